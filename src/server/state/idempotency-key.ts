@@ -3,8 +3,10 @@
 import type { Lifetime } from '../../async/lifetime.js';
 import { isObject } from '../../jsonrpc/message.js';
 import type { Call } from '../../protocol/call.js';
+import { encodeBase64Url } from '../../protocol/encoding/base64.js';
 import { McpError, UNKNOWN_OUTCOME } from '../../protocol/errors.js';
 import { IDEMPOTENCY_KEY } from '../../protocol/tables/meta-keys.js';
+import { canonical, digestOf } from '../../state/canonical.js';
 
 const MAX_KEY_LENGTH = 256;
 
@@ -54,4 +56,9 @@ export function unknownCallerError(): McpError {
     'invalid_request',
     'This server does not accept idempotency keys from unknown callers, because one caller could get the outcome of another. Identify callers: pass the option "auth" to serve, createHandler or createNodeHandler.',
   );
+}
+
+/** Computes a digest that is the same for equal values, regardless of the order of their fields. */
+export async function digest(value: unknown): Promise<string> {
+  return encodeBase64Url(await digestOf(canonical(value)));
 }

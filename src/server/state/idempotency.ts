@@ -4,9 +4,7 @@ import type { Lifetime } from '../../async/lifetime.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { principalOf } from '../../protocol/caller.js';
-import { encodeBase64Url } from '../../protocol/encoding/base64.js';
 import { McpError } from '../../protocol/errors.js';
-import { canonical, digestOf } from '../../state/canonical.js';
 import { LeaseKeeper } from '../../state/lease-keeper.js';
 import type { Dequeue, Lease, Put, Store, StoreChange } from '../../state/store.js';
 import { callerGroup } from '../../state/store-shares.js';
@@ -14,6 +12,7 @@ import type { Topic } from '../../state/topic.js';
 import { EndWatch, type OutcomeAnnouncement } from './end-watch.js';
 import { freeKey } from './free-key.js';
 import {
+  digest,
   endedBeforeStart,
   isUnknownOutcome,
   keyOf,
@@ -294,8 +293,4 @@ function entryKey({ key }: KeyScope): string {
 
 function lostPut(key: string, { args, windowMs }: Pick<OutcomeRecord, 'args' | 'windowMs'>): Put {
   return { do: 'put', key, value: { args, windowMs, isLost: true }, ttlMs: windowMs + LOST_MS };
-}
-
-async function digest(value: unknown): Promise<string> {
-  return encodeBase64Url(await digestOf(canonical(value)));
 }
