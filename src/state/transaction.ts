@@ -100,7 +100,9 @@ const brand = Symbol.for('fullmcp.TransactionFailed');
 
 /** The error of a transaction that the database or the connection ended, and that is likely to succeed if it is made again. */
 export class TransactionFailed extends Error {
+  /** Whether a statement may have run. */
   readonly hasBegun: boolean;
+  /** Whether the reply to its commit was lost, so that it may have been committed. Otherwise it was rolled back. */
   readonly mayBeCommitted: boolean;
 
   constructor(message: string, { hasBegun, mayBeCommitted, cause }: TransactionFailure) {

@@ -84,7 +84,7 @@ export class StepConnection implements PgClient {
   }
 }
 
-// Only the first statement of a text is looked at. An end that is hidden behind it is found when the transaction is to be committed.
+// Of several statements in one string, only the first is looked at. An end that is hidden behind it is found when the transaction is to be committed.
 function check(text: string): void {
   const bare = text.replace(LEADING_COMMENTS, '');
   if (SETTING.test(bare))

@@ -19,7 +19,7 @@ export type Secret =
 
 /** The calls that ask, by the names that their clients chose. */
 export class Calls {
-  /** What an intruder has got hold of. */
+  /** The secrets that an intruder has got hold of. */
   readonly secrets: Secret[] = [];
   readonly #world: World;
   readonly #violate: Violate;

@@ -5,7 +5,7 @@ import { until } from '../../../support/until.js';
 import { ANSWER, askModern, type Message, NEWS, nextMessage, type OpenWork } from './open-work.js';
 import type { Replicas } from './replicas.js';
 
-// What clients see while the engine is away, and after it has come back.
+// The view of clients while the engine is away, and after it is back.
 
 const echo = { name: 'echo', arguments: { id: 'x' } };
 

@@ -5,7 +5,7 @@ import { startPostgres } from '../../../support/engines/postgres.js';
 import { startRedis } from '../../../support/engines/redis.js';
 
 /** An engine that a test takes down and starts again. */
-export interface Engine {
+interface Engine {
   readonly port: number;
   /** The URL of the engine on its own port, or on that of a proxy. */
   readonly urlAt: (port: number) => string;

@@ -106,6 +106,6 @@ function isUnknownSession({ body = '' }: Arrived): boolean {
 }
 
 /** Whether the server could not do what was requested because something else failed. */
-export function isOverloaded({ body = '' }: Arrived): boolean {
+function isOverloaded({ body = '' }: Arrived): boolean {
   return body.includes('later');
 }
