@@ -15,7 +15,7 @@ export interface Journal {
   readonly changes: ReadonlyMap<string, number>;
   /** Whether two questions or steps ever ran in parallel. */
   readonly parallel: boolean;
-  /** The number of log messages that were sent. */
+  /** The number of messages that were logged, at any level. */
   readonly logCount: number;
   /** The last progress that was sent. */
   readonly lastProgress: number | undefined;

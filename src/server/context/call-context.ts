@@ -143,10 +143,10 @@ export class CallContext<State, User> implements Context<State, User> {
 
   get log(): ContextLog {
     return contextLog((level, data, logger) => {
+      // Messages of an earlier round are not sent again. All levels count, because the client may change its level between rounds.
+      const isNew = this.#logCount().isNew();
       const { logLevel } = this.#call.peer;
-      if (logLevel === undefined || !atLeast(level, logLevel)) return;
-      // Messages that an earlier round sent are not sent again.
-      if (!this.#logCount().isNew()) return;
+      if (!isNew || logLevel === undefined || !atLeast(level, logLevel)) return;
       const params = { level, ...(logger !== undefined && { logger }), data: toLogData(data) };
       this.#call.notify('notifications/message', params);
     });

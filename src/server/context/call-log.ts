@@ -36,17 +36,17 @@ export function toLogData(data: unknown): unknown {
   }
 }
 
-/** Counts the log messages of a run, those of its nested calls included. Earlier rounds have sent the first ones. */
+/** Counts the log messages of a run, those of its nested calls included. The first ones belong to earlier rounds. */
 export class LogCount {
-  readonly #sentBefore: number;
+  readonly #before: number;
   total = 0;
 
-  constructor(sentBefore: number) {
-    this.#sentBefore = sentBefore;
+  constructor(before: number) {
+    this.#before = before;
   }
 
-  /** Counts a message. Returns false if an earlier round has already sent it. */
+  /** Counts a message. Returns false if an earlier round has already logged it. */
   isNew(): boolean {
-    return ++this.total > this.#sentBefore;
+    return ++this.total > this.#before;
   }
 }

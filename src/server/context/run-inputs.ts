@@ -17,7 +17,7 @@ export interface RunInputs<State, User> {
   /** The questions and steps of an earlier round, or of the outer call. */
   readonly run?: Run | undefined;
   readonly resumed?: Context['resumed'];
-  /** The log messages and progress that earlier rounds sent. */
+  /** The log messages and progress of earlier rounds. */
   readonly sent?: SentSoFar | undefined;
   /** The count of the outer call's log messages, for a nested call. */
   readonly logs?: LogCount | undefined;
@@ -26,7 +26,7 @@ export interface RunInputs<State, User> {
 /** The part of the inputs that a nested call shares with the outer call. */
 export type PreparedInputs = Pick<RunInputs<never, never>, 'state' | 'user' | 'logs'>;
 
-/** The number of log messages that were sent in all rounds, and the highest progress. */
+/** The number of messages that were logged in all rounds, at any level, and the highest progress. */
 export interface SentSoFar {
   readonly logCount: number;
   readonly lastProgress: number | undefined;

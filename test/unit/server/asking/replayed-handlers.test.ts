@@ -184,6 +184,34 @@ describe('a handler that asks', () => {
     expect(values).toEqual(['one', 1, 'two', 2]);
   });
 
+  it('sends each log message once if the client changes its log level between rounds', async () => {
+    const server = createServer({
+      ...quiet,
+      tools: {
+        talk: tool({
+          run: async (_, ctx) => {
+            ctx.log.info('one');
+            ctx.log.error('two');
+            await ctx.ask('a', { message: '?', schema: z.object({ ok: z.boolean() }) });
+            ctx.log.info('three');
+            ctx.log.error('four');
+          },
+        }),
+      },
+    });
+    const talk = async (...levels: ('info' | 'error')[]) => {
+      const messages: unknown[] = [];
+      const listening: Call = (method, params) =>
+        inProcess(server, { ...able, logLevel: levels.shift() ?? 'info' })(method, params, {
+          onNotification: (_, params) => void messages.push(params?.['data']),
+        });
+      await drive(listening, 'tools/call', { name: 'talk' }, () => ({ a: accept({ ok: true }) }));
+      return messages;
+    };
+    expect(await talk('info', 'error')).toEqual(['one', 'two', 'four']);
+    expect(await talk('error', 'info')).toEqual(['two', 'three', 'four']);
+  });
+
   it('fails with an error that names a key that is used twice or not reached again', async () => {
     let round = 0;
     const schema = z.object({ ok: z.boolean() });
