@@ -2,6 +2,7 @@
 
 import type { SimulatedCluster } from './cluster/cluster.js';
 import type { Replica } from './cluster/replica.js';
+import type { Settings } from './world/settings.js';
 import type { World } from './world/world.js';
 
 type Fault = (world: World, cluster: SimulatedCluster, replica: Replica) => void;
@@ -40,6 +41,11 @@ const faults: Readonly<Record<string, Fault>> = {
     }
   },
 };
+
+/** The longest time that a fault lasts. */
+export function longestFault({ leaseMs }: Settings): number {
+  return Math.min(LONG_MS, 2.5 * leaseMs);
+}
 
 /** Longer than some leases, and shorter than others. */
 function lasts(world: World): number {

@@ -9,7 +9,7 @@ import { SimulatedCluster } from './cluster/cluster.js';
 import { Network } from './cluster/network.js';
 import { TTL_MS } from './cluster/replica.js';
 import { SimulatedBus } from './cluster/simulated-bus.js';
-import { planFaults } from './faults.js';
+import { longestFault, planFaults } from './faults.js';
 import { planChanges } from './load/changes.js';
 import { Load } from './load/load.js';
 import type { Plant } from './plants/plant.js';
@@ -34,8 +34,8 @@ export interface Simulated {
 
 /** The longest time, after the last fault, until everything has ended. */
 const PATIENCE_MS = 600_000;
-/** The longest time in which everybody hears of the last ends. */
-const QUIET_MS = 30_000;
+/** The time in which everybody hears of the last ends and changes: a bus that was cut off is tried again every ten seconds. */
+const QUIET_MS = 12_000;
 /** The time in which replicas end and others take over, and in which everything that has expired is removed. */
 const SETTLED_MS = 10_000;
 /** The time in which the clients of sessions visit the replicas. */
@@ -84,8 +84,7 @@ async function run(world: World, ledger: Ledger, plant: Plant | undefined): Prom
   checkEnds(ledger, load);
   const endedAt = scheduler.now;
   if (ledger.violations.length > 0) return endedAt;
-  // The last faults may last for two leases and a half, and a bus that was cut off is tried again every ten seconds.
-  await world.runFor(Math.min(QUIET_MS, 2.5 * settings.leaseMs + 12_000));
+  await world.runFor(longestFault(settings) + QUIET_MS);
   checkListeners(ledger, load);
   checkKeyedTasks(ledger);
   ledger.changes.check();

@@ -16,6 +16,8 @@ interface Message {
 const THINK_MS = 6000;
 /** The time after which every process knows a setting, if nothing fails. */
 const KNOWN_MS = 3000;
+/** The time for which a process does not try its event log after a failure: a client that is connected elsewhere misses messages. */
+const LOG_PAUSE_MS = 1000;
 
 /** A call of a session, from its request to its response. */
 export class SessionCall {
@@ -123,7 +125,8 @@ export class SessionCall {
     checkConsultation(client, this.#args, result);
     const expected = isLoud ? Array.from({ length: parts }, (_, part) => part + 1) : [];
     if (JSON.stringify(this.#messages) !== JSON.stringify(expected)) {
-      if (!ledger.calls.hasLogFailedSince(this.#startedAt) && !ledger.calls.hasLostProcess(id))
+      const hasLogFailed = ledger.calls.hasLogFailedSince(this.#startedAt - LOG_PAUSE_MS);
+      if (!hasLogFailed && !ledger.calls.hasLostProcess(id))
         ledger.violate('event lost', `${id} got ${JSON.stringify(this.#messages)}`);
     }
   }
