@@ -11,7 +11,7 @@ import type {
   ServerCapabilities,
   SubscriptionFilter,
 } from '../../protocol/model/model.js';
-import { ACKNOWLEDGED, reportAllChanged } from '../../protocol/model/subscriptions.js';
+import { ACKNOWLEDGED, intersection, reportAllChanged } from '../../protocol/model/subscriptions.js';
 import { has, newestSession, sessionRevisions } from '../../protocol/tables/features.js';
 import { MAX_URI_LENGTH } from '../../protocol/tables/limits.js';
 import { isLogLevel, type LogLevel } from '../../protocol/tables/log-level.js';
@@ -86,6 +86,8 @@ export class Session {
   #listening: Lifetime | undefined;
   /** The newest subscription that was acknowledged. It reports changes until the next one is acknowledged. */
   #heard: Lifetime | undefined;
+  /** The changes that are reported once, when the newest subscription is acknowledged. */
+  #missed: 'everything' | readonly string[] | undefined;
   #stream: SessionStream | undefined;
 
   constructor(
@@ -168,10 +170,13 @@ export class Session {
     this.#listen(missed?.length ? missed : undefined);
   }
 
-  /** Makes a change that another process has made. The facts are restored later, and then they count. */
+  /**
+   * Makes a change that another process has made. The facts are restored later, and then they count. The client may have its
+   * response already, so a resource may have changed before this process knew that the client had subscribed to it.
+   */
   anticipate(change: FactChange): void {
     try {
-      this.restore(withChange(this.#facts, change));
+      this.restore(withChange(this.#facts, change), { isLate: true });
     } catch {
       // There are too many subscriptions: this process does not know yet that some have ended.
     }
@@ -187,6 +192,7 @@ export class Session {
   /** Removes the stream: it has ended, or the session has. */
   detach(): void {
     this.#stream = undefined;
+    this.#missed = undefined;
     const reason = new McpError('connection_closed', 'The session has no stream');
     this.#listening?.end(reason);
     this.#heard?.end(reason);
@@ -195,12 +201,15 @@ export class Session {
   }
 
   // A session's subscriptions are one modern subscription that the session holds open; a change replaces it. `missed` is what is
-  // reported as changed once.
+  // reported as changed once, beside what a subscription that was not acknowledged has not reported.
   #listen(missed?: 'everything' | readonly string[]): void {
     const stream = this.#stream;
     if (stream === undefined) return;
     // One that was not acknowledged reports nothing. The one before it is needed until the new one is acknowledged.
     if (this.#listening !== this.#heard) this.#listening?.end(replaced());
+    if (missed === 'everything') this.#missed = missed;
+    else if (missed !== undefined && this.#missed !== 'everything')
+      this.#missed = [...(this.#missed ?? []), ...missed];
     const lifetime = new Lifetime();
     this.#listening = lifetime;
     const { auth, http } = stream.caller;
@@ -220,13 +229,19 @@ export class Session {
         if (method !== ACKNOWLEDGED) return stream.notify(method, toOlderNotification(params));
         this.#heard?.end(replaced());
         this.#heard = lifetime;
-        if (missed === 'everything')
-          reportAllChanged(params?.['notifications'] as SubscriptionFilter, stream.notify);
-        else if (missed !== undefined) reportAllChanged({ resourceSubscriptions: missed }, stream.notify);
+        this.#reportMissed(params?.['notifications'] as SubscriptionFilter, stream);
       },
     };
     // A server that has nothing to announce responds at once. A server that fails has logged the reason.
     this.#dispatch(withSignal(call, lifetime)).catch(() => undefined);
+  }
+
+  #reportMissed(granted: SubscriptionFilter, { notify }: SessionStream): void {
+    const missed = this.#missed;
+    this.#missed = undefined;
+    if (missed === 'everything') reportAllChanged(granted, notify);
+    else if (missed !== undefined)
+      reportAllChanged(intersection({ resourceSubscriptions: missed }, granted), notify);
   }
 
   #discover(forward: SessionRequest['forward']): Promise<Outcome> {

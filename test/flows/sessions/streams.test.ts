@@ -283,6 +283,8 @@ describe('a session on several processes', () => {
     await standing.next();
     const uri = 'config://app';
     await a.request('resources/subscribe', { uri });
+    // It may have changed before this process heard of the subscription.
+    expect((await next(standing)).message).toMatchObject({ params: { uri } });
     server.changed.resource(uri);
     expect((await next(standing)).message).toMatchObject({ params: { uri } });
     server.changed.tools();
@@ -329,11 +331,37 @@ describe('a session on several processes', () => {
     await standing.next();
     const uri = 'config://app';
     expect((await a.request('resources/subscribe', { uri })).status).toBe(200);
+    expect((await next(standing)).message).toMatchObject({ params: { uri } });
     server.changed.resource(uri);
     expect((await next(standing)).message).toMatchObject({ params: { uri } });
     release();
     expect((await b.request('ping')).status).toBe(200);
     server.changed.tools();
+    expect((await next(standing)).message['method']).toBe('notifications/tools/list_changed');
+    standing.drop();
+  });
+
+  test('hears of a change that came before the message that it subscribed at another process', async () => {
+    const server = build();
+    const bus = memoryBus();
+    const late: (() => Promise<void>)[] = [];
+    const slow: typeof bus = {
+      ...bus,
+      async publish(topic, message) {
+        if (message['do'] !== 'recall') return bus.publish(topic, message);
+        late.push(() => bus.publish(topic, message));
+      },
+    };
+    const [a, b] = await openAt(await start({ bus: slow }, () => server));
+    const standing = await b.get();
+    await standing.next();
+    const uri = 'config://app';
+    expect((await a.request('resources/subscribe', { uri })).status).toBe(200);
+    server.changed.resource(uri);
+    for (const publish of late) await publish();
+    await until('the other process has looked', async () => (await b.request('ping')).status === 200);
+    server.changed.tools();
+    expect((await next(standing)).message).toMatchObject({ params: { uri } });
     expect((await next(standing)).message['method']).toBe('notifications/tools/list_changed');
     standing.drop();
   });

@@ -5,21 +5,12 @@ import { openSession } from '../../../support/http/sessions.js';
 import { until } from '../../../support/until.js';
 
 test('a resource that changes while the client subscribes to another one is reported once, even if middleware takes its time', async () => {
-  let begun = 0;
-  let release: () => void = () => undefined;
-  let waiting: Promise<void> | undefined;
-  const slow: Middleware = async (call, next) => {
-    if (call.method === 'subscriptions/listen') {
-      begun++;
-      await waiting;
-    }
-    return next(call);
-  };
+  const { use, listening, hold } = slowListening();
   const server = createServer({
     name: 'test',
     version: '1',
     changes: true,
-    use: [slow],
+    use,
     resources: { 'a://1': resource({ read: () => '' }), 'a://2': resource({ read: () => '' }) },
   });
   const serving = await serve(server, { port: 0, signals: false });
@@ -32,13 +23,11 @@ test('a resource that changes while the client subscribes to another one is repo
         updated.push(JSON.parse(event.data).params.uri);
     })();
     await session.request('resources/subscribe', { uri: 'a://1' });
-    waiting = new Promise((resolve) => {
-      release = resolve;
-    });
-    const before = begun;
+    const release = hold();
+    const before = listening();
     await session.request('resources/subscribe', { uri: 'a://2' });
     await session.request('resources/subscribe', { uri: 'a://3' });
-    await until('the new subscriptions wait', () => begun === before + 2);
+    await until('the new subscriptions wait', () => listening() === before + 2);
     server.changed.resource('a://1');
     release();
     await until('the new subscription reports changes', () => {
@@ -52,3 +41,67 @@ test('a resource that changes while the client subscribes to another one is repo
     await serving.close();
   }
 });
+
+test('a client that reconnects is told that everything may have changed, even if it subscribes before the server listens', async () => {
+  const { use, listening, hold } = slowListening();
+  const server = createServer({
+    name: 'test',
+    version: '1',
+    changes: true,
+    use,
+    resources: { 'a://1': resource({ read: () => '' }) },
+  });
+  const serving = await serve(server, { port: 0, signals: false });
+  try {
+    const session = await openSession(serving.url, '2025-11-25');
+    const first = await session.get();
+    const { id } = (await first.next()) ?? {};
+    first.drop();
+    const before = listening();
+    const release = hold();
+    const events = await session.resume(String(id));
+    await session.request('resources/subscribe', { uri: 'a://1' });
+    await until('both subscriptions wait', () => listening() === before + 2);
+    release();
+    const reported: string[] = [];
+    while (reported.length < 4) {
+      const event = await events.next();
+      if (event?.data !== '') reported.push(JSON.parse(String(event?.data)).method);
+    }
+    expect(reported).toEqual([
+      'notifications/tools/list_changed',
+      'notifications/prompts/list_changed',
+      'notifications/resources/list_changed',
+      'notifications/resources/updated',
+    ]);
+    events.drop();
+  } finally {
+    await serving.close();
+  }
+});
+
+/** Middleware that lets subscriptions wait. */
+function slowListening() {
+  let count = 0;
+  let waiting: Promise<void> | undefined;
+  const slow: Middleware = async (call, next) => {
+    if (call.method === 'subscriptions/listen') {
+      count++;
+      await waiting;
+    }
+    return next(call);
+  };
+  return {
+    use: [slow],
+    /** The number of subscriptions that have begun. */
+    listening: (): number => count,
+    /** Lets subscriptions wait from now on. Returns the function that releases them. */
+    hold(): () => void {
+      let release: () => void = () => undefined;
+      waiting = new Promise((resolve) => {
+        release = resolve;
+      });
+      return release;
+    },
+  };
+}
