@@ -158,7 +158,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     expect(order).toEqual(['fast', 'slow']);
   },
 
-  async 'is notified of changes until it unsubscribes'(connection, row) {
+  async 'is notified of changes until it unsubscribes'(connection, row, settling) {
     const { call, notifications } = connection;
     const uri = `text://hello?${row.who} ${row.over}`;
     const watching = await connection.watch(uri);
@@ -179,8 +179,11 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       (params) => params['uri'] === `${uri} again`,
     );
     await next.end();
-    const updates = notifications.filter(({ method }) => method === 'notifications/resources/updated');
-    expect(updates.map(({ params }) => params?.['uri'])).toEqual([uri, `${uri} again`]);
+    const updates = notifications
+      .filter(({ method }) => method === 'notifications/resources/updated')
+      .map(({ params }) => params?.['uri']);
+    // A replica that hears of a subscription from another one reports the resource once, because it may have missed a change.
+    expect(settling ? [...new Set(updates)] : updates).toEqual([uri, `${uri} again`]);
   },
 
   async 'gets log messages from the requested level upwards'(connection, { modern }, settling) {
