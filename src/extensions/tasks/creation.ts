@@ -114,10 +114,12 @@ export class TaskCreation {
     const { log, store } = this.#parts;
     const { quota } = this.#worker;
     const { place } = task;
+    let isSent = false;
     try {
       await quota.checkSize();
       for (let hasSwept = false; ; hasSwept = true) {
         const changes = this.#changes(task, mustHold);
+        isSent = true;
         const written = await store.write(changes);
         if (written.ok) return written;
         const refused = written.refusedBy === 'guard' ? undefined : changes[written.refusedBy];
@@ -130,8 +132,8 @@ export class TaskCreation {
       if (!McpError.is(error)) {
         log('error', `Task ${place.id} could not be saved`, error);
         // A handler that already runs cannot continue in another process without its answers and steps.
-        if (isRunning) await this.#abandon(place);
-        else if (await this.#isSaved(place, error)) return { ok: true };
+        if (isSent && isRunning) await this.#abandon(place);
+        else if (isSent && (await this.#isSaved(place, error))) return { ok: true };
       }
       throw savingError('The task could not be saved', error);
     }
@@ -143,7 +145,10 @@ export class TaskCreation {
       return (await this.#parts.store.get(head)) !== undefined;
     } catch (error) {
       this.#parts.log('error', `It is unknown whether task ${id} was saved`, error);
-      throw unknownOutcome('It is unknown whether the task was created, because the store failed.', cause);
+      throw unknownOutcome(
+        'It is unknown whether the task was created, because the store failed. If it was, it runs when the store works again.',
+        cause,
+      );
     }
   }
 

@@ -1,10 +1,12 @@
 import { createServer, type Server, tool } from 'fullmcp';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { memoryEventLog } from '../../../src/state/memory/event-log.js';
 import { memoryStore } from '../../../src/state/memory/store.js';
 import { type Events, openEvents } from '../../support/http/http.js';
 import { type Replicas, type ReplicasOptions, startReplicas } from '../../support/http/replicas.js';
 import { openSession, type SessionClient, sessionClient } from '../../support/http/sessions.js';
+import { signal } from '../../support/signal.js';
 import { until } from '../../support/until.js';
 
 // Questions of session-era servers on several processes: asked in one, answered in another, and the asking one may die.
@@ -421,6 +423,88 @@ describe('the questions of a session', () => {
     const rest = [];
     for (let at = 0; at < 4; at++) rest.push((await next(events)).message);
     expect(rest.at(-1)).toMatchObject({ id: 1, error: { message: expect.stringContaining('ended') } });
+  });
+
+  test('reach the client although the store did not take the record of the call, and the process died between two of them', async () => {
+    const store = memoryStore();
+    const log = memoryEventLog();
+    const received = signal();
+    let records = 0;
+    let asked = 0;
+    const cluster: Replicas = await start({
+      leaseMs: 300,
+      store: {
+        ...store,
+        write: (changes, options) => {
+          const isRecord = changes.some((change) => change.do === 'put' && change.key.startsWith('running:'));
+          if (isRecord && ++records === 1) return Promise.reject(new Error('down'));
+          return store.write(changes, options);
+        },
+      },
+      log: {
+        ...log,
+        append: async (stream, data, options) => {
+          if (data.includes('elicitation/create') && ++asked === 2) {
+            await received.promise;
+            await cluster.replicas[0]?.kill();
+          }
+          return log.append(stream, data, options);
+        },
+      },
+    });
+    const [a, b] = await openAt(cluster, '2025-11-25');
+    const events = await a.stream('tools/call', { name: 'pair' });
+    const first = await next(events);
+    received.give();
+    const again = await b.resume(String(first.id));
+    const ids = new Set([first.message['id']]);
+    while (ids.size < 2) ids.add((await next(again)).message['id']);
+    for (const id of ids) await b.post(accept(id, { ok: true }));
+    for (;;) {
+      const { message } = await next(again);
+      if (message['method'] !== undefined) continue;
+      expect(message).toMatchObject({ id: 1, result: { content: [{ text: 'both' }] } });
+      break;
+    }
+    expect(effects).toEqual(['both']);
+  });
+
+  test('that could not be stored end their call, even if the process dies when it has withdrawn them', async () => {
+    const store = memoryStore();
+    const log = memoryEventLog();
+    const cluster: Replicas = await start({
+      leaseMs: 300,
+      store: {
+        ...store,
+        async write(changes, options) {
+          const written = await store.write(changes, options);
+          const isWithdrawal = changes.some((change) => change.do === 'count' && change.by < 0);
+          if (isWithdrawal) await cluster.replicas[0]?.kill();
+          return written;
+        },
+      },
+      log: {
+        ...log,
+        append: (stream, data, options) =>
+          data.includes('elicitation/create')
+            ? Promise.reject(new Error('down'))
+            : log.append(stream, data, options),
+      },
+    });
+    const [a, b] = await openAt(cluster, '2025-11-25');
+    const events = await a.stream('tools/call', { name: 'order', _meta: { progressToken: 1 } });
+    const { id } = await next(events);
+    await until('the process is dead', () =>
+      events.rest().then(
+        () => true,
+        () => true,
+      ),
+    );
+    const again = await b.resume(String(id));
+    expect((await nextOther(again)).message).toMatchObject({
+      id: 1,
+      error: { message: expect.stringContaining('unknown what the call has done') },
+    });
   });
 
   test('announce the end of a URL elicitation that was accepted at another process', async () => {

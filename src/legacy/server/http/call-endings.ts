@@ -78,6 +78,8 @@ export class CallEndings {
     for (const call of running.asking ?? []) {
       const pending = await this.#parts.pending.get(tag, call);
       if (pending === undefined) continue;
+      // The process that withdrew the questions was about to end the call.
+      if (!pending.isHeld && pending.state === 'withdrawn') continue;
       if (!pending.isHeld) {
         // The questions may not have been sent. If they were answered, another process has the call.
         if (pending.state === 'open') await this.#sendAgain(tag, pending, stream);

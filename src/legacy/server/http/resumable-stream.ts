@@ -76,17 +76,25 @@ export class ResumableStream {
   /** Whether this process writes the stream. Otherwise it only has a connection that reads it. */
   #isWriter = false;
   #isEnding = false;
+  /** Whether no other process would end the stream if this one died. Then no event has an id: a client must not wait for more. */
+  #isUnwatched = false;
 
   constructor(name: string, options: ResumableStreamOptions) {
     this.name = name;
     this.#options = options;
   }
 
-  /** Starts on the first connection. No event is stored or sent before the claim is known. */
+  /**
+   * Starts on the first connection. No event is stored or sent before the claim is known. If the promise has none, events are not
+   * stored until `own` gives one.
+   */
   begin(connection: EventStream, claim?: Promise<StreamClaim | undefined>): void {
     this.#connection = connection;
     this.#isWriter = true;
     this.own(claim);
+    void claim?.then((given) => {
+      this.#isUnwatched = given === undefined && this.#claim === claim;
+    });
     const { retryMs } = this.#options;
     // An event without data, so that even a client that loses the connection right away has an id to resume from.
     if (retryMs !== undefined) this.#add({ data: '', retry: retryMs, isSent: false });
@@ -95,6 +103,7 @@ export class ResumableStream {
   /** Lets each event wait until it is certain that the stream belongs to this process. After its end, nobody would find the event. */
   own(claim: StreamClaim | undefined | Promise<StreamClaim | undefined>): void {
     this.#claim = claim;
+    this.#isUnwatched = false;
   }
 
   /** Continues on a new connection. Without the events from the log, the client gets only later ones. */
@@ -134,7 +143,9 @@ export class ResumableStream {
 
   /** Closes the connection after the events that were sent before. The client may reconnect for the rest. */
   release(): void {
-    this.#add(() => this.disconnect());
+    this.#add(() => {
+      if (!this.#isUnwatched) this.disconnect();
+    });
   }
 
   /** The connection has ended, or has to: the client is gone, does not read, or may reconnect. */
@@ -216,6 +227,7 @@ export class ResumableStream {
   async #store(event: Queued): Promise<string | undefined> {
     const { log } = this.#options;
     const { data, last = false, keep = false, instead, onStored } = event;
+    if (this.#isUnwatched) return undefined;
     const giveUpAt = performance.now() + (onStored ? STORE_MS : keep ? KEEP_MS : 0);
     try {
       for (let attempt = 0; ; attempt++) {

@@ -7,8 +7,10 @@ import {
   type RequestMessage,
 } from '../../../jsonrpc/message.js';
 import { McpError } from '../../../protocol/errors.js';
+import type { StoreChange, Written } from '../../../state/store.js';
 import { type ClientAnswers, callEnded, toQuestion, UnansweredRequest } from '../client-requests.js';
 import type { AskedRound } from '../forward.js';
+import type { CallRecord } from '../shared/call-record.js';
 import type { CallWatch } from '../shared/call-watch.js';
 import {
   type AskedCall,
@@ -67,46 +69,79 @@ export class SessionQuestions {
       elicitationIds: asked.elicitationIds,
       requestState: asked.requestState,
     };
-    const run = await reply.run;
-    // Until the questions are stored, the call belongs to this process: if it dies, another one sends them.
-    const watched: Watched =
-      run === undefined
-        ? { changes: [watch.parked(live.tag, parked)] }
-        : { changes: [run.asking([call])], guard: run.lease };
-    await this.#ask(live.tag, parked, watched);
+    const run = isShared ? await this.#askWatched(asking, parked, stream) : undefined;
+    if (!isShared) await this.#ask(live.tag, parked, { changes: [watch.parked(live.tag, parked)] });
     if (!isShared) {
       live.parked ??= new Map();
       live.parked.set(message.id, call);
     }
-    if (isShared) await this.#sendParked(asking, parked, stream);
-    else if (!lifetime.ended) for (const { text } of parked.questions) stream.send(text, { keep: true });
+    if (isShared && !(await this.#sendParked(asking, parked, { stream, run }))) return;
+    if (!isShared && !lifetime.ended)
+      for (const { text } of parked.questions) stream.send(text, { keep: true });
     await stream.stored();
     await run?.end([watch.parked(live.tag, parked)]);
   }
 
+  /** Asks in the care of other processes: if this one dies before the questions are in the event log, another one sends them. */
+  async #askWatched(
+    { live: { tag }, message, reply, lifetime }: AskingCall,
+    parked: AskedCall,
+    stream: ResumableStream,
+  ): Promise<CallRecord | undefined> {
+    const { watch } = this.#parts;
+    const { call, revision } = parked;
+    const recorded = await reply.run;
+    if (recorded !== undefined) {
+      await this.#ask(tag, parked, { changes: [recorded.asking([call])], guard: recorded.lease });
+      return recorded;
+    }
+    // The store did not take the record when the call began to stream.
+    const running = { stream: stream.name, ids: [message.id], isBatch: false, revision, asking: [call] };
+    const held = { tag, run: randomPart(), running };
+    const { lease } = await this.#ask(tag, parked, { changes: watch.runChanges(tag, held.run, running) });
+    if (lease === undefined) return undefined;
+    const lost = (): void => {
+      stream.abandon();
+      lifetime.end(takenOver());
+    };
+    const run = watch.keep({ ...held, lease }, { lost });
+    stream.own(run);
+    return run;
+  }
+
   // The process that continues the call appends its response to the log. A client that had the question before the log did could
   // answer so early that the response comes before the question, and whoever reads on from the question would miss it.
+  /** Sends the questions. False if another process has the call now. */
   async #sendParked(
     { live: { tag }, lifetime }: AskingCall,
     parked: AskedCall,
-    stream: ResumableStream,
-  ): Promise<void> {
+    { stream, run }: { readonly stream: ResumableStream; readonly run: CallRecord | undefined },
+  ): Promise<boolean> {
     const texts = lifetime.ended ? [] : parked.questions.map(({ text }) => text);
     const areStored = await Promise.all(texts.map((text) => stream.sendStored(text)));
-    if (areStored.every((isStored) => isStored)) return stream.follow();
+    const isAsked = areStored.every((isStored) => isStored);
     // A call that has ended is cancelled, or another process asks its questions now.
-    if (!lifetime.ended) await this.#withdrawParked(tag, parked);
+    if (isAsked || (!lifetime.ended && !(await this.#withdrawParked(tag, parked, run)))) {
+      stream.follow();
+      return isAsked;
+    }
     const sent = parked.questions.filter((_, at) => areStored[at] === true);
     sendWithdrawal(stream, { ...parked, questions: sent });
-    notStored(new Error('The event log did not store the question.'));
+    return notStored(new Error('The event log did not store the question.'));
   }
 
-  async #withdrawParked(tag: string, parked: AskedCall): Promise<void> {
+  /** False if the client has answered already, or the call is left to another process. */
+  async #withdrawParked(tag: string, parked: AskedCall, run: CallRecord | undefined): Promise<boolean> {
     const { pending, watch } = this.#parts;
-    await pending
-      .withdraw(tag, parked.call, () => [watch.unparked(tag, parked)])
-      // If this fails, the questions expire.
-      .catch(() => undefined);
+    try {
+      const unpark = (): StoreChange[] => [watch.unparked(tag, parked)];
+      const options = { only: parked, guard: run?.lease };
+      return (await pending.withdraw(tag, parked.call, unpark, options)) !== undefined;
+    } catch {
+      // The client may have answered meanwhile. The process that finds the record sends the questions again if it has not.
+      await run?.release();
+      return run === undefined;
+    }
   }
 
   /** Asks and waits for the answers, which may arrive at any process. */
@@ -136,16 +171,23 @@ export class SessionQuestions {
     }
   }
 
-  async #ask(tag: string, asked: AskedCall, watched: Watched | undefined): Promise<void> {
+  async #ask(
+    tag: string,
+    asked: AskedCall,
+    watched: Watched | undefined,
+  ): Promise<Extract<Written, { ok: true }>> {
     const { pending, watch } = this.#parts;
-    const isStored = await pending.ask(tag, asked, watched).catch((error: unknown) => {
+    const written = await pending.ask(tag, asked, watched).catch((error: unknown) => {
       // A write that failed may still have been made, and questions that nobody asks would count as open.
       pending
-        .withdraw(tag, asked.call, (open) => (open.isHeld ? [] : [watch.unparked(tag, open)]))
+        .withdraw(tag, asked.call, (open) => (open.isHeld ? [] : [watch.unparked(tag, open)]), {
+          only: asked,
+        })
         .catch(() => undefined);
       return notStored(error);
     });
-    if (!isStored) throw takenOver();
+    if (!written.ok) throw takenOver();
+    return written;
   }
 
   async #answersOf(

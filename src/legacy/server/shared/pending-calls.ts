@@ -1,7 +1,7 @@
 import type { JsonObject, Message, RequestMessage } from '../../../jsonrpc/message.js';
 import { McpError } from '../../../protocol/errors.js';
 import type { Revision } from '../../../protocol/tables/revisions.js';
-import type { Lease, Store, StoreChange, StoreEntry } from '../../../state/store.js';
+import type { Lease, Store, StoreChange, StoreEntry, Written } from '../../../state/store.js';
 import { MAX_OPEN, unansweredBecause } from '../client-requests.js';
 import type { ResumedRound } from '../forward.js';
 
@@ -50,6 +50,14 @@ export interface Watched {
   readonly guard?: Lease | undefined;
 }
 
+/** The questions that are withdrawn. */
+export interface WithdrawOptions {
+  /** Only these questions: a call that was answered may have asked others since. Default: all that are open. */
+  readonly only?: Pick<AskedCall, 'questions'>;
+  /** The lease that must be held. Default: none. */
+  readonly guard?: Lease | undefined;
+}
+
 const MAX_TRIES = 20;
 const MAX_LENGTH = 8 * 1024 * 1024;
 /** The time for which an answer to a question that was withdrawn is expected. */
@@ -77,8 +85,8 @@ export class PendingCalls {
     this.#ttlMs = ttlMs;
   }
 
-  /** Records a call with new questions. False if the lease that guards the write is lost. */
-  async ask(tag: string, pending: AskedCall, { changes = [], guard }: Watched = {}): Promise<boolean> {
+  /** Records a call with new questions. Not ok if the lease that guards the write is lost. */
+  async ask(tag: string, pending: AskedCall, { changes = [], guard }: Watched = {}): Promise<Written> {
     const value = pending as unknown as JsonObject;
     const { length } = JSON.stringify(value);
     if (length > MAX_LENGTH)
@@ -95,10 +103,9 @@ export class PendingCalls {
     } as const;
     const put = { do: 'put', key: callKey(tag, pending.call), value, ttlMs: this.#ttlMs } as const;
     const written = await this.#store.write([count, put, ...changes], guard && { guard });
-    if (written.ok) return true;
-    if (written.refusedBy === 0)
+    if (!written.ok && written.refusedBy === 0)
       throw new McpError('overloaded', `A session can have at most ${MAX_OPEN} open questions.`);
-    return false;
+    return written;
   }
 
   /**
@@ -135,16 +142,21 @@ export class PendingCalls {
     throw new McpError('overloaded', 'The answer could not be stored. Send it again.');
   }
 
-  /** Withdraws the questions of a call. Returns the call as it was; undefined if it waits for no answer any more. */
+  /**
+   * Withdraws the questions of a call. Returns the call as it was; undefined if it does not wait for these answers any more, or if the
+   * guard is lost.
+   */
   async withdraw(
     tag: string,
     call: string,
     watched: (pending: AskedCall) => readonly StoreChange[],
+    { only, guard }: WithdrawOptions = {},
   ): Promise<AskedCall | undefined> {
     for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
       const entry = await this.#store.get(callKey(tag, call));
       const pending = entry && toPending(entry);
       if (entry === undefined || pending?.state !== 'open') return undefined;
+      if (only !== undefined && pending.questions[0]?.id !== only.questions[0]?.id) return undefined;
       const questions = pending.questions.map(({ id, key }) => ({ id, key, text: '' }));
       const { request } = pending;
       const rest: AskedCall = {
@@ -155,12 +167,12 @@ export class PendingCalls {
         questions,
         answers: [],
       };
-      const written = await this.#store.write([
-        { ...put(tag, rest, entry), ttlMs: WITHDRAWN_MS },
-        uncount(tag, pending),
-        ...watched(pending),
-      ]);
+      const written = await this.#store.write(
+        [{ ...put(tag, rest, entry), ttlMs: WITHDRAWN_MS }, uncount(tag, pending), ...watched(pending)],
+        guard && { guard },
+      );
       if (written.ok) return pending;
+      if (written.refusedBy === 'guard') return undefined;
     }
     throw new McpError('overloaded', 'The call is being answered and cancelled by too many requests.');
   }

@@ -363,3 +363,18 @@ describe('a resumable stream that other processes write', () => {
     expect(await inner.follow('s.p1-0', new AbortController().signal)).toBeUndefined();
   });
 });
+
+test('events have no ids while no other process would end the stream, and ids again as soon as one would', async () => {
+  const guarded = new GuardedLog(memoryEventLog(), { warn: () => undefined, timeoutMs: 50 });
+  const stream = new ResumableStream('s.p1', { log: guarded, retryMs: 10 });
+  const connection = new Connection();
+  stream.begin(connection, Promise.resolve(undefined));
+  stream.send('a');
+  stream.release();
+  await stream.stored();
+  expect(connection.events).toEqual([{ data: '', retry: 10 }, { data: 'a' }]);
+  expect(connection.isOpen).toBe(true);
+  stream.own({ confirm: () => true });
+  expect(await stream.sendStored('b')).toBe(true);
+  expect(connection.events.at(-1)).toEqual({ data: 'b', id: expect.any(String) });
+});
