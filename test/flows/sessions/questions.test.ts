@@ -507,6 +507,45 @@ describe('the questions of a session', () => {
     });
   });
 
+  test('end their call if no process ran for so long that they are almost forgotten', async () => {
+    const store = memoryStore();
+    const log = memoryEventLog();
+    let isOld = false;
+    const cluster: Replicas = await start({
+      leaseMs: 300,
+      askMs: 1_800_000,
+      store: {
+        ...store,
+        async get(key) {
+          const entry = await store.get(key);
+          return entry && isOld ? { ...entry, expiresInMs: 600_000 } : entry;
+        },
+      },
+      log: {
+        ...log,
+        async append(stream, data, options) {
+          if (data.includes('elicitation/create') && !isOld) {
+            isOld = true;
+            await cluster.replicas[0]?.kill();
+          }
+          return log.append(stream, data, options);
+        },
+      },
+    });
+    const [a, b] = await openAt(cluster, '2025-11-25');
+    const events = await a.stream('tools/call', { name: 'order', _meta: { progressToken: 1 } });
+    const { id } = await next(events);
+    const again = await b.resume(String(id));
+    const messages = (await again.rest())
+      .filter(({ data }) => data !== '')
+      .map(({ data }) => JSON.parse(data));
+    expect(messages.at(-1)).toMatchObject({
+      id: 1,
+      error: { message: expect.stringContaining('did not answer within 1800000 ms') },
+    });
+    await until('nobody watches the call any more', async () => (await store.size('call:replicated')) === 0);
+  });
+
   test('announce the end of a URL elicitation that was accepted at another process', async () => {
     const [a, b] = await openAt(await start(), '2025-11-25');
     const events = await a.stream('tools/call', { name: 'login' });

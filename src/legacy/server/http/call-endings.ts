@@ -4,7 +4,7 @@ import type { Store } from '../../../state/store.js';
 import { callEnded } from '../client-requests.js';
 import type { StreamingCall } from '../shared/call-record.js';
 import type { CallWatch } from '../shared/call-watch.js';
-import type { AskedCall, PendingCalls } from '../shared/pending-calls.js';
+import type { AskedCall, FoundCall, PendingCalls } from '../shared/pending-calls.js';
 import type { GuardedLog } from './guarded-log.js';
 import type { ResumableStream } from './resumable-stream.js';
 import { type CallSession, sendWithdrawal } from './session-questions.js';
@@ -26,6 +26,9 @@ export interface CallEndingsParts {
   /** Serves a request again that another process has begun to serve. */
   readonly serveAgain: (tag: string, running: StreamingCall, stream: ResumableStream) => Promise<void>;
 }
+
+/** The time within which an expired call is ended. */
+const MARGIN_MS = 60_000;
 
 /** Ends calls on behalf of whoever served them, so that no client waits forever. */
 export class CallEndings {
@@ -76,13 +79,14 @@ export class CallEndings {
     const session = this.#sessionOf(tag);
     const stream = this.streamOf(session, running.stream);
     for (const call of running.asking ?? []) {
-      const pending = await this.#parts.pending.get(tag, call);
-      if (pending === undefined) continue;
+      const found = await this.#parts.pending.find(tag, call);
+      if (found === undefined) continue;
+      const { pending } = found;
       // The process that withdrew the questions was about to end the call.
       if (!pending.isHeld && pending.state === 'withdrawn') continue;
       if (!pending.isHeld) {
         // The questions may not have been sent. If they were answered, another process has the call.
-        if (pending.state === 'open') await this.#sendAgain(tag, pending, stream);
+        if (pending.state === 'open') await this.#sendAgain(tag, found, stream);
         return;
       }
       const withdrawn = await this.#parts.pending.withdraw(tag, call, () => []);
@@ -98,7 +102,9 @@ export class CallEndings {
     await stream.stored();
   }
 
-  async #sendAgain(tag: string, pending: AskedCall, stream: ResumableStream): Promise<void> {
+  async #sendAgain(tag: string, { pending, expiresInMs }: FoundCall, stream: ResumableStream): Promise<void> {
+    // No process ran for so long that the call would be forgotten before the watch over it could end it.
+    if (expiresInMs < this.#parts.askMs + MARGIN_MS) return this.endExpired(tag, pending.call, pending.round);
     for (const { text } of pending.questions) stream.send(text, { keep: true });
     stream.follow();
     await stream.stored();

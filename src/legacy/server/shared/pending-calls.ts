@@ -44,6 +44,12 @@ export type Answered =
   /** The last answer: the call is given to the process that took it. */
   | { readonly is: 'complete'; readonly pending: AskedCall; readonly lease: Lease | undefined };
 
+/** A call that waits for answers, as the store has it. */
+export interface FoundCall {
+  readonly pending: AskedCall;
+  readonly expiresInMs: number;
+}
+
 /** The changes that belong to a change of a pending call: those of the queue that watches it. */
 export interface Watched {
   readonly changes?: readonly StoreChange[];
@@ -178,8 +184,13 @@ export class PendingCalls {
   }
 
   async get(tag: string, call: string): Promise<AskedCall | undefined> {
+    return (await this.find(tag, call))?.pending;
+  }
+
+  /** A call, and the time until it is forgotten. */
+  async find(tag: string, call: string): Promise<FoundCall | undefined> {
     const entry = await this.#store.get(callKey(tag, call));
-    return entry && toPending(entry);
+    return entry && { pending: toPending(entry), expiresInMs: entry.expiresInMs ?? this.#ttlMs };
   }
 
   /** The calls of a session that wait for answers. */
