@@ -507,6 +507,49 @@ describe('the questions of a session', () => {
     });
   });
 
+  test('are sent again by the process that asked, if it was cut off from the store for longer than its lease', async () => {
+    const store = memoryStore();
+    const log = memoryEventLog();
+    let state: 'before' | 'cut' | 'after' = 'before';
+    const reach = <T>(work: () => Promise<T>): Promise<T> =>
+      state === 'cut' ? Promise.reject(new Error('down')) : work();
+    const cluster = await start({
+      count: 1,
+      leaseMs: 300,
+      store: {
+        ...store,
+        get: (key) => reach(() => store.get(key)),
+        claim: (queue, options) => reach(() => store.claim(queue, options)),
+        renew: (leases, ms) => reach(() => store.renew(leases, ms)),
+        async write(changes, options) {
+          const isGivenAway = changes.some((change) => change.do === 'release');
+          const written = reach(() => store.write(changes, options));
+          if (isGivenAway) state = 'after';
+          return written;
+        },
+      },
+      log: {
+        ...log,
+        append(stream, data, options) {
+          if (state !== 'before' || !data.includes('elicitation/create'))
+            return reach(() => log.append(stream, data, options));
+          state = 'cut';
+          // An error that is not worth another attempt.
+          return Promise.reject(new RangeError('refused'));
+        },
+      },
+    });
+    const [a] = await openAt(cluster, '2025-11-25');
+    const events = await a.stream('tools/call', { name: 'slow' });
+    const { message } = await next(events);
+    expect(message['method']).toBe('elicitation/create');
+    expect(state).toBe('after');
+    await a.post(accept(message['id'], { ok: true }));
+    await until('the call runs', () => gates.has('slow'));
+    gates.get('slow')?.();
+    expect((await next(events)).message).toMatchObject({ id: 1, result: { content: [{ text: 'slow' }] } });
+  });
+
   test('end their call if no process ran for so long that they are almost forgotten', async () => {
     const store = memoryStore();
     const log = memoryEventLog();

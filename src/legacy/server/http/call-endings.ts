@@ -78,6 +78,8 @@ export class CallEndings {
   async endDead(tag: string, running: StreamingCall): Promise<void> {
     const session = this.#sessionOf(tag);
     const stream = this.streamOf(session, running.stream);
+    // If this process had the call itself and was cut off from the store, its earlier claim does not count any more.
+    stream.own(undefined);
     for (const call of running.asking ?? []) {
       const found = await this.#parts.pending.find(tag, call);
       if (found === undefined) continue;
