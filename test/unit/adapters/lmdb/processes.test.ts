@@ -139,7 +139,9 @@ describe('processes that share a store on disk', () => {
 });
 
 describe('a process that shares a store on disk and is killed', () => {
-  it('in the middle of writes leaves each of them whole or not begun, and nothing acknowledged is lost', async () => {
+  it('in the middle of writes leaves each of them whole or not begun, and nothing acknowledged is lost', {
+    timeout: 90_000,
+  }, async () => {
     const path = fresh();
     const survivor = openStore(path, { callerShare: 1 });
     for (let round = 0; round < 8; round++) {
