@@ -1,4 +1,3 @@
-import { backoff, delay } from '../../../async/delay.js';
 import { Lifetime } from '../../../async/lifetime.js';
 import type { Message, RequestId, RequestMessage } from '../../../jsonrpc/message.js';
 import type { Dispatch } from '../../../protocol/call.js';
@@ -13,6 +12,7 @@ import type { CallRecord, StreamingCall } from '../shared/call-record.js';
 import { CallWatch } from '../shared/call-watch.js';
 import { type AskedCall, PendingCalls, randomPart, toResumed } from '../shared/pending-calls.js';
 import type { SessionDirectory } from '../shared/session-directory.js';
+import { storeAnswer } from '../shared/store-answer.js';
 import { CallEndings } from './call-endings.js';
 import type { GuardedLog } from './guarded-log.js';
 import type { ResumableStream } from './resumable-stream.js';
@@ -44,8 +44,6 @@ export interface PostedRequest {
   readonly respond: (text: string) => void;
   readonly isBatch: boolean;
 }
-
-const ANSWER_TRIES = 5;
 
 /** Serves the calls of sessions, continues those that were answered, and ends those that cannot continue. */
 export class SessionCalls {
@@ -148,7 +146,7 @@ export class SessionCalls {
     const { isShared, topic } = this.#parts.directory;
     const { tag } = live;
     const run = randomPart();
-    const answered = await this.#retry(() =>
+    const answered = await storeAnswer(() =>
       this.#pending.answer(tag, message, (pending) => [
         this.#watch.unparked(tag, pending),
         ...(isShared ? this.#watch.runChanges(tag, run, runningOf(pending)) : []),
@@ -169,7 +167,8 @@ export class SessionCalls {
           },
         });
       const work = this.#continue(live, pending, { caller: callerOf(incoming), stream, run: kept });
-      incoming.waitUntil?.(work);
+      const done = work.catch(this.#report);
+      incoming.waitUntil?.(done);
     }
     return answered.is !== 'unknown';
   }
@@ -270,24 +269,16 @@ export class SessionCalls {
       lifetime,
       ask: (requests, signal) => this.#questions.hold({ live, message, reply, lifetime }, requests, signal),
       onEnded: async () => undefined,
-    }).then(async () => (await run)?.end());
+    })
+      .then(async () => (await run)?.end())
+      .catch(this.#report);
   }
 
-  // The client is not asked again for an answer that the store did not take at first.
-  async #retry<T>(work: () => Promise<T>): Promise<T> {
-    for (let attempt = 0; ; attempt++) {
-      try {
-        return await work();
-      } catch (error) {
-        if (McpError.is(error)) throw error;
-        if (attempt >= ANSWER_TRIES || error instanceof RangeError)
-          throw new McpError('overloaded', 'The answer could not be stored. Send it again.', {
-            cause: error,
-          });
-        await delay(backoff(attempt, { baseMs: 100, maxMs: 2000 }));
-      }
-    }
-  }
+  // Nobody waits for a call that is continued. Its lease ends, and another process ends the call.
+  readonly #report = (error: unknown): void => {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#parts.warn(`The end of a session's call could not be stored: ${reason}`);
+  };
 }
 
 function runningOf({ stream, request, revision }: AskedCall): StreamingCall {
