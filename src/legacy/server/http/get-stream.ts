@@ -77,7 +77,7 @@ export function getStreams({
     if (live.getStream !== getStream) return;
     live.getStream = undefined;
     live.session.detach();
-    live.usedAt = Date.now();
+    live.usedAt = performance.now();
   }
 
   /** Sends the rest of the stream of a call, which may run in another process. */

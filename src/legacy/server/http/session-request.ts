@@ -94,7 +94,7 @@ export function sessionRequests({ dispatch, inFlight }: SessionRequestParts): Se
       if (storing !== undefined) await storing;
       leave();
       if (calls.get(id) === lifetime) calls.delete(id);
-      live.usedAt = Date.now();
+      live.usedAt = performance.now();
     }
     if (isParked && lifetime.ended) await onEnded();
     return !isParked;

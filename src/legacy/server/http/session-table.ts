@@ -26,8 +26,8 @@ export interface LiveSession extends DirectoryKey {
   parked: Map<RequestId, string> | undefined;
   /** The stream for messages that do not belong to a call. */
   getStream: { readonly end: () => void } | undefined;
+  /** When the session was used, and when the directory was asked about it, by the clock that nobody can set. */
   usedAt: number;
-  /** When the directory was asked about the session. */
   checkedAt: number;
 }
 
@@ -97,11 +97,11 @@ export class SessionTable {
       this.#stop(live);
       return undefined;
     }
-    if (this.#options.directory.isShared && Date.now() - live.checkedAt >= CHECK_MS) {
+    if (this.#options.directory.isShared && performance.now() - live.checkedAt >= CHECK_MS) {
       await this.#check(live);
       if (this.#live.get(tag) !== live) return this.#restore(id, principal);
     }
-    live.usedAt = Date.now();
+    live.usedAt = performance.now();
     // Moved to the end, so that the least recently used session is the first.
     this.#live.delete(tag);
     this.#live.set(tag, live);
@@ -163,8 +163,8 @@ export class SessionTable {
       streams: new Map(),
       parked: undefined,
       getStream: undefined,
-      usedAt: Date.now(),
-      checkedAt: Date.now(),
+      usedAt: performance.now(),
+      checkedAt: performance.now(),
     };
     session.restore(facts);
     this.#live.set(live.tag, live);
@@ -181,14 +181,17 @@ export class SessionTable {
 
   // A store that is unavailable does not end the sessions that this process knows.
   async #check(live: LiveSession): Promise<void> {
-    live.checkedAt = Date.now();
+    live.checkedAt = performance.now();
     const check = this.#inTime(this.#options.directory.recall(live));
     const facts = await check.catch(() => 'unknown' as const);
     if (facts === undefined) this.#stop(live);
     else if (facts !== 'unknown') live.session.restore(facts, { isLate: true });
-    else if (live.getStream !== undefined)
-      // Requests may go to other processes, so nothing else makes this one look again.
-      unref(setTimeout(() => void (this.#live.get(live.tag) === live && this.#check(live)), MAX_CHECK_MS));
+    else unref(setTimeout(() => this.#checkAgain(live), MAX_CHECK_MS));
+  }
+
+  // The requests of a client with a stream may all go to other processes, so nothing else makes this one look again.
+  #checkAgain(live: LiveSession): void {
+    if (this.#live.get(live.tag) === live && live.getStream !== undefined) void this.#check(live);
   }
 
   async #inTime<T>(work: Promise<T>): Promise<T> {
@@ -200,8 +203,8 @@ export class SessionTable {
   // Messages of other processes were lost: each session that is busy may have ended.
   async #checkAll(): Promise<void> {
     for (const reading of this.#reading.values()) reading.news++;
-    for (const live of [...this.#live.values()]) {
-      live.checkedAt = 0;
+    for (const live of this.sessions()) {
+      live.checkedAt = Number.NEGATIVE_INFINITY;
       if (!isIdle(live)) await this.#check(live);
     }
   }
@@ -216,7 +219,7 @@ export class SessionTable {
       case 'end':
         return this.#stop(live);
       case 'recall':
-        live.checkedAt = 0;
+        live.checkedAt = Number.NEGATIVE_INFINITY;
         // At once: a resource that changes after this message must not be missed while the store is read.
         if (message.change !== undefined) live.session.anticipate(message.change);
         return void (live.getStream && this.#check(live));
@@ -269,7 +272,7 @@ export class SessionTable {
 
   /** Ends the GET streams and the connections that read what other processes write. */
   close(): void {
-    for (const live of [...this.#live.values()]) {
+    for (const live of this.sessions()) {
       live.getStream?.end();
       for (const stream of [...live.streams.values()]) stream.close();
       this.forget(live);
@@ -279,18 +282,16 @@ export class SessionTable {
 
   #startTimer(): ReturnType<typeof setInterval> {
     const { idleMs } = this.#options;
-    const timer = setInterval(
-      () => {
-        const now = Date.now();
-        for (const live of [...this.#live.values()]) {
-          if (live.expiresAt <= now) this.#stop(live);
-          else if (live.usedAt <= now - idleMs && isIdle(live)) this.forget(live);
-        }
-      },
-      Math.max(10, Math.min(30_000, idleMs / 2)),
-    );
+    const timer = setInterval(() => this.#sweep(), Math.max(10, Math.min(30_000, idleMs / 2)));
     unref(timer);
     return timer;
+  }
+
+  #sweep(): void {
+    for (const live of this.sessions()) {
+      if (live.expiresAt <= Date.now()) this.#stop(live);
+      else if (live.usedAt <= performance.now() - this.#options.idleMs && isIdle(live)) this.forget(live);
+    }
   }
 }
 

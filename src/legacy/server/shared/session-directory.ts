@@ -114,14 +114,23 @@ export class SessionDirectory {
   async end(key: DirectoryKey): Promise<void> {
     // Without other processes, the bounded memory below is enough. If the write fails, the client sends DELETE again, and this
     // process must still know the session then.
-    if (this.isShared)
+    if (this.isShared) await this.#storeEnd(key);
+    this.#ended.add(key.tag, key);
+    const { tag, issuedAt, expiresAt } = key;
+    await this.#tell({ do: 'end', session: tag, issuedAt, expiresAt });
+  }
+
+  async #storeEnd(key: DirectoryKey): Promise<void> {
+    try {
       await this.#store.write([
         { do: 'put', key: sessionKey(key), value: { ended: true }, ttlMs: lifeOf(key) },
         { do: 'delete', key: urisKey(key) },
       ]);
-    this.#ended.add(key.tag, key);
-    const { tag, issuedAt, expiresAt } = key;
-    await this.#tell({ do: 'end', session: tag, issuedAt, expiresAt });
+    } catch (error) {
+      // If only the reply was lost, the next DELETE finds no session, and nobody else ends its streams.
+      this.topic.publish({ do: 'recall', session: key.tag });
+      throw error;
+    }
   }
 
   // The client's next request goes to another process: the message should be on its way before the client has its response.
