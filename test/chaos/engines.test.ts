@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -27,8 +27,13 @@ const engines = {
   },
   // NATS carries changes and streams. Its tasks are in a folder that the replicas of one machine share.
   async nats(): Promise<Engine> {
-    const { url, stop } = await startNats();
-    return { url, stop, env: { STORE: mkdtempSync(join(tmpdir(), 'fullmcp-chaos-store-')) } };
+    const nats = await startNats();
+    const folder = mkdtempSync(join(tmpdir(), 'fullmcp-chaos-store-'));
+    const stop = async (): Promise<void> => {
+      await nats.stop();
+      rmSync(folder, { recursive: true, force: true });
+    };
+    return { url: nats.url, stop, env: { STORE: folder } };
   },
 };
 
