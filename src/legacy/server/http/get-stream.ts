@@ -88,25 +88,24 @@ export function getStreams({
     const name = after.slice(0, Math.max(0, after.lastIndexOf('-')));
     const followed = name.startsWith(`${live.tag}.p`) ? await readAfter(after) : undefined;
     const existing = live.streams.get(name);
-    // Events that were lost do not prevent a client from getting the later ones.
-    if (existing === undefined && McpError.is(followed)) throw followed;
+    // A stream of this process is followed as soon as the log works again, and its client gets what cannot be stored at once.
+    if (existing === undefined && followed?.failure) throw followed.failure;
     if (existing === undefined && followed === undefined)
       return refuse(incoming, 404, 'The event is unknown. Send the request again.', headers);
     const stream = existing ?? openStream(live, name, { log });
     const connection = streams.open(incoming, headers, { onEnd: (why) => stream.leave(why) });
-    stream.resume(connection, McpError.is(followed) ? undefined : followed);
+    stream.resume(connection, followed);
   }
 
-  async function readAfter(after: string): Promise<Followed | McpError | undefined> {
+  async function readAfter(after: string): Promise<(Followed & { readonly failure?: McpError }) | undefined> {
     const controller = new AbortController();
     try {
       const stream = await log.follow(after, controller.signal);
       return stream && { after, stream, controller };
     } catch (error) {
       log.report(error);
-      return new McpError('overloaded', 'The events cannot be read now. Resume the stream later.', {
-        cause: error,
-      });
+      const message = 'The events cannot be read now. Resume the stream later.';
+      return { after, controller, failure: new McpError('overloaded', message, { cause: error }) };
     }
   }
 

@@ -106,13 +106,14 @@ export class ResumableStream {
     this.#isUnwatched = false;
   }
 
-  /** Continues on a new connection. Without the events from the log, the client gets only later ones. */
+  /** Continues on a new connection. If the log does not know the stream, the client gets only what this process writes. */
   resume(connection: EventStream, followed: Followed | undefined): void {
     this.#reading?.abort();
     this.#connection?.end();
     this.#connection = connection;
     this.#reading = followed?.controller;
     if (followed !== undefined) void this.#read(followed);
+    else if (!this.#isWriter) this.disconnect();
   }
 
   /** Stores an event and sends it. */
