@@ -68,7 +68,7 @@ export class Session {
   async deliver(message: object): Promise<Arrived> {
     for (;;) {
       const reply = await this.post(message);
-      if ('status' in reply && reply.status < 500 && !isOverloaded(reply)) return reply;
+      if ('status' in reply && reply.status < 500 && !hasFailed(reply)) return reply;
       await pauseBeforeRetry(this.client);
     }
   }
@@ -105,7 +105,7 @@ function isUnknownSession({ body = '' }: Arrived): boolean {
   return body.includes('session is unknown');
 }
 
-/** Whether the server could not do what was requested because something else failed. */
-function isOverloaded({ body = '' }: Arrived): boolean {
-  return body.includes('later');
+/** Whether the server could not do what was requested because something else failed, or because it is shutting down. */
+function hasFailed({ body = '' }: Arrived): boolean {
+  return body.includes('"code":-32603');
 }
