@@ -353,6 +353,38 @@ describe('a resumable stream whose log fails', () => {
 });
 
 describe('a resumable stream that other processes write', () => {
+  test('is read on by a client that resumed it while the log could not be read', async () => {
+    const inner = memoryEventLog();
+    let isAway = false;
+    const log: EventLog = {
+      ...methodsOf(inner),
+      follow: async (...args) => (isAway ? Promise.reject(new Error('away')) : inner.follow(...args)),
+    };
+    const { stream, connection } = open(log);
+    stream.send('question', { keep: true });
+    stream.follow();
+    await stream.stored();
+    isAway = true;
+    const again = new Connection();
+    stream.resume(again, { after: String(connection.events[0]?.id), controller: new AbortController() });
+    await until('the operator was told', () => warnings.length > 0);
+    isAway = false;
+    await inner.append('s.p1', 'result', { last: true });
+    await until('the stream has ended', () => !again.isOpen);
+    expect(again.texts).toEqual(['result']);
+  });
+
+  test('disconnects a client if the log has forgotten the stream', async () => {
+    const { stream, isDone } = open(memoryEventLog());
+    stream.send('question', { keep: true });
+    stream.follow();
+    await stream.stored();
+    const again = new Connection();
+    stream.resume(again, undefined);
+    expect(again.isOpen).toBe(false);
+    expect(isDone()).toBe(true);
+  });
+
   test('gets no event from a process that has lost it, and the client has to resume', async () => {
     const inner = memoryEventLog();
     const { stream, connection } = open(inner);
