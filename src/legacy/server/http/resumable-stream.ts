@@ -51,9 +51,8 @@ interface Queued extends EventOptions {
 const MAX_QUEUED = 1000;
 const MAX_QUEUED_LENGTH = 1024 * 1024;
 const KEEP_MS = 60_000;
-/** The time for storing an event that must be stored before it is sent: somebody waits for it. */
-const STORE_MS = 5000;
-const END_MS = 5000;
+/** The time for storing an event that must be stored before it is sent, because somebody waits for it; and for a stream's end. */
+const [STORE_MS, END_MS] = [5000, 5000];
 const delays = { baseMs: 100, maxMs: 5000 };
 
 /**
