@@ -27,7 +27,8 @@ const runtime: Runtime = {
   }),
   nats: async (url) => (await import('./adapters/nats/discovery.js')).natsTarget(url),
   ownWebSocket: 'Bun' in globalThis || 'Deno' in globalThis,
-  webSocket: async (headers, options) => (await onNode()).webSocketWith(headers, options),
+  webSocket: async (headers, options, onRefused) =>
+    (await onNode()).webSocketWith(headers, options, onRefused),
 };
 
 /** Whether this is Node itself. Other runtimes report a Node version too, but their `fetch` is the fastest client they have. */

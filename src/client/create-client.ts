@@ -73,6 +73,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     problem: hub.problem,
     ask: (request, questionSignal, server = serverName()) =>
       sender.whileAsking(() => answerAs(server, request, { key: keyOf(request), signal: questionSignal })),
+    whileAsking: (work) => sender.whileAsking(work),
   };
   const connection = new Connection({
     open,

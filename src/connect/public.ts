@@ -44,6 +44,13 @@ export { ResultCache, type ResultCacheOptions } from '../client/model/result-cac
 export type { TypedTools } from '../client/model/typed.js';
 export type { Auth, Call, Dispatch, Middleware, Outcome, Peer } from '../protocol/call.js';
 export { type ErrorCode, McpError } from '../protocol/errors.js';
+export type {
+  AuthHeaders,
+  AuthorizedRequest,
+  ChallengedRequest,
+  ChallengeReply,
+  ClientAuth,
+} from '../protocol/model/client-auth.js';
 export type { ContentBlock, ResourceContents } from '../protocol/model/content.js';
 export type { ElicitUrlResult, Root, SamplingContent, SamplingMessage } from '../protocol/model/input.js';
 export type {

@@ -41,6 +41,8 @@ export interface LinkEvents {
    * if that is not the one at the other end.
    */
   readonly ask: (request: InputRequest, signal: AbortSignal, server?: string) => Promise<JsonObject>;
+  /** Runs `work` while the timeouts of connecting and of calls are paused: it waits for the user, who logs in. */
+  readonly whileAsking?: <T>(work: () => Promise<T>) => Promise<T>;
   /** A problem that was tolerated: an unreadable line, a skipped tool. */
   readonly problem: (message: string, cause?: unknown) => void;
   /** The link was lost, not closed with `close`. Called at most once, after its calls have failed. */

@@ -1,6 +1,7 @@
 import { onAbort } from '../../async/abort.js';
-import { settlesWithin, withDeadline } from '../../async/deadline.js';
+import { settlesWithin } from '../../async/deadline.js';
 import { backoff, delay } from '../../async/delay.js';
+import { PausableTimeout } from '../../async/pausable-timeout.js';
 import type { Call, Outcome, Peer } from '../../protocol/call.js';
 import { cancelledBy, McpError } from '../../protocol/errors.js';
 import type { Link, LinkEvents, OpenLink } from '../../protocol/link.js';
@@ -83,20 +84,26 @@ export class Connection {
     return this.#closed;
   }
 
-  #open(signal: AbortSignal | undefined): Promise<void> {
+  async #open(signal: AbortSignal | undefined): Promise<void> {
     const ms = this.#parts.connectTimeoutMs;
-    const closing = this.#closing.signal;
-    return withDeadline(
-      {
-        ms,
-        signal: signal === undefined ? closing : AbortSignal.any([closing, signal]),
-        reason: () => new McpError('timeout', `The server was not ready within ${ms} ms (connectTimeoutMs)`),
-      },
-      (giveUp) => this.#attempt(giveUp),
+    const limit = new PausableTimeout(
+      ms,
+      () => new McpError('timeout', `The server was not ready within ${ms} ms (connectTimeoutMs)`),
     );
+    const giveUp = new AbortController();
+    const signals = [limit.signal, this.#closing.signal, ...(signal === undefined ? [] : [signal])];
+    const aborted = signals.find((one) => one.aborted);
+    if (aborted !== undefined) giveUp.abort(aborted.reason);
+    const forgets = signals.map((one) => onAbort(one, () => giveUp.abort(one.reason)));
+    try {
+      await this.#attempt(giveUp.signal, limit);
+    } finally {
+      limit.end();
+      for (const forget of forgets) forget();
+    }
   }
 
-  async #attempt(giveUp: AbortSignal): Promise<void> {
+  async #attempt(giveUp: AbortSignal, limit: PausableTimeout): Promise<void> {
     const { open, client, events } = this.#parts;
     let link: Link | undefined;
     let earlyLoss: McpError | undefined;
@@ -104,10 +111,12 @@ export class Connection {
       if (link === undefined) earlyLoss = reason;
       else if (link === this.#link) this.#onLost(reason);
     };
+    const { whileAsking = (work) => work() } = events;
+    const paused: typeof whileAsking = (work) => limit.pauseFor(() => whileAsking(work));
     try {
       giveUp.throwIfAborted();
       const waitUntil = (ending: Promise<void>): void => this.#track(ending);
-      const opening = open({ ...events, lost }, { signal: giveUp, client, waitUntil });
+      const opening = open({ ...events, lost, whileAsking: paused }, { signal: giveUp, client, waitUntil });
       this.#track(opening.then(() => undefined));
       const newLink = await waitForLink(opening, giveUp);
       if (earlyLoss !== undefined) {

@@ -77,7 +77,8 @@ function fieldMistakes(entry: Record<string, unknown>): readonly string[] {
     auth !== undefined &&
       !isNonEmptyString(auth) &&
       typeof auth !== 'function' &&
-      '"auth" must be a token, or a function that returns one',
+      !(isObject(auth) && typeof auth['headersFor'] === 'function') &&
+      '"auth" must be a token, a function that returns one, or an object such as oauth() makes',
     disabled !== undefined && typeof disabled !== 'boolean' && '"disabled" must be true or false',
   ].filter((mistake) => mistake !== false);
 }

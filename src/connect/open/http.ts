@@ -18,6 +18,7 @@ import {
   type OpenAnyEra,
   requireRevision,
 } from './eras.js';
+import { pausing } from './pausing.js';
 
 // Spec 2026-07-28, Streamable HTTP, Backward Compatibility.
 
@@ -54,7 +55,12 @@ export function overHttp(url: URL, { target, http, carrier }: OverHttp): OpenAny
     for (const era of erasToTry(options)) {
       const carrier = await open(url, http);
       try {
-        const link = await openByEra[era](url, { events, open: options, http, carrier });
+        const link = await openByEra[era](url, {
+          events,
+          open: options,
+          http: pausing(http, events),
+          carrier,
+        });
         return await requireRevision(link, options.revision);
       } catch (thrown) {
         carrier.close();

@@ -3,6 +3,7 @@
 import type { ToolCallOptions } from '../../client/model/client.js';
 import type { ClientOptions } from '../../client/model/options.js';
 import type { McpError } from '../../protocol/errors.js';
+import type { ChallengeReply } from '../../protocol/model/client-auth.js';
 import type { Discovery } from '../../protocol/services.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
 import type { Wire } from '../../transports/client/wire.js';
@@ -62,10 +63,11 @@ export interface Runtime {
   readonly nats?: (url: string) => Promise<NatsTarget>;
   /** Whether to use the runtime's own WebSocket. Node's does not say why it failed, and accepts messages of any size. */
   readonly ownWebSocket?: boolean;
-  /** Returns a WebSocket class whose opening request has these headers. */
+  /** Returns a WebSocket class whose opening request has these headers. `onRefused` gets the reply of a server that refuses it. */
   readonly webSocket?: (
     headers: Readonly<Record<string, string>>,
     options: NodeHttpOptions,
+    onRefused?: (reply: ChallengeReply) => void,
   ) => Promise<WebSocketConstructor>;
 }
 

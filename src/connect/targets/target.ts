@@ -160,7 +160,7 @@ interface AddressEntry {
   readonly url: string;
   /** Headers for every request to this server. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** A bearer token for this server, or a function that returns one. */
+  /** A bearer token for this server, a function that returns one, or an object that logs in, such as `oauth()` makes. */
   readonly auth?: HttpLinkOptions['auth'];
   /** Ignored: the client finds out what the server speaks. */
   readonly type?: string;

@@ -4,6 +4,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { ClientOptions } from 'ws';
 import { McpError } from '../../../protocol/errors.js';
+import type { ChallengeReply } from '../../../protocol/model/client-auth.js';
 import type { Wire } from '../../../transports/client/wire.js';
 import type { NodeHttpOptions } from '../../../transports/http/client/options.js';
 import { type ServerProcess, type SpawnOptions, spawnWire } from '../../../transports/stdio/client/spawn.js';
@@ -77,15 +78,26 @@ export function readText(path: string): Promise<string> {
   return readFile(pathOf(path), 'utf8');
 }
 
-/** Makes a WebSocket class of `ws`, which sends the headers when it opens and follows the options for Node. */
+/**
+ * Makes a WebSocket class of `ws`, which sends the headers when it opens and follows the options for Node. `onRefused` gets the
+ * reply of a server that does not open the socket.
+ */
 export async function webSocketWith(
   headers: Readonly<Record<string, string>>,
   options: NodeHttpOptions = {},
+  onRefused?: (reply: ChallengeReply) => void,
 ): Promise<WebSocketConstructor> {
   const { WebSocket } = await import('ws');
   return class extends WebSocket {
     constructor(url: string, protocols?: string | string[]) {
       super(url, protocols, { headers, ...dialOptions(new URL(url), options) });
+      if (onRefused === undefined) return;
+      // With a listener, `ws` leaves it to the listener to end the socket.
+      this.once('unexpected-response', (_request, { statusCode = 0, headers: replyHeaders }) => {
+        onRefused({ status: statusCode, header: (name) => replyHeaders[name]?.toString() });
+        this.emit('error', new Error(`Unexpected server response: ${statusCode}`));
+        this.terminate();
+      });
     }
   };
 }

@@ -178,7 +178,8 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
     await withDeadline(POSTING, (signal) =>
       requests.run({ signal }, async (scope) => {
         const headers = sessionHeaders(current);
-        const reply = await target.send({ headers, body: text, until: scope, lane: 'brief' });
+        const options = { until: scope, lane: 'brief', mayAsk: false } as const;
+        const reply = await target.send({ headers, body: text, ...options });
         if (!isOk(reply)) throw await refusal(reply, target);
         await discard(reply);
       }),
@@ -227,7 +228,9 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
     const headers = sessionHeaders(session);
     try {
       await withDeadline(ENDING, async (signal) =>
-        discard(await target.send({ method: 'DELETE', headers, until: { signal }, lane: 'brief' })),
+        discard(
+          await target.send({ method: 'DELETE', headers, until: { signal }, lane: 'brief', mayAsk: false }),
+        ),
       );
     } catch {
       // The server is not reachable, so there is no session to end.

@@ -1,4 +1,5 @@
-import { settlesWithin, withDeadline } from '../../../async/deadline.js';
+import { settlesWithin } from '../../../async/deadline.js';
+import { PausableTimeout } from '../../../async/pausable-timeout.js';
 import { EventStreamReader } from '../../../jsonrpc/event-stream.js';
 import { printError, readMessage } from '../../../jsonrpc/message.js';
 import { McpError, toMcpError } from '../../../protocol/errors.js';
@@ -15,10 +16,7 @@ import { httpTarget, withoutCredentials } from '../../../transports/http/client/
 // The client's side of HTTP+SSE.
 
 const ENDPOINT_MS = 10_000;
-const POSTING = {
-  ms: 30_000,
-  reason: () => new McpError('timeout', 'The server did not accept a message within 30 seconds.'),
-};
+const POSTING_MS = 30_000;
 /** The longest time that a message waits for the reply to the one before it. Some servers reply only when a call has ended. */
 const TURN_MS = 250;
 
@@ -36,22 +34,15 @@ export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarri
   let isClosing = false;
 
   async function listen(scope: RequestScope): Promise<never> {
-    const timer = setTimeout(
-      () =>
-        end(
-          new McpError(
-            'timeout',
-            `${target.displayUrl} did not send the URL for messages within ${ENDPOINT_MS / 1000} seconds. Is it an HTTP+SSE server?`,
-          ),
-        ),
-      ENDPOINT_MS,
-    );
+    const limit = new PausableTimeout(ENDPOINT_MS, noEndpoint);
+    limit.signal.addEventListener('abort', () => end(limit.signal.reason as McpError), { once: true });
     let hasEndpoint = false;
     try {
       const reply = await target.send({
         method: 'GET',
         headers: { accept: 'text/event-stream' },
         until: scope,
+        pauseTimeouts: (work) => limit.pauseFor(work),
       });
       if (!isOk(reply)) throw await refusal(reply, target);
       if (!isEventStream(reply)) {
@@ -70,7 +61,7 @@ export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarri
         take(data, event) {
           if (event === 'endpoint' && !hasEndpoint) {
             hasEndpoint = true;
-            clearTimeout(timer);
+            limit.end();
             setEndpoint(resolveEndpoint(data, reply.url));
           } else if (event === 'message') events?.message(data);
           return undefined;
@@ -78,8 +69,15 @@ export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarri
       });
       throw streamEnded();
     } finally {
-      clearTimeout(timer);
+      limit.end();
     }
+  }
+
+  function noEndpoint(): McpError {
+    return new McpError(
+      'timeout',
+      `${target.displayUrl} did not send the URL for messages within ${ENDPOINT_MS / 1000} seconds. Is it an HTTP+SSE server?`,
+    );
   }
 
   function resolveEndpoint(data: string, base: string): URL {
@@ -111,13 +109,15 @@ export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarri
     try {
       const url = await endpoint;
       await settlesWithin(before, TURN_MS);
-      await withDeadline(POSTING, (signal) =>
-        requests.run({ signal }, async (until) => {
-          const reply = await target.send({ url, headers: {}, body: text, until });
+      const limit = new PausableTimeout(POSTING_MS, notAccepted);
+      await requests
+        .run(limit, async (until) => {
+          const pauseTimeouts = <T>(work: () => Promise<T>): Promise<T> => limit.pauseFor(work);
+          const reply = await target.send({ url, headers: {}, body: text, until, pauseTimeouts });
           if (!isOk(reply)) throw await refusal(reply, target);
           await discard(reply);
-        }),
-      );
+        })
+        .finally(() => limit.end());
     } catch (error) {
       if (!requests.closed) reportUndelivered(text, toMcpError(error));
     }
@@ -147,4 +147,8 @@ export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarri
       target.close();
     },
   };
+}
+
+function notAccepted(): McpError {
+  return new McpError('timeout', 'The server did not accept a message within 30 seconds.');
 }

@@ -103,7 +103,8 @@ export async function openStream(
     ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }),
   };
   try {
-    const reply = await target.send({ method: 'GET', headers, until: scope });
+    // A login that the user has given up must not begin again with each attempt to open the stream.
+    const reply = await target.send({ method: 'GET', headers, until: scope, mayAsk: false });
     if (!isOk(reply)) return orSessionLost(session, await refusal(reply, target));
     if (isEventStream(reply)) return reply;
     await discard(reply);

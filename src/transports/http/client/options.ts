@@ -1,3 +1,5 @@
+import type { ClientAuth } from '../../../protocol/model/client-auth.js';
+
 /** HTTP headers: a `Headers` object, an object, or an array of pairs. */
 export type HeaderValues =
   | Headers
@@ -58,8 +60,11 @@ export interface HttpLinkOptions extends NodeHttpOptions {
    * not replaced. Default: none.
    */
   readonly headers?: HeaderValues | (() => HeaderValues | Promise<HeaderValues>);
-  /** A bearer token, or a function that returns one, called before every request. Default: none. */
-  readonly auth?: string | (() => string | Promise<string>);
+  /**
+   * A bearer token, a function that returns one, called before every request, or an object that logs in and refreshes tokens:
+   * `oauth()` of `fullmcp/oauth` makes one. Default: none.
+   */
+  readonly auth?: string | (() => string | Promise<string>) | ClientAuth;
   /**
    * The largest message to accept from the server, in bytes. A larger one fails its call with `bad_response`, or is reported as
    * a `problem` if it is not known whose it is. Default: 32 MB over HTTP, 16 MB otherwise.

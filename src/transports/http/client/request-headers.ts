@@ -5,11 +5,15 @@ import type { HeaderValues, HttpLinkOptions } from './options.js';
 
 export type HeaderRecord = Readonly<Record<string, string>>;
 
-/** Makes a function that returns the user's headers for a request. Options that are functions are called each time. */
+/**
+ * Makes a function that returns the user's headers for a request. Options that are functions are called each time. An `auth` that
+ * is an object is not asked here.
+ */
 export function userHeaders(
   url: URL,
-  { headers, auth }: HttpLinkOptions,
+  { headers, auth: option }: HttpLinkOptions,
 ): () => HeaderRecord | Promise<HeaderRecord> {
+  const auth = typeof option === 'object' ? undefined : option;
   const isDynamic = typeof headers === 'function' || typeof auth === 'function';
   const basic = basicAuth(url);
   let cached: HeaderRecord | undefined;
@@ -32,6 +36,21 @@ export function userHeaders(
     if (!isDynamic) cached = record;
     return record;
   }
+}
+
+/** Makes a function that adds the headers of a `ClientAuth` to the user's. The result is the same object for the same two. */
+export function combineHeaders(): (user: HeaderRecord, auth: HeaderRecord) => HeaderRecord {
+  let last:
+    | { readonly user: HeaderRecord; readonly auth: HeaderRecord; readonly both: HeaderRecord }
+    | undefined;
+  return function combineHeaders(user, auth) {
+    if (last?.user === user && last.auth === auth) return last.both;
+    const own = new Headers(user);
+    for (const [name, value] of Object.entries(auth))
+      if (!isReserved(name.toLowerCase())) setHeader(own, name, value);
+    last = { user, auth, both: Object.fromEntries(own) };
+    return last.both;
+  };
 }
 
 /** The value of an option that may be a function. */

@@ -1,11 +1,13 @@
 import { hasEnded, type WithSignal } from '../../../async/lifetime.js';
 import { cancelledBy, McpError } from '../../../protocol/errors.js';
+import type { AuthorizedRequest } from '../../../protocol/model/client-auth.js';
+import { sendAuthorized } from './authorized-send.js';
 import type { CarrierRequest, HttpCarrier, HttpReply, Lane } from './carrier.js';
 import { unreachable } from './failures.js';
 import type { HttpLinkOptions } from './options.js';
 import { overFetch } from './over-fetch.js';
 import { discard } from './read-body.js';
-import { type HeaderRecord, userHeaders } from './request-headers.js';
+import { combineHeaders, type HeaderRecord, userHeaders } from './request-headers.js';
 
 /** An address that requests are sent to, with the user's headers. */
 export interface HttpTarget {
@@ -31,6 +33,10 @@ interface HttpRequest {
   readonly url?: URL;
   /** Default: `stream` for GET, and otherwise `call`. */
   readonly lane?: Lane | undefined;
+  /** Whether the user may be asked to log in for this request. Default: true. */
+  readonly mayAsk?: boolean;
+  /** Stops the clock of the request's own deadline while the user is asked. Default: it has none. */
+  readonly pauseTimeouts?: AuthorizedRequest['pauseTimeouts'];
 }
 
 const MAX_REDIRECTS = 3;
@@ -46,23 +52,32 @@ export function httpTarget(
 ): HttpTarget {
   const { maxMessageBytes = 32 * 1024 * 1024 } = http;
   const getUserHeaders = userHeaders(original, http);
+  const auth = typeof http.auth === 'object' ? http.auth : undefined;
+  const combine = combineHeaders();
   const address = withoutCredentials(original);
   const displayUrl = toDisplayUrl(address);
+  const server = serverOf(address);
   let secrets: HeaderRecord = {};
   let commonPostHeaders: HeaderRecord = postHeaders;
 
-  async function send(request: HttpRequest): Promise<HttpReply> {
+  function send(request: HttpRequest): Promise<HttpReply> {
+    if (auth === undefined) return sendOnce(request);
+    const { method = 'POST', until, url = address, mayAsk = true, pauseTimeouts } = request;
+    const parts = { server, method, url, until, mayAsk, pauseTimeouts };
+    return sendAuthorized(auth, parts, (headersFor) => sendOnce(request, headersFor));
+  }
+
+  async function sendOnce(
+    request: HttpRequest,
+    authHeaders?: (url: URL) => Promise<HeaderRecord>,
+  ): Promise<HttpReply> {
     const { method, headers, body, until, url = address } = request;
     const headersOrPromise = getUserHeaders();
-    const secret = headersOrPromise instanceof Promise ? await headersOrPromise : headersOrPromise;
-    if (secret !== secrets) {
-      secrets = secret;
-      commonPostHeaders = { ...secrets, ...postHeaders };
-    }
+    const user = headersOrPromise instanceof Promise ? await headersOrPromise : headersOrPromise;
     let outgoing: CarrierRequest = {
       method: method ?? 'POST',
       url,
-      commonHeaders: method === undefined ? commonPostHeaders : secrets,
+      commonHeaders: commonHeaders(authHeaders ? combine(user, await authHeaders(url)) : user, method),
       headers,
       body,
       until,
@@ -78,8 +93,23 @@ export function httpTarget(
       if (!isRedirect(reply)) return reply;
       // Followed here and not by the runtime: a POST must stay a POST, and secrets must be sent only to their own server.
       await discard(reply);
-      outgoing = { ...outgoing, url: follow(reply, outgoing.url, { method, redirects }) };
+      const to = follow(reply, outgoing.url, { method, redirects });
+      outgoing = { ...outgoing, url: to };
+      // A proof of possession names the URL that it is for.
+      if (authHeaders !== undefined)
+        outgoing = {
+          ...outgoing,
+          commonHeaders: commonHeaders(combine(user, await authHeaders(to)), method),
+        };
     }
+  }
+
+  function commonHeaders(own: HeaderRecord, method: HttpRequest['method']): HeaderRecord {
+    if (own !== secrets) {
+      secrets = own;
+      commonPostHeaders = { ...own, ...postHeaders };
+    }
+    return method === undefined ? commonPostHeaders : own;
   }
 
   function toMcpError(error: unknown, until: WithSignal): McpError {
@@ -104,6 +134,14 @@ export function withoutCredentials(url: URL): URL {
   copy.username = '';
   copy.password = '';
   return copy;
+}
+
+/** The URL that a `ClientAuth` knows a server by. */
+export function serverOf(address: URL): string {
+  const copy = new URL(address);
+  copy.hash = '';
+  // A server has the same tokens, whether it is asked over HTTP or a WebSocket.
+  return copy.href.replace(/^ws/, 'http');
 }
 
 function toDisplayUrl({ origin, pathname }: URL): string {

@@ -72,7 +72,7 @@ describe('a config', () => {
       expect.stringContaining('url: "url" must be a URL'),
       'url: "headers" must be an object whose values are strings',
       'more: "headers.X-Count" must be a string, in quotes',
-      'more: "auth" must be a token, or a function that returns one',
+      'more: "auth" must be a token, a function that returns one, or an object such as oauth() makes',
       'more: "disabled" must be true or false',
     ]);
     expect(mistakes.join()).not.toContain(secret);

@@ -163,7 +163,7 @@ test.each<[string, Reply, string, RegExp]>([
 
 test('a wire over HTTP+SSE is closed if no endpoint arrives within ten seconds', async () => {
   await using server = await scriptedServer((_, response) => void stream(response));
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   try {
     const connection = start(server.url);
     await vi.advanceTimersByTimeAsync(9999);
