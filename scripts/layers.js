@@ -26,6 +26,11 @@ export const LAYERS = {
     may: ['async', 'jsonrpc', 'protocol'],
     rooms: ['.', 'memory'],
   },
+  oauth: {
+    what: 'authorization: the hardened fetch',
+    may: ['async', 'jsonrpc', 'protocol', 'state'],
+    rooms: ['fetch'],
+  },
   server: {
     what: 'the serving role, newest revision only',
     may: ['async', 'jsonrpc', 'schema', 'protocol', 'state'],
