@@ -27,9 +27,9 @@ export const LAYERS = {
     rooms: ['.', 'memory'],
   },
   oauth: {
-    what: 'authorization: the hardened fetch',
+    what: 'authorization: the hardened fetch, the metadata documents, the login of a client',
     may: ['async', 'jsonrpc', 'protocol', 'state'],
-    rooms: ['fetch'],
+    rooms: ['fetch', 'documents', 'client/store', 'client/grants', 'client'],
   },
   server: {
     what: 'the serving role, newest revision only',
@@ -72,9 +72,10 @@ export const LAYERS = {
   },
   adapters: {
     what: 'Node, Fastify, LMDB, Postgres, Redis, NATS',
-    may: ['async', 'jsonrpc', 'protocol', 'state', 'server', 'transports', 'legacy'],
+    may: ['async', 'jsonrpc', 'protocol', 'state', 'oauth', 'server', 'transports', 'legacy'],
     rooms: [
       'node/client',
+      'node/oauth',
       'node/server',
       'node/workers',
       'fastify',
@@ -98,6 +99,7 @@ export const LAYERS = {
       'jsonrpc',
       'protocol',
       'state',
+      'oauth',
       'server',
       'client',
       'transports',
@@ -154,7 +156,7 @@ export const REVISION = /^20\d\d-\d\d-\d\d$/;
 export const ERA_QUESTIONS = ['has', 'within', 'mutual', 'sessionRevisions', 'newestSession'];
 export const NEVER_ASK_FOR_ERA = ['server/', 'client/'];
 
-export const MAX_ENTRIES = 14;
+export const MAX_ENTRIES = 16;
 
 /**
  * The page with the table of the layers between its two marks; undefined if the page does not have the marks.

@@ -7,6 +7,7 @@ export type { ContractCase } from './testing/contracts/contract.js';
 export { type EventLogContractOptions, eventLogContract } from './testing/contracts/event-log.js';
 export { type FenceContractOptions, fenceContract } from './testing/contracts/fence.js';
 export { type StoreContractOptions, storeContract } from './testing/contracts/store.js';
+export { type TokenStoreContractOptions, tokenStoreContract } from './testing/contracts/token-store.js';
 export { everyWire } from './testing/every-wire.js';
 export {
   type FaultEvent,

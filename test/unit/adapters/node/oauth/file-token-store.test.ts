@@ -1,0 +1,83 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { tokenStoreContract } from 'fullmcp/testing';
+import { afterAll, beforeAll, describe, expect, it, test, vi } from 'vitest';
+import { fileTokenStore } from '../../../../../src/adapters/node/oauth/file-token-store.js';
+
+const key = 'k'.repeat(32);
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'fullmcp-tokens-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function filesUnder(path: string): Promise<string[]> {
+  const entries = await readdir(path, { withFileTypes: true, recursive: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}
+
+describe('fileTokenStore', () => {
+  const open = () => fileTokenStore({ folder, key });
+  for (const { name, run } of tokenStoreContract({ open, openAnother: open })) test(name, run);
+
+  it('writes files that only their owner can read and that do not show the secret, nor the name of the key', async () => {
+    const own = join(folder, 'own');
+    await fileTokenStore({ folder: own, key }).set('tokens https://server.example', 'the refresh token');
+    const files = await filesUnder(own);
+    expect(files).toHaveLength(1);
+    for (const file of files) {
+      expect(file).not.toContain('server.example');
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
+      expect(await readFile(file, 'latin1')).not.toContain('refresh');
+    }
+    for (const entry of await readdir(own)) expect((await stat(join(own, entry))).mode & 0o777).toBe(0o700);
+  });
+
+  it('rejects a wrong key, a changed file and a file of another key', async () => {
+    const own = join(folder, 'changed');
+    const store = fileTokenStore({ folder: own, key });
+    await store.set('a', 'value of a');
+    await store.set('b', 'value of b');
+    await expect(fileTokenStore({ folder: own, key: 'o'.repeat(32) }).get('a')).rejects.toThrow(
+      'cannot be decrypted',
+    );
+    const [first = '', second = ''] = await filesUnder(own);
+    await writeFile(first, await readFile(second));
+    const results = await Promise.allSettled([store.get('a'), store.get('b')]);
+    expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+  });
+
+  it('names the environment variable if there is no key, and rejects a short one', async () => {
+    vi.stubEnv('FULLMCP_TOKEN_KEY', '');
+    await expect(fileTokenStore({ folder }).get('a')).rejects.toThrow('FULLMCP_TOKEN_KEY');
+    await expect(fileTokenStore({ folder, key: 'short' }).get('a')).rejects.toThrow('too short');
+    vi.stubEnv('FULLMCP_TOKEN_KEY', key);
+    expect(await fileTokenStore({ folder }).get('not there')).toBeUndefined();
+    vi.unstubAllEnvs();
+  });
+
+  it('asks the hook for the key once, and again if it failed', async () => {
+    const hook = vi.fn().mockRejectedValueOnce(new Error('locked')).mockResolvedValue(key);
+    const store = fileTokenStore({ folder, key: hook });
+    await expect(store.get('a')).rejects.toThrow('locked');
+    await store.get('a');
+    await store.get('b');
+    expect(hook).toHaveBeenCalledTimes(2);
+  });
+
+  it('frees at once the lock of a process that has died', async () => {
+    const own = join(folder, 'dead');
+    const store = fileTokenStore({ folder: own, key });
+    await (await store.lock('a', { ms: 60_000 }))();
+    const [file = ''] = await filesUnder(own);
+    const { hostname } = await import('node:os');
+    // A process with the number of this one that had the lock before, and one whose number is not in use.
+    for (const pid of [process.pid, 2 ** 22 + 1]) {
+      const dead = { id: 'gone', pid, host: hostname(), until: Date.now() + 50_000, ms: 60_000 };
+      await writeFile(file.replace(/\d+$/, '900'), JSON.stringify(dead));
+      await (await store.lock('a', { ms: 60_000, signal: AbortSignal.timeout(5000) }))();
+      await rm(file.replace(/\d+$/, '902'), { force: true });
+    }
+  });
+});
