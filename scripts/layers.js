@@ -29,7 +29,7 @@ export const LAYERS = {
   oauth: {
     what: 'authorization: the hardened fetch, the metadata documents, the login of a client',
     may: ['async', 'jsonrpc', 'protocol', 'state'],
-    rooms: ['fetch', 'documents', 'client/store', 'client/grants', 'client'],
+    rooms: ['fetch', 'documents', 'documents/cimd', 'client/store', 'client/hops', 'client/grants', 'client'],
   },
   server: {
     what: 'the serving role, newest revision only',
@@ -75,6 +75,7 @@ export const LAYERS = {
     may: ['async', 'jsonrpc', 'protocol', 'state', 'oauth', 'server', 'transports', 'legacy'],
     rooms: [
       'node/client',
+      'node/fetch',
       'node/oauth',
       'node/server',
       'node/workers',
@@ -132,6 +133,7 @@ export const MAY_LOAD_NODE = [
   'postgres.ts',
   'redis.ts',
   'nats.ts',
+  'oauth.ts',
 ];
 export const NODE_GLOBALS = [
   'process',
@@ -144,10 +146,17 @@ export const NODE_GLOBALS = [
   '__filename',
 ];
 /** Files that look at `globalThis` for globals of Node, and work without them elsewhere. */
-export const MAY_LOOK_FOR_NODE = ['client.ts', 'client-web.ts', 'node.ts', 'stdio.ts', 'async/next-turn.ts'];
+export const MAY_LOOK_FOR_NODE = [
+  'client.ts',
+  'client-web.ts',
+  'node.ts',
+  'oauth.ts',
+  'stdio.ts',
+  'async/next-turn.ts',
+];
 export const MAY_NAME_ANY_PACKAGE = ['adapters/'];
 /** @type {Readonly<Record<string, string>>} */
-export const PACKAGE_HOMES = { '@cfworker/json-schema': 'schema/' };
+export const PACKAGE_HOMES = { '@cfworker/json-schema': 'schema/', oauth4webapi: 'oauth/' };
 
 export const COMPARES_ORDER = 'protocol/tables/features.ts';
 export const NAMES_REVISIONS = 'protocol/';
