@@ -6,6 +6,7 @@ import {
   SafeFetchError,
   type SafeFetchInit,
 } from '../../../../src/oauth/fetch/safe-fetch.js';
+import { failureOf } from '../../../support/failure.js';
 
 // The rules, with a `send` that replies from a table: nothing is sent.
 
@@ -112,7 +113,10 @@ test.each([
   ['https://a b/', 'bad_redirect'],
 ] as const)('a redirect to %s is not followed', async (location, code) => {
   const { fetch, sent, closed } = rig({ 'https://a.example/': to(location) });
-  const error = await failure(fetch('https://a.example/', { headers: { authorization: 'Bearer t' } }));
+  const error = await failureOf(
+    SafeFetchError,
+    fetch('https://a.example/', { headers: { authorization: 'Bearer t' } }),
+  );
   expect(error.code).toBe(code);
   expect(error.message).toMatch(/^https:\/\/a\.example\/ redirects \(302\)\./);
   expect(error.message).not.toContain('SECRET');
@@ -128,13 +132,13 @@ test('where loopback is allowed, a server on this computer may redirect to this 
   });
   const init: SafeFetchInit = { loopback: 'allow' };
   expect(await (await fetch('http://localhost:1/', init)).text()).toBe('here');
-  expect((await failure(fetch('https://a.example/', init))).code).toBe('bad_url');
+  expect((await failureOf(SafeFetchError, fetch('https://a.example/', init))).code).toBe('bad_url');
   expect(sent).toHaveLength(3);
 });
 
 test('a redirect from https to http is not followed, even to a host that the operator named with http', async () => {
   const { fetch } = rig({ 'https://a.example/': to('http://keycloak:8080/') }, ['http://keycloak:8080']);
-  const error = await failure(fetch('https://a.example/'));
+  const error = await failureOf(SafeFetchError, fetch('https://a.example/'));
   expect(error).toMatchObject({ code: 'bad_redirect', message: expect.stringContaining('uses http') });
 });
 
@@ -143,16 +147,24 @@ test('redirects are bounded, and a redirect without an address is an error', asy
     'https://a.example/': to('https://a.example/'),
     'https://b.example/': { status: 302 },
   });
-  expect((await failure(fetch('https://a.example/'))).message).toContain('more than 3 redirects');
+  expect((await failureOf(SafeFetchError, fetch('https://a.example/'))).message).toContain(
+    'more than 3 redirects',
+  );
   expect(sent).toHaveLength(4);
-  expect((await failure(fetch('https://a.example/', { maxRedirects: 0 }))).code).toBe('bad_redirect');
+  expect((await failureOf(SafeFetchError, fetch('https://a.example/', { maxRedirects: 0 }))).code).toBe(
+    'bad_redirect',
+  );
   expect(sent).toHaveLength(5);
-  expect((await failure(fetch('https://b.example/'))).message).toContain('does not say where to');
+  expect((await failureOf(SafeFetchError, fetch('https://b.example/'))).message).toContain(
+    'does not say where to',
+  );
 });
 
 test.each(['POST', 'PUT', 'DELETE'])('a %s is never sent to another address', async (method) => {
   const { fetch, sent } = rig({ 'https://a.example/': to('https://a.example/2', 307) });
-  expect((await failure(fetch('https://a.example/', { method, body: 'code=1' }))).code).toBe('bad_redirect');
+  expect(
+    (await failureOf(SafeFetchError, fetch('https://a.example/', { method, body: 'code=1' }))).code,
+  ).toBe('bad_redirect');
   expect(sent).toHaveLength(1);
 });
 
@@ -160,7 +172,9 @@ test('redirects are returned or rejected where the caller wants that', async () 
   const { fetch } = rig({ 'https://a.example/': to('https://10.0.0.1/') });
   const response = await fetch('https://a.example/', { redirect: 'manual' });
   expect([response.status, response.headers.get('location')]).toEqual([302, 'https://10.0.0.1/']);
-  expect((await failure(fetch('https://a.example/', { redirect: 'error' }))).code).toBe('bad_redirect');
+  expect((await failureOf(SafeFetchError, fetch('https://a.example/', { redirect: 'error' }))).code).toBe(
+    'bad_redirect',
+  );
 });
 
 test('a body that exceeds the limit is cut, whatever its announced length', async () => {
@@ -176,9 +190,13 @@ test('a body that exceeds the limit is cut, whatever its announced length', asyn
     'https://a.example/announced': { headers: { 'content-length': '5000' }, body: endless() },
     'https://a.example/fits': { headers: { 'content-length': '4' }, body: 'fits' },
   });
-  expect((await failure(fetch('https://a.example/endless', { maxBytes: 4000 }))).code).toBe('too_large');
+  expect((await failureOf(SafeFetchError, fetch('https://a.example/endless', { maxBytes: 4000 }))).code).toBe(
+    'too_large',
+  );
   expect(produced).toBe(5);
-  expect((await failure(fetch('https://a.example/announced', { maxBytes: 4000 }))).code).toBe('too_large');
+  expect(
+    (await failureOf(SafeFetchError, fetch('https://a.example/announced', { maxBytes: 4000 }))).code,
+  ).toBe('too_large');
   expect(produced).toBe(5);
   expect(await (await fetch('https://a.example/fits', { maxBytes: 4 })).text()).toBe('fits');
   expect(closed()).toBe(3);
@@ -190,7 +208,7 @@ test('a request that takes too long ends, even if the runtime ignores the signal
     await new Promise(() => undefined);
   }
   const { fetch, closed } = rig({ 'https://a.example/': { body: never() } });
-  const error = await failure(fetch('https://a.example/', { timeoutMs: 20 }));
+  const error = await failureOf(SafeFetchError, fetch('https://a.example/', { timeoutMs: 20 }));
   expect(error).toMatchObject({
     code: 'timeout',
     message: 'https://a.example/ took more than 0.02 s to reply.',
@@ -211,7 +229,7 @@ test('replies without a body and with an impossible status', async () => {
     'https://a.example/999': { status: 999 },
   });
   expect((await fetch('https://a.example/204')).body).toBeNull();
-  expect((await failure(fetch('https://a.example/999'))).code).toBe('bad_reply');
+  expect((await failureOf(SafeFetchError, fetch('https://a.example/999'))).code).toBe('bad_reply');
 });
 
 test('no message contains the query of a URL', async () => {
@@ -221,15 +239,6 @@ test('no message contains the query of a URL', async () => {
     'http://a.example/?code=SECRET',
     'https://10.0.0.1/?code=SECRET',
   ]) {
-    expect((await failure(fetch(url))).message).not.toContain('SECRET');
+    expect((await failureOf(SafeFetchError, fetch(url))).message).not.toContain('SECRET');
   }
 });
-
-async function failure(promise: Promise<unknown>): Promise<SafeFetchError> {
-  const error = await promise.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(SafeFetchError);
-  return error as SafeFetchError;
-}

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { SafeFetchError } from '../../../../../src/oauth/fetch/safe-fetch.js';
+import { failureOf } from '../../../../support/failure.js';
 import { PUBLIC_ADDRESS, type PublicHosts, publicHosts } from '../../../../support/http/public-hosts.js';
 
 // A hostile peer chooses the URL, its name server, or the reply. Nothing leaves the machine.
@@ -75,7 +76,7 @@ test.each([
   'https://metadata.google.internal/',
 ])('%s is refused before a lookup or a connection', async (url) => {
   const hosts = await open(json);
-  expect((await failure(hosts.fetch(url))).code).toBe('private_address');
+  expect((await failureOf(SafeFetchError, hosts.fetch(url))).code).toBe('private_address');
   expect([hosts.lookups, hosts.dialled]).toEqual([[], []]);
 });
 
@@ -94,7 +95,10 @@ test.each([
   async (...addresses) => {
     const hosts = await open(json, { addresses: () => addresses });
     for (const loopback of ['refuse', 'allow'] as const) {
-      const error = await failure(hosts.fetch('https://rebind.public.example/', { loopback }));
+      const error = await failureOf(
+        SafeFetchError,
+        hosts.fetch('https://rebind.public.example/', { loopback }),
+      );
       expect(error.code).toBe('private_address');
       expect(error.message).toContain('rebind.public.example');
       for (const address of addresses) expect(error.message).not.toContain(address);
@@ -109,7 +113,9 @@ test('a name whose second lookup differs is looked up once, and the checked addr
   expect(hosts.lookups).toEqual(['rebind.public.example']);
   expect(hosts.dialled).toEqual([`${PUBLIC_ADDRESS}:443`]);
   // The next request looks the name up again, and is refused.
-  expect((await failure(hosts.fetch('https://rebind.public.example/'))).code).toBe('private_address');
+  expect((await failureOf(SafeFetchError, hosts.fetch('https://rebind.public.example/'))).code).toBe(
+    'private_address',
+  );
   expect(hosts.dialled).toHaveLength(1);
 });
 
@@ -118,7 +124,9 @@ test('a redirect to a name that resolves to a private address is looked up, refu
     (_, response) => response.writeHead(302, { location: 'https://inner.public.example/' }).end(),
     { addresses: (name) => [name.startsWith('inner') ? '10.0.0.7' : PUBLIC_ADDRESS] },
   );
-  expect((await failure(hosts.fetch('https://as.public.example/'))).code).toBe('private_address');
+  expect((await failureOf(SafeFetchError, hosts.fetch('https://as.public.example/'))).code).toBe(
+    'private_address',
+  );
   expect(hosts.requests).toEqual(['GET as.public.example/']);
 });
 
@@ -149,9 +157,9 @@ test('an endless body is cut at the limit, and its connection is destroyed', asy
     response.on('drain', write);
     write();
   });
-  expect((await failure(hosts.fetch('https://as.public.example/', { maxBytes: 100_000 }))).code).toBe(
-    'too_large',
-  );
+  expect(
+    (await failureOf(SafeFetchError, hosts.fetch('https://as.public.example/', { maxBytes: 100_000 }))).code,
+  ).toBe('too_large');
   await hosts.idle();
 });
 
@@ -165,7 +173,7 @@ test('endless headers are cut, and their connection is destroyed', async () => {
     socket.on('drain', write);
     write();
   });
-  expect((await failure(hosts.fetch('https://as.public.example/'))).code).toBe('too_large');
+  expect((await failureOf(SafeFetchError, hosts.fetch('https://as.public.example/'))).code).toBe('too_large');
   await hosts.idle();
 });
 
@@ -178,7 +186,7 @@ test('endless interim replies are cut, and their connection is destroyed', async
     socket.on('drain', write);
     write();
   });
-  expect((await failure(hosts.fetch('https://as.public.example/'))).code).toBe('bad_reply');
+  expect((await failureOf(SafeFetchError, hosts.fetch('https://as.public.example/'))).code).toBe('bad_reply');
   await hosts.idle();
 });
 
@@ -191,7 +199,10 @@ test.each([
   ],
 ])('a reply that drips %s ends at the time limit, and its connection is destroyed', async (_, handle) => {
   const hosts = await open(handle);
-  const error = await failure(hosts.fetch('https://as.public.example/?code=SECRET', { timeoutMs: 300 }));
+  const error = await failureOf(
+    SafeFetchError,
+    hosts.fetch('https://as.public.example/?code=SECRET', { timeoutMs: 300 }),
+  );
   expect(error).toMatchObject({
     code: 'timeout',
     message: 'https://as.public.example/ took more than 0.3 s to reply.',
@@ -201,7 +212,9 @@ test.each([
 
 test('a resolver that never answers ends at the time limit', async () => {
   const hosts = await open(json, { addresses: () => new Promise(() => undefined) });
-  expect((await failure(hosts.fetch('https://as.public.example/', { timeoutMs: 50 }))).code).toBe('timeout');
+  expect(
+    (await failureOf(SafeFetchError, hosts.fetch('https://as.public.example/', { timeoutMs: 50 }))).code,
+  ).toBe('timeout');
   expect(hosts.dialled).toEqual([]);
 });
 
@@ -230,7 +243,7 @@ test('a compressed body, a reply that is not HTTP, a switch of protocols and a c
     }
   });
   const codeAt = async (path: string): Promise<string> =>
-    (await failure(hosts.fetch(`https://as.public.example${path}`))).code;
+    (await failureOf(SafeFetchError, hosts.fetch(`https://as.public.example${path}`))).code;
   expect(await codeAt('/compressed')).toBe('bad_reply');
   expect(await codeAt('/nonsense')).toBe('bad_reply');
   expect(await codeAt('/switch')).toBe('connect_failed');
@@ -243,7 +256,7 @@ test('a certificate for another name is refused, even if the environment turns t
   const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
   process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
   try {
-    const error = await failure(hosts.fetch('https://as.other.example/'));
+    const error = await failureOf(SafeFetchError, hosts.fetch('https://as.other.example/'));
     expect(error).toMatchObject({ code: 'connect_failed', message: expect.stringContaining('ALTNAME') });
     expect(hosts.requests).toEqual([]);
   } finally {
@@ -262,7 +275,9 @@ test('a host that the operator names may resolve to a private address, and its n
   const hosts = await open(json, { privateHosts: ['idp.corp.internal'], addresses: () => ['10.1.2.3'] });
   expect((await hosts.fetch('https://idp.corp.internal/')).status).toBe(200);
   expect(hosts.dialled).toEqual(['10.1.2.3:443']);
-  expect((await failure(hosts.fetch('https://as.public.example/'))).code).toBe('private_address');
+  expect((await failureOf(SafeFetchError, hosts.fetch('https://as.public.example/'))).code).toBe(
+    'private_address',
+  );
 });
 
 test('a proxy in the environment is not used', async () => {
@@ -281,13 +296,4 @@ function drip({ socket }: IncomingMessage, head: string): void {
   socket.write(head);
   const timer = setInterval(() => socket.write('y'), 10);
   socket.on('close', () => clearInterval(timer));
-}
-
-async function failure(promise: Promise<unknown>): Promise<SafeFetchError> {
-  const error = await promise.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(SafeFetchError);
-  return error as SafeFetchError;
 }

@@ -1,0 +1,137 @@
+import type { JsonObject } from '../../../jsonrpc/message.js';
+import { displayUrl } from '../../fetch/display-url.js';
+import { DocumentError } from '../document-error.js';
+import { type DocumentOptions, policyOf, type ReadingOptions } from '../document-options.js';
+import { fetchDocument } from '../fetch-document.js';
+import { Fields, quoted } from '../fields.js';
+import { type ClientDocumentProfile, checkClientUrl } from './client-id.js';
+import { cacheMsOf } from './document-age.js';
+import { checkPublicKeys } from './public-keys.js';
+import { checkRedirectUri } from './redirect-uri.js';
+
+// Client ID Metadata Documents: from a client id that is a URL to the client, for authorization servers.
+
+const hop = 'client metadata document';
+/** The size that the draft recommends. */
+const MAX_BYTES = 5 * 1024;
+const TIMEOUT_MS = 5000;
+
+/** A client that its own document describes. Everything in it was written by the client: show it as a claim, next to the host. */
+export interface DocumentedClient {
+  readonly clientId: string;
+  /** Without control characters and characters that change the direction of text. Undefined only in the profile `draft-02`. */
+  readonly name: string | undefined;
+  /** At least one. A request must have one of them, exactly. */
+  readonly redirectUris: readonly string[];
+  readonly grantTypes: readonly string[];
+  readonly responseTypes: readonly string[];
+  /** `none`, `private_key_jwt`, or another method without a shared secret. */
+  readonly tokenEndpointAuthMethod: string;
+  /** The public keys in the document, or the address of them. */
+  readonly jwks: JsonObject | undefined;
+  readonly jwksUri: string | undefined;
+  readonly scope: string | undefined;
+  readonly clientUri: string | undefined;
+  readonly logoUri: string | undefined;
+  readonly policyUri: string | undefined;
+  readonly tosUri: string | undefined;
+}
+
+export interface FetchedClient {
+  readonly client: DocumentedClient;
+  /** How long the document may be cached: as its server says, within our bounds. Errors are not cached. */
+  readonly cacheMs: number;
+}
+
+interface ProfileOption {
+  /** Default: `mcp`. */
+  readonly profile?: ClientDocumentProfile | undefined;
+}
+
+/** Fetches the document of a client. Redirects are not followed, since the client id must be the document's own URL. */
+export async function fetchClientDocument(
+  clientId: string,
+  options: DocumentOptions & ProfileOption,
+): Promise<FetchedClient> {
+  const { fetch, loopback, signal, profile = 'mcp' } = options;
+  checkClientUrl(clientId, profile);
+  const found = await fetchDocument(clientId, {
+    fetch,
+    hop,
+    loopback,
+    signal,
+    redirect: 'error',
+    maxBytes: MAX_BYTES,
+    timeoutMs: TIMEOUT_MS,
+  });
+  if (!('json' in found)) {
+    const code = found.status >= 500 || found.status === 429 ? 'unavailable' : 'not_found';
+    throw new DocumentError(hop, code, `The ${hop} cannot be read: ${found.reply}.`);
+  }
+  const type = found.headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (!/^application\/(?:[\w.-]+\+)?json$/.test(type))
+    throw new DocumentError(
+      hop,
+      'bad_document',
+      `The ${hop} at ${displayUrl(clientId)} has the content type ${quoted(type)} instead of application/json.`,
+    );
+  return {
+    client: readClientDocument(found.json, { ...options, clientId }),
+    cacheMs: cacheMsOf(found.headers),
+  };
+}
+
+/** Checks the document of a client. */
+export function readClientDocument(
+  json: JsonObject,
+  { clientId, profile = 'mcp', ...reading }: ReadingOptions & ProfileOption & { readonly clientId: string },
+): DocumentedClient {
+  const policy = policyOf(reading);
+  const fields = new Fields(json, { hop, where: displayUrl(clientId) });
+  const own = fields.requiredString('client_id');
+  if (own !== clientId) throw fields.mistake(`its \`client_id\` is ${quoted(own)}, which is not its own URL`);
+  for (const name of ['client_secret', 'client_secret_expires_at']) {
+    if (fields.has(name))
+      throw fields.mistake(`\`${name}\` is not allowed, since everyone can read the document`);
+  }
+  const name = visibleText(fields.string('client_name'));
+  if (name === undefined && profile === 'mcp') throw fields.mistake('`client_name` is missing');
+  const redirectUris = fields.strings('redirect_uris') ?? [];
+  if (redirectUris.length === 0) throw fields.mistake('`redirect_uris` must contain at least one URI');
+  for (const uri of redirectUris) {
+    const problem = checkRedirectUri(uri, profile);
+    if (problem !== undefined) throw fields.mistake(`the redirect URI ${quoted(uri)} ${problem}`);
+  }
+  const tokenEndpointAuthMethod = fields.string('token_endpoint_auth_method') ?? 'none';
+  if (tokenEndpointAuthMethod.startsWith('client_secret'))
+    throw fields.mistake(
+      `\`token_endpoint_auth_method\` is ${quoted(tokenEndpointAuthMethod)}, which needs a shared secret`,
+    );
+  const jwksUri = fields.url('jwks_uri', policy);
+  const jwks = checkPublicKeys(fields);
+  if (jwks !== undefined && jwksUri !== undefined)
+    throw fields.mistake('`jwks` and `jwks_uri` exclude each other');
+  if (tokenEndpointAuthMethod === 'private_key_jwt' && jwks === undefined && jwksUri === undefined)
+    throw fields.mistake('`private_key_jwt` needs `jwks` or `jwks_uri`');
+  return {
+    clientId,
+    name,
+    redirectUris,
+    grantTypes: fields.strings('grant_types') ?? ['authorization_code'],
+    responseTypes: fields.strings('response_types') ?? ['code'],
+    tokenEndpointAuthMethod,
+    jwks,
+    jwksUri,
+    scope: fields.string('scope'),
+    clientUri: fields.url('client_uri', policy),
+    logoUri: fields.url('logo_uri', policy),
+    policyUri: fields.url('policy_uri', policy),
+    tosUri: fields.url('tos_uri', policy),
+  };
+}
+
+/** A name that looks as it is: `\p{Cf}` contains the characters that reverse the text after them. */
+function visibleText(text: string | undefined): string | undefined {
+  const visible = text?.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '').trim();
+  return visible === '' ? undefined : visible;
+}
