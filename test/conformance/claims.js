@@ -119,12 +119,62 @@ const client = [
       'json-schema-ref-no-deref',
     ],
   },
+  {
+    revisions: ['2025-03-26'],
+    scenarios: ['auth/2025-03-26-oauth-metadata-backcompat', 'auth/2025-03-26-oauth-endpoint-fallback'],
+  },
+  {
+    revisions: ['2025-06-18', '2025-11-25', '2026-07-28'],
+    scenarios: [
+      'auth/token-endpoint-auth-basic',
+      'auth/token-endpoint-auth-post',
+      'auth/token-endpoint-auth-none',
+    ],
+  },
+  {
+    revisions: ['2025-11-25', '2026-07-28'],
+    scenarios: [
+      'auth/metadata-default',
+      'auth/metadata-var1',
+      'auth/metadata-var2',
+      'auth/metadata-var3',
+      'auth/basic-cimd',
+      'auth/scope-from-www-authenticate',
+      'auth/scope-from-scopes-supported',
+      'auth/scope-omitted-when-undefined',
+      'auth/scope-step-up',
+      'auth/scope-retry-limit',
+      'auth/pre-registration',
+    ],
+  },
+  {
+    revisions: ['2026-07-28'],
+    scenarios: [
+      'auth/resource-mismatch',
+      'auth/offline-access-scope',
+      'auth/offline-access-not-supported',
+      'auth/authorization-server-migration',
+      'auth/iss-supported',
+      'auth/iss-not-advertised',
+      'auth/iss-supported-missing',
+      'auth/iss-wrong-issuer',
+      'auth/iss-unexpected',
+      'auth/iss-normalized',
+      'auth/metadata-issuer-mismatch',
+      'auth/client-credentials-jwt',
+      'auth/client-credentials-basic',
+      'auth/enterprise-managed-authorization',
+      'auth/dpop',
+      'auth/dpop-nonce',
+      'auth/wif-jwt-bearer',
+    ],
+  },
 ];
 
 /** Scenarios of the suite that fullmcp does not support yet. */
 const notYet = {
   server: [/^sep-2640-skills-/],
-  client: [/^auth\//, /^sep-2640-client-/],
+  client: [/^sep-2640-client-/],
 };
 
 /** Scenarios that the suite always skips, whatever the server does. For these, only a skip passes. */

@@ -3,6 +3,7 @@
 // exits because nothing keeps it alive, without a call of process.exit.
 import { deepStrictEqual, strictEqual } from 'node:assert';
 import { connect } from 'fullmcp/client';
+import { clientCredentials, enterprise, oauth, privateKeyJwt, workloadIdentity } from 'fullmcp/oauth';
 
 /** @typedef {import('fullmcp/client').Client} Client */
 
@@ -11,8 +12,8 @@ const {
   MCP_CONFORMANCE_CONTEXT: context = '{}',
   MCP_CONFORMANCE_PROTOCOL_VERSION: version = '',
 } = process.env;
-// The suite's servers of this revision accept the next one as well, so it is used only where it is required.
-const OLDER = '2025-06-18';
+// The suite's servers of these revisions accept later ones as well, so they are used only where they are required.
+const OLDER = ['2025-03-26', '2025-06-18'];
 
 /**
  * Uses the server of each scenario as a program would. The suite checks the requests; the results are checked here.
@@ -85,7 +86,13 @@ const scenarios = {
   },
 };
 
-const run = scenarios[scenario];
+/** @param {Client} client */
+async function callTestTool(client) {
+  await client.tools().all();
+  await textOf(client, 'test-tool');
+}
+
+const run = scenario.startsWith('auth/') ? callTestTool : scenarios[scenario];
 if (run === undefined) throw new Error(`client.js has no function for the scenario "${scenario}".`);
 
 const client = await connect(process.argv[2], {
@@ -94,7 +101,8 @@ const client = await connect(process.argv[2], {
   elicit: ({ schema }) => ({ action: 'accept', content: asksToConfirm(schema) ? { confirmed: true } : {} }),
   sample: () => ({ role: 'assistant', content: { type: 'text', text: 'Hello' }, model: 'none' }),
   roots: ['file:///workspace'],
-  ...(version === OLDER && { revision: OLDER }),
+  ...(scenario.startsWith('auth/') && { auth: authFor(JSON.parse(context)) }),
+  ...(OLDER.includes(version) && { revision: /** @type {import('fullmcp/client').Revision} */ (version) }),
 });
 try {
   strictEqual(client.server.revision, version);
@@ -112,6 +120,38 @@ async function textOf(client, name, args) {
   const result = await client.callTool(name, args);
   result.unwrap();
   return result.text;
+}
+
+/**
+ * The authorization that a program with these credentials would choose.
+ * @param {Record<string, string>} given
+ */
+function authFor(given) {
+  const client = { clientId: given.client_id ?? '', clientSecret: given.client_secret, issuer: given.issuer };
+  if (given.idp_id_token) {
+    return enterprise({
+      ...client,
+      identityProvider: {
+        tokenEndpoint: given.idp_token_endpoint ?? '',
+        issuer: given.idp_issuer,
+        clientId: given.idp_client_id ?? '',
+      },
+      idToken: given.idp_id_token,
+    });
+  }
+  if (given.valid_jwt) return workloadIdentity({ ...client, assertion: given.valid_jwt });
+  if (given.private_key_pem) {
+    const { private_key_pem: privateKey, signing_algorithm: algorithm = 'ES256' } = given;
+    return clientCredentials({ ...client, authentication: privateKeyJwt({ privateKey, algorithm }) });
+  }
+  if (scenario === 'auth/client-credentials-basic') return clientCredentials(client);
+  return oauth({
+    client: { name: 'fullmcp-conformance' },
+    clientMetadataUrl: 'https://conformance-test.local/client-metadata.json',
+    // The user's browser: the suite's authorization server sends it back at once.
+    open: (url) => fetch(url).then((page) => page.text()),
+    ...(given.client_id && { registered: client }),
+  });
 }
 
 /** @param {{ [key: string]: unknown }} schema */

@@ -2,7 +2,7 @@
 // The suite and the programs that it tests, as processes.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
@@ -166,10 +166,10 @@ function lines(text) {
  * @param {string} name
  */
 function read(folder, name) {
-  return readdirSync(folder)
-    .map((run) => join(folder, run, name))
-    .filter((file) => existsSync(file))
-    .map((file) => readFileSync(file, 'utf8'));
+  // The name of a scenario may have slashes, and is part of the path.
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => basename(file) === name)
+    .map((file) => readFileSync(join(folder, file), 'utf8'));
 }
 
 /**

@@ -1,0 +1,38 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import process from 'node:process';
+import { McpError } from '../../../protocol/errors.js';
+
+/** Opens a URL in the system's browser. Rejects if there is no way to do so. */
+export function openBrowser(url: string): Promise<void> {
+  const { protocol, href } = new URL(url);
+  // The programs below open files and other schemes as well.
+  if (protocol !== 'https:' && protocol !== 'http:')
+    return Promise.reject(new McpError('unauthorized', `A browser must not open ${protocol} URLs.`));
+  const [command, ...args] = opener();
+  return new Promise((resolve, reject) => {
+    const child = spawn(command as string, [...args, href], { stdio: 'ignore', detached: true });
+    child.once('error', () => reject(noBrowser(command as string)));
+    child.once('spawn', () => {
+      child.unref();
+      resolve();
+    });
+  });
+}
+
+/** The program that opens URLs. No shell is involved: a URL may contain any character. */
+function opener(): readonly string[] {
+  if (process.platform === 'darwin') return ['/usr/bin/open'];
+  if (process.platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler'];
+  // Linux inside Windows: its own browser, if it has one at all, is not the user's.
+  if (process.env['WSL_DISTRO_NAME'] !== undefined && existsSync('/usr/bin/wslview'))
+    return ['/usr/bin/wslview'];
+  return ['xdg-open'];
+}
+
+function noBrowser(command: string): McpError {
+  return new McpError(
+    'unauthorized',
+    `The browser cannot be opened: ${command} is not available. Pass \`open\` to oauth() to show the user the URL, or use \`flow: 'device'\`.`,
+  );
+}

@@ -1,0 +1,118 @@
+// The entry `fullmcp/oauth`: authorizes clients.
+
+import type { FileTokenStoreOptions } from './adapters/node/oauth/file-token-store.js';
+import type { OAuthRuntime } from './oauth/client/create-auth.js';
+import { makeMachineClients } from './oauth/client/machine-clients.js';
+import { makeOAuth } from './oauth/client/oauth.js';
+import type { TokenStore } from './oauth/client/store/token-store.js';
+import type { SafeFetch } from './oauth/fetch/safe-fetch.js';
+
+export type { FileTokenStoreOptions, TokenKey } from './adapters/node/oauth/file-token-store.js';
+export type { AuthorizationOptions, OAuthClient } from './oauth/client/create-auth.js';
+export type { IssuerOptions } from './oauth/client/discovery.js';
+export {
+  type ClientAuthentication,
+  type PrivateKeyJwtOptions,
+  privateKeyJwt,
+} from './oauth/client/hops/authentication.js';
+export type { OAuthEvent, OAuthHop } from './oauth/client/hops/events.js';
+export type { HopErrorData } from './oauth/client/hops/failures.js';
+export type {
+  ClientCredentialsOptions,
+  EnterpriseOptions,
+  WorkloadIdentityOptions,
+} from './oauth/client/machine-clients.js';
+export type { OAuthOptions } from './oauth/client/oauth.js';
+export type { ClientDescription, RegisteredClient } from './oauth/client/registration.js';
+export { memoryTokenStore } from './oauth/client/store/memory-token-store.js';
+export type { TokenLock, TokenStore, TokenWrite } from './oauth/client/store/token-store.js';
+export type { HeadlessAuthorize } from './oauth/client/user-agent.js';
+export type { IssuerExceptions } from './oauth/documents/authorization-server.js';
+export type { SafeFetch, SafeFetchInit } from './oauth/fetch/safe-fetch.js';
+export type {
+  AuthHeaders,
+  AuthorizedRequest,
+  ChallengedRequest,
+  ChallengeReply,
+  ClientAuth,
+} from './protocol/model/client-auth.js';
+
+/** Whether the modules of Node are there. Workers have some of them, but not those that open connections. */
+function hasNode(): boolean {
+  const others = ['WebSocketPair', 'EdgeRuntime', 'document'];
+  return globalThis.process?.versions?.node !== undefined && !others.some((name) => name in globalThis);
+}
+
+// The code for Node is loaded when it is needed, so that other runtimes never load it.
+const runtime: OAuthRuntime = {
+  safeFetch(options) {
+    let fetch: Promise<SafeFetch> | undefined;
+    const load = async (): Promise<SafeFetch> =>
+      hasNode()
+        ? (await import('./adapters/node/fetch/node-safe-fetch.js')).nodeSafeFetch(options)
+        : (await import('./oauth/fetch/over-web-fetch.js')).webSafeFetch(options);
+    return async function safeFetch(url, init) {
+      fetch ??= load();
+      return (await fetch)(url, init);
+    };
+  },
+  ...(hasNode() && {
+    browser: (options) => ({
+      async start(how) {
+        const { browserUserAgent } = await import('./adapters/node/oauth/loopback.js');
+        return browserUserAgent(options).start(how);
+      },
+    }),
+  }),
+};
+
+/**
+ * Logs a user in: `connect(url, { auth: oauth() })` opens the browser when the server asks for it, and refreshes tokens from then
+ * on. Pass a `store`, such as `fileTokenStore` makes, to stay logged in when the program ends.
+ * @example
+ * ```ts
+ * const auth = oauth({ client: { name: 'My program' } });
+ * await using client = await connect('https://example.com/mcp', { auth });
+ * ```
+ */
+export const oauth: ReturnType<typeof makeOAuth> = /* @__PURE__ */ makeOAuth(runtime);
+
+const machineClients: ReturnType<typeof makeMachineClients> = /* @__PURE__ */ makeMachineClients(runtime);
+/**
+ * Authorizes a program that acts for itself, with its own secret or key.
+ * @example
+ * ```ts
+ * const auth = clientCredentials({ clientId: 'nightly-report', clientSecret, issuer: 'https://login.example.com' });
+ * ```
+ */
+export const clientCredentials: (typeof machineClients)['clientCredentials'] =
+  machineClients.clientCredentials;
+/** Authorizes a workload with the assertion that its platform issues (a Kubernetes service account, a CI job). */
+export const workloadIdentity: (typeof machineClients)['workloadIdentity'] = machineClients.workloadIdentity;
+/** Authorizes a user whom the identity provider of an enterprise has authenticated, without another consent. */
+export const enterprise: (typeof machineClients)['enterprise'] = machineClients.enterprise;
+
+/**
+ * Makes a token store in a folder: encrypted files (AES-256-GCM) that only their owner can read. Processes may share it. Needs
+ * Node, Bun or Deno.
+ * @example
+ * ```ts
+ * const store = fileTokenStore({ folder: '/home/me/.my-program/tokens', key: () => keychain.read('my-program') });
+ * const auth = oauth({ store });
+ * ```
+ */
+export function fileTokenStore(options: FileTokenStoreOptions): TokenStore {
+  let opened: Promise<TokenStore> | undefined;
+  const open = (): Promise<TokenStore> => {
+    opened ??= import('./adapters/node/oauth/file-token-store.js').then((node) =>
+      node.fileTokenStore(options),
+    );
+    return opened;
+  };
+  return {
+    get: async (key) => (await open()).get(key),
+    set: async (key, value, write) => (await open()).set(key, value, write),
+    delete: async (key) => (await open()).delete(key),
+    lock: async (key, lock) => (await open()).lock(key, lock),
+  };
+}

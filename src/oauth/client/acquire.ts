@@ -1,0 +1,278 @@
+import { McpError } from '../../protocol/errors.js';
+import { requireS256 } from '../documents/authorization-server.js';
+import type { ResourceChallenge } from '../documents/resource-challenge.js';
+import { type DiscoveredTarget, discoverTarget, exceptionsOf, knownTarget, reading } from './discovery.js';
+import type { GrantContext, IssuedTokens } from './grants/grant.js';
+import { refresh } from './grants/refresh.js';
+import { DpopKey } from './hops/dpop-key.js';
+import { answeredError, hopError } from './hops/failures.js';
+import type { AccessParts } from './parts.js';
+import { chooseScopes } from './scopes.js';
+import { readTokens, type Stored, type StoredTokens } from './store/records.js';
+
+// Gets tokens, while nobody else does so for the same server: from the store, with the refresh token, or with a login.
+
+/** The reason why tokens are needed. */
+export type Cause =
+  | { readonly kind: 'due' }
+  | {
+      readonly kind: 'challenge';
+      readonly status: number;
+      readonly challenge: ResourceChallenge;
+      /** The access token of the request; undefined if it had none. */
+      readonly sent: string | undefined;
+      /** How this process got the token, if the server has never accepted it. */
+      readonly untried: 'login' | 'refresh' | undefined;
+    };
+
+/** Tokens that can be used now. */
+export interface HeldTokens {
+  readonly tokens: StoredTokens;
+  readonly dpop: DpopKey | undefined;
+  readonly how: 'login' | 'refresh' | 'store';
+}
+
+export interface AcquireParts extends AccessParts {
+  readonly server: string;
+  readonly key: string;
+  readonly cause: Cause;
+  readonly mayAsk: boolean;
+  /** The tokens in use, whose key has learnt nonces. */
+  readonly held: HeldTokens | undefined;
+  /** Called before each login. Throws if there were too many. */
+  readonly countLogin: () => void;
+  readonly signal: AbortSignal;
+}
+
+/** The longest time that a process may hold the lock; others wait for it. */
+const REFRESH_LOCK_MS = 30_000;
+const LOGIN_LOCK_MS = 120_000;
+
+/** Gets tokens. Undefined if only the user could get them and may not be asked. */
+export async function acquire(parts: AcquireParts): Promise<HeldTokens | undefined> {
+  const { store, key, grant, mayAsk, signal } = parts;
+  const ms = grant.isInteractive && mayAsk ? LOGIN_LOCK_MS : REFRESH_LOCK_MS;
+  const release = await store.lock(key, { ms, signal });
+  try {
+    return await acquireAlone(parts);
+  } finally {
+    await release();
+  }
+}
+
+async function acquireAlone(parts: AcquireParts): Promise<HeldTokens | undefined> {
+  const { store, key, cause, emit, grant } = parts;
+  const current = await readTokens(store, key);
+  if (current !== undefined && isRenewed(current.value, cause)) {
+    const { issuer, scopes, expiresAt } = current.value;
+    emit({ type: 'tokens', how: 'store', issuer, scopes, expiresAt });
+    return { tokens: current.value, dpop: await keyOf(parts, current.value), how: 'store' };
+  }
+  const target = await targetFor(parts, current?.value);
+  if (target === undefined) return undefined;
+  const refreshed = await tryRefresh(parts, target, current);
+  if (refreshed !== undefined) return refreshed;
+  if (grant.isInteractive && (!parts.mayAsk || cause.kind === 'due')) return undefined;
+  return login(parts, target, current);
+}
+
+/** Whether somebody else has got better tokens in the meantime. */
+function isRenewed(tokens: StoredTokens, cause: Cause): boolean {
+  if (cause.kind === 'due') return !isDue(tokens);
+  if (tokens.accessToken === cause.sent || isExpired(tokens)) return false;
+  return cause.status === 401 || isCovered(cause.challenge.scopes ?? [], tokens);
+}
+
+async function targetFor(
+  parts: AcquireParts,
+  current: StoredTokens | undefined,
+): Promise<DiscoveredTarget | undefined> {
+  const { cause, server } = parts;
+  const discovery = {
+    ...parts.requestsFor(server),
+    signal: parts.signal,
+    emit: parts.emit,
+    issuers: parts.issuers,
+    choose: (issuers: readonly string[]) =>
+      chooseIssuer(issuers, [...parts.preferredIssuers, current?.issuer]),
+  };
+  if (cause.kind === 'challenge') return discoverTarget(server, cause.challenge, discovery);
+  return current && knownTarget(server, current, discovery);
+}
+
+function chooseIssuer(issuers: readonly string[], preferred: readonly (string | undefined)[]): string {
+  return (
+    preferred.find((issuer) => issuer !== undefined && issuers.includes(issuer)) ?? (issuers[0] as string)
+  );
+}
+
+async function tryRefresh(
+  parts: AcquireParts,
+  target: DiscoveredTarget,
+  current: Stored<StoredTokens> | undefined,
+): Promise<HeldTokens | undefined> {
+  const { cause, grant } = parts;
+  const tokens = current?.value;
+  // A refresh token belongs to its issuer, and does not give more scopes.
+  if (tokens?.refreshToken === undefined || tokens.issuer !== target.issuer) return undefined;
+  if (cause.kind === 'challenge' && (cause.status === 403 || cause.untried !== undefined)) return undefined;
+  const context = contextOf(parts, target, { scopes: [], dpop: await keyOf(parts, tokens) });
+  const identity = await grant.identityOf(context, tokens.clientId);
+  if (identity === undefined) return undefined;
+  try {
+    return await keep(parts, {
+      issued: await refresh(context, identity, tokens),
+      context,
+      current,
+      how: 'refresh',
+    });
+  } catch (error) {
+    const answered = answeredError(error);
+    const isClientGone = answered === 'invalid_client' || answered === 'unauthorized_client';
+    if (answered !== 'invalid_grant' && !isClientGone) throw error;
+    await parts.store.delete(parts.key);
+    if (isClientGone) await grant.forgetClient(target.issuer);
+    parts.emit({ type: 'tokens deleted', reason: answered });
+    return undefined;
+  }
+}
+
+async function login(
+  parts: AcquireParts,
+  target: DiscoveredTarget,
+  current: Stored<StoredTokens> | undefined,
+): Promise<HeldTokens> {
+  const { cause, grant, wantedScopes } = parts;
+  const tokens = current?.value;
+  if (cause.kind === 'challenge') requireHope(cause, target, tokens);
+  if (grant.isInteractive) {
+    const { assumeS256 } = exceptionsOf(parts.issuers, target.issuer);
+    if (grant.needsPkce)
+      await reading('authorization', () => requireS256(target.metadata as never, { assumeS256 }));
+  }
+  const scopes = chooseScopes(
+    {
+      challenge: cause.kind === 'challenge' ? cause.challenge.scopes : undefined,
+      resource: target.resourceScopes,
+      wanted: wantedScopes,
+      asked: tokens?.asked ?? [],
+    },
+    target.metadata,
+  );
+  parts.countLogin();
+  const dpop = await keyFor(parts, target, tokens);
+  const context = contextOf(parts, target, { scopes, dpop });
+  try {
+    return await keep(parts, { issued: await grant.obtain(context), context, current, how: 'login' });
+  } catch (error) {
+    if (answeredError(error) === 'invalid_client') await grant.forgetClient(target.issuer);
+    throw error;
+  }
+}
+
+/** Throws if another login would end like the last one. */
+function requireHope(
+  { status, challenge, untried, sent }: Extract<Cause, { kind: 'challenge' }>,
+  target: DiscoveredTarget,
+  tokens: StoredTokens | undefined,
+): void {
+  if (tokens === undefined || sent === undefined || tokens.accessToken !== sent) return;
+  const needed = challenge.scopes ?? (status === 403 ? target.resourceScopes : []);
+  if (!isCovered(needed, tokens)) return;
+  if (status === 403) {
+    throw new McpError(
+      'forbidden',
+      `${target.server} requires the scopes ${needed.join(' ') || '(it does not say which)'}. The last login asked for them already, and did not get what the server accepts.`,
+      { status, data: { status, scopes: needed } },
+    );
+  }
+  if (untried === 'login' && tokens.issuer === target.issuer) {
+    throw hopError(
+      `${target.server} does not accept the token that ${target.issuer} has just issued for it${challenge.errorDescription === undefined ? '' : `: ${JSON.stringify(challenge.errorDescription.slice(0, 200))}`}. Its operator has to find out why.`,
+      { hop: 'token', status },
+    );
+  }
+}
+
+interface Kept {
+  readonly issued: IssuedTokens;
+  readonly context: GrantContext;
+  readonly current: Stored<StoredTokens> | undefined;
+  readonly how: 'login' | 'refresh';
+}
+
+async function keep(parts: AcquireParts, { issued, context, current, how }: Kept): Promise<HeldTokens> {
+  const { target, scopes: requested, dpop } = context;
+  const { clientId, accessToken, tokenType, lifetimeMs, refreshToken } = issued;
+  const before = current?.value.asked ?? [];
+  const tokens: StoredTokens = {
+    issuer: target.issuer,
+    resource: target.resource,
+    clientId,
+    accessToken,
+    tokenType,
+    lifetimeMs,
+    expiresAt: lifetimeMs === undefined ? undefined : Date.now() + lifetimeMs,
+    refreshToken,
+    // RFC 6749, 5.1: without the member, the scopes are those that were asked for.
+    scopes: issued.scopes ?? requested,
+    asked: [...new Set([...before, ...requested])],
+    dpopKey: await dpop?.export(),
+  };
+  // If the lock has expired, somebody else may have logged in since: their tokens are newer than these.
+  await parts.store.set(parts.key, JSON.stringify(tokens), { expected: current?.text ?? null });
+  const { issuer, scopes, expiresAt } = tokens;
+  parts.emit({ type: 'tokens', how, issuer, scopes, expiresAt });
+  return { tokens, dpop, how };
+}
+
+function contextOf(
+  parts: AcquireParts,
+  target: DiscoveredTarget,
+  { scopes, dpop }: Pick<GrantContext, 'scopes' | 'dpop'>,
+): GrantContext {
+  const { fetch, policy } = parts.requestsFor(parts.server);
+  return { fetch, policy, signal: parts.signal, emit: parts.emit, target, scopes, dpop };
+}
+
+/** The key for new tokens; undefined for bearer tokens. */
+async function keyFor(
+  parts: AcquireParts,
+  target: DiscoveredTarget,
+  tokens: StoredTokens | undefined,
+): Promise<DpopKey | undefined> {
+  const { dpop, cause } = parts;
+  const schemes = cause.kind === 'challenge' ? cause.challenge.schemes : [];
+  const isOffered = schemes.includes('dpop') && (!schemes.includes('bearer') || dpop);
+  const isBound = cause.kind === 'due' && tokens?.tokenType === 'dpop';
+  if (!dpop && !isOffered && !isBound && !target.requiresDpop) return undefined;
+  const known = tokens?.issuer === target.issuer ? await keyOf(parts, tokens) : undefined;
+  return known ?? DpopKey.create(target.metadata);
+}
+
+/** The key of stored tokens, with the nonces that it has learnt in this process. */
+export async function keyOf(
+  { held }: Pick<AcquireParts, 'held'>,
+  tokens: StoredTokens,
+): Promise<DpopKey | undefined> {
+  const { dpopKey } = tokens;
+  if (dpopKey === undefined) return undefined;
+  const isSame = JSON.stringify(held?.tokens.dpopKey?.publicKey) === JSON.stringify(dpopKey.publicKey);
+  return isSame && held?.dpop !== undefined ? held.dpop : DpopKey.restore(dpopKey);
+}
+
+const MARGIN_MS = 60_000;
+
+/** Whether an access token should be renewed before the next request: a minute before its end, or earlier if it lives briefly. */
+export function isDue({ expiresAt, lifetimeMs = MARGIN_MS * 4 }: StoredTokens): boolean {
+  return expiresAt !== undefined && Date.now() > expiresAt - Math.min(MARGIN_MS, lifetimeMs / 4);
+}
+
+/** Whether an access token has ended. */
+export function isExpired({ expiresAt }: StoredTokens): boolean {
+  return expiresAt !== undefined && Date.now() >= expiresAt;
+}
+
+function isCovered(scopes: readonly string[], { asked }: StoredTokens): boolean {
+  return scopes.every((scope) => asked.includes(scope));
+}

@@ -1,0 +1,46 @@
+import { onAbort, unlessAborted } from '../../async/abort.js';
+
+/** Work that several callers wait for. It is aborted when none of them waits any more. */
+export class Flight<T> {
+  readonly #stop = new AbortController();
+  readonly #work: Promise<T>;
+  #waiting = 0;
+  #isOver = false;
+
+  constructor(work: (signal: AbortSignal) => Promise<T>) {
+    this.#work = work(this.#stop.signal).finally(() => {
+      this.#isOver = true;
+    });
+    // Its errors belong to the callers that wait.
+    this.#work.catch(() => undefined);
+  }
+
+  /** Resolves when the work has ended, however it ended. */
+  get ended(): Promise<unknown> {
+    return this.#work.catch(() => undefined);
+  }
+
+  /** Whether the work can no longer be joined, because everybody has left it. */
+  get isAbandoned(): boolean {
+    return this.#stop.signal.aborted;
+  }
+
+  /** Waits for the work. Rejects with the reason of `signal` if that aborts first. */
+  async join(signal: AbortSignal): Promise<T> {
+    signal.throwIfAborted();
+    this.#waiting++;
+    let hasLeft = false;
+    const leave = (): void => {
+      if (hasLeft) return;
+      hasLeft = true;
+      if (--this.#waiting === 0 && !this.#isOver) this.#stop.abort(signal.reason);
+    };
+    const forget = onAbort(signal, leave);
+    try {
+      return await unlessAborted(this.#work, signal);
+    } finally {
+      forget();
+      leave();
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import { isObject } from '../../../jsonrpc/message.js';
+import { quote } from '../../../protocol/encoding/shorten.js';
+import { McpError } from '../../../protocol/errors.js';
+import { displayUrl } from '../../fetch/display-url.js';
+import { SafeFetchError } from '../../fetch/safe-fetch.js';
+import type { OAuthHop } from './events.js';
+
+// Errors of an authorization: which step failed, and what was answered, without secrets.
+
+/** The facts of a failed step. */
+export interface HopFailure {
+  readonly hop: OAuthHop;
+  /** The URL that was asked. */
+  readonly url?: string | undefined;
+  readonly status?: number | undefined;
+  /** The `error` that was answered, such as `invalid_grant`. */
+  readonly error?: string | undefined;
+  readonly description?: string | undefined;
+  /** Strings that must not appear in the message. */
+  readonly secrets?: readonly (string | undefined)[] | undefined;
+  readonly cause?: unknown;
+}
+
+/** The data of an error of an authorization. */
+export interface HopErrorData {
+  readonly hop: OAuthHop;
+  readonly status?: number | undefined;
+  /** The `error` that was answered, such as `invalid_grant`. */
+  readonly error?: string | undefined;
+}
+
+/** An error that names the step, and what was answered. `why` is a sentence. */
+export function hopError(why: string, failure: HopFailure): McpError {
+  const { hop, url, status, error, description, secrets = [], cause } = failure;
+  const answered = [
+    status !== undefined && `status ${status}`,
+    error !== undefined && `error ${quote(error, 80)}`,
+    description !== undefined && quote(description, 300),
+  ].filter((part) => part !== false);
+  const from = url === undefined ? '' : ` ${displayUrl(url)}`;
+  const answer =
+    answered.length === 0
+      ? ''
+      : `${from === '' ? ' The answer was' : `${from} answered`} ${answered.join(', ')}.`;
+  const message = conceal(`The authorization failed (${hop}). ${why}${answer}`, secrets);
+  const data: HopErrorData = {
+    hop,
+    ...(status !== undefined && { status }),
+    ...(error !== undefined && { error }),
+  };
+  return new McpError('unauthorized', message, {
+    data,
+    cause: cause instanceof SafeFetchError ? cause : undefined,
+  });
+}
+
+/** The error that an authorization server answered, if that is the reason of a failure. */
+export function answeredError(error: unknown): string | undefined {
+  const data = McpError.is(error) && isObject(error.data) ? error.data : undefined;
+  return typeof data?.['error'] === 'string' ? data['error'] : undefined;
+}
+
+/** The step that failed. */
+export function failedHop(error: unknown): OAuthHop | undefined {
+  const data = McpError.is(error) && isObject(error.data) ? error.data : undefined;
+  return typeof data?.['hop'] === 'string' ? (data['hop'] as OAuthHop) : undefined;
+}
+
+function conceal(text: string, secrets: readonly (string | undefined)[]): string {
+  let clean = text;
+  for (const secret of secrets) {
+    if (secret === undefined || secret.length < 4) continue;
+    clean = clean.replaceAll(secret, '…').replaceAll(encodeURIComponent(secret), '…');
+  }
+  return clean;
+}
