@@ -77,7 +77,7 @@ export class Clients {
         'metadata document',
       );
     const stored = await this.#stored(issuer);
-    if (stored !== undefined && (redirectUri === undefined || stored.redirectUris.includes(redirectUri)))
+    if (stored !== undefined && isRegisteredFor(stored, redirectUri, context.scopes))
       return this.#found(context, ofStored(stored), 'stored');
     if (metadata.registration_endpoint !== undefined && this.#parts.grantTypes.length > 0)
       return this.#found(context, ofStored(await this.#register(context, redirectUri)), 'registered');
@@ -140,7 +140,8 @@ export class Clients {
       read: oauth.processDynamicClientRegistrationResponse,
       secrets: [],
     });
-    const client = toStored(answer, redirectUri);
+    const scopes = scopesToRegister(context.scopes, context.target.resourceScopes);
+    const client = toStored(answer, { redirectUri, scopes });
     if (client === undefined)
       throw hopError(
         `The authorization server registered the client with the method ${JSON.stringify(answer.token_endpoint_auth_method)}, which it cannot use.`,
@@ -186,6 +187,16 @@ export function identityOf(client: RegisteredClient, metadata: oauth.Authorizati
   return { clientId, authentication: secretAuthentication(method, secret) as ClientAuthentication, secret };
 }
 
+/** Some servers refuse scopes and redirect URIs that were not registered, so that a new registration is needed for them. */
+function isRegisteredFor(
+  { redirectUris, scopes: registered }: StoredClient,
+  redirectUri: string | undefined,
+  scopes: readonly string[],
+): boolean {
+  const hasScopes = registered === undefined || scopes.every((scope) => registered.includes(scope));
+  return hasScopes && (redirectUri === undefined || redirectUris.includes(redirectUri));
+}
+
 function ofStored({ clientId, clientSecret: secret, method }: StoredClient): ClientIdentity {
   const authentication = secret === undefined ? undefined : secretAuthentication(method, secret);
   return { clientId, authentication: authentication ?? noAuthentication, secret };
@@ -193,7 +204,7 @@ function ofStored({ clientId, clientSecret: secret, method }: StoredClient): Cli
 
 function toStored(
   answer: oauth.OmitSymbolProperties<oauth.Client>,
-  redirectUri: string | undefined,
+  { redirectUri, scopes }: { readonly redirectUri: string | undefined; readonly scopes: readonly string[] },
 ): StoredClient | undefined {
   const { client_id: clientId, token_endpoint_auth_method: answered } = answer;
   const clientSecret = typeof answer.client_secret === 'string' ? answer.client_secret : undefined;
@@ -210,6 +221,7 @@ function toStored(
     secretExpiresAt: expiresAt > 0 ? expiresAt * 1000 : undefined,
     method,
     redirectUris: redirectUri === undefined ? [] : [redirectUri],
+    scopes: scopes.length === 0 ? undefined : scopes,
   };
 }
 

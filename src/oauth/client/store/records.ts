@@ -33,6 +33,8 @@ export interface StoredClient {
   /** The way to authenticate at the token endpoint. */
   readonly method: string;
   readonly redirectUris: readonly string[];
+  /** The scopes that the client is registered for; undefined if the registration names none. */
+  readonly scopes: readonly string[] | undefined;
 }
 
 /** A value of the store, with the text that it was read from. */
