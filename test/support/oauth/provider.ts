@@ -40,6 +40,8 @@ export interface ProtectedOptions {
   readonly configure?: (configuration: Configuration) => Configuration;
   /** Answers a request to the authorization server itself, and returns true. */
   readonly intercept?: (...request: Parameters<RequestListener>) => boolean;
+  /** Called before the token endpoint replies. */
+  readonly beforeToken?: () => Promise<void>;
   /** The scheme of the challenge. Default: Bearer. */
   readonly scheme?: string;
 }
@@ -60,6 +62,7 @@ export async function startProtected(options: ProtectedOptions = {}): Promise<Pr
   const issued: string[] = [];
   const refreshTokens: string[] = [];
   provider.use(async (context, next) => {
+    if (context.path === '/token') await options.beforeToken?.();
     await next();
     const token = (context.body as { refresh_token?: string } | undefined)?.refresh_token;
     if (context.path === '/token' && token !== undefined) refreshTokens.push(token);
