@@ -18,7 +18,6 @@ import {
   type OpenAnyEra,
   requireRevision,
 } from './eras.js';
-import { pausing } from './pausing.js';
 
 // Spec 2026-07-28, Streamable HTTP, Backward Compatibility.
 
@@ -52,15 +51,11 @@ export function overHttp(url: URL, { target, http, carrier }: OverHttp): OpenAny
   const open = http.fetch === undefined && carrier !== undefined ? carrier : carriedByFetch;
   return async function openOverHttp(events, options) {
     const attempts = new Attempts();
+    const own = typeof http.auth === 'object' ? (await import('./pausing.js')).pausing(http, events) : http;
     for (const era of erasToTry(options)) {
       const carrier = await open(url, http);
       try {
-        const link = await openByEra[era](url, {
-          events,
-          open: options,
-          http: pausing(http, events),
-          carrier,
-        });
+        const link = await openByEra[era](url, { events, open: options, http: own, carrier });
         return await requireRevision(link, options.revision);
       } catch (thrown) {
         carrier.close();

@@ -8,7 +8,7 @@ import Provider, { type Configuration } from 'oidc-provider';
 // A real authorization server on this computer, and an MCP server that it protects.
 
 /** One request that the authorization server got. */
-export interface Seen {
+interface Seen {
   readonly method: string;
   readonly path: string;
   /** The parameters of the body, if it was a form. */

@@ -23,7 +23,9 @@ export interface HopFailure {
 
 /** The data of an error of an authorization. */
 export interface HopErrorData {
+  /** The step that failed. */
   readonly hop: OAuthHop;
+  /** The status of HTTP that was answered. */
   readonly status?: number | undefined;
   /** The `error` that was answered, such as `invalid_grant`. */
   readonly error?: string | undefined;

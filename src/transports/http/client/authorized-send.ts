@@ -8,6 +8,7 @@ import type {
 } from '../../../protocol/model/client-auth.js';
 import type { HttpReply } from './carrier.js';
 import { readTextSoon } from './read-body.js';
+import { isReserved, setHeader } from './request-headers.js';
 
 // Sends requests whose headers come from a `ClientAuth`, and lets it answer challenges.
 
@@ -43,6 +44,21 @@ export async function sendAuthorized(
     const whole = await buffered(reply);
     if (challenges >= MAX_CHALLENGES || (await answerChallenge(auth, whole, sent)) === 'fail') return whole;
   }
+}
+
+/** Makes a function that adds the headers of a `ClientAuth` to the user's. The result is the same object for the same two. */
+export function combineHeaders(): (user: AuthHeaders, auth: AuthHeaders) => AuthHeaders {
+  let last:
+    | { readonly user: AuthHeaders; readonly auth: AuthHeaders; readonly both: AuthHeaders }
+    | undefined;
+  return function combineHeaders(user, auth) {
+    if (last?.user === user && last.auth === auth) return last.both;
+    const own = new Headers(user);
+    for (const [name, value] of Object.entries(auth))
+      if (!isReserved(name.toLowerCase())) setHeader(own, name, value);
+    last = { user, auth, both: Object.fromEntries(own) };
+    return last.both;
+  };
 }
 
 /** Whether a reply asks for other credentials. */

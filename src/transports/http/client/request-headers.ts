@@ -38,21 +38,6 @@ export function userHeaders(
   }
 }
 
-/** Makes a function that adds the headers of a `ClientAuth` to the user's. The result is the same object for the same two. */
-export function combineHeaders(): (user: HeaderRecord, auth: HeaderRecord) => HeaderRecord {
-  let last:
-    | { readonly user: HeaderRecord; readonly auth: HeaderRecord; readonly both: HeaderRecord }
-    | undefined;
-  return function combineHeaders(user, auth) {
-    if (last?.user === user && last.auth === auth) return last.both;
-    const own = new Headers(user);
-    for (const [name, value] of Object.entries(auth))
-      if (!isReserved(name.toLowerCase())) setHeader(own, name, value);
-    last = { user, auth, both: Object.fromEntries(own) };
-    return last.both;
-  };
-}
-
 /** The value of an option that may be a function. */
 async function resolveOption<T>(
   option: string,
@@ -76,7 +61,7 @@ function entries(init: HeaderValues | undefined): Iterable<readonly [string, str
 }
 
 // The runtime's own error contains the value, which may be a secret, so it is not even the cause.
-function setHeader(headers: Headers, name: string, value: string): void {
+export function setHeader(headers: Headers, name: string, value: string): void {
   try {
     headers.set(name, value);
   } catch {
@@ -94,7 +79,7 @@ function isName(name: string): boolean {
 }
 
 /** Whether only the protocol may set a header. */
-function isReserved(name: string): boolean {
+export function isReserved(name: string): boolean {
   return name === 'content-type' || name === 'accept' || name.startsWith('mcp-');
 }
 

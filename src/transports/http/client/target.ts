@@ -1,13 +1,12 @@
 import { hasEnded, type WithSignal } from '../../../async/lifetime.js';
 import { cancelledBy, McpError } from '../../../protocol/errors.js';
-import type { AuthorizedRequest } from '../../../protocol/model/client-auth.js';
-import { sendAuthorized } from './authorized-send.js';
+import type { AuthorizedRequest, ClientAuth } from '../../../protocol/model/client-auth.js';
 import type { CarrierRequest, HttpCarrier, HttpReply, Lane } from './carrier.js';
 import { unreachable } from './failures.js';
 import type { HttpLinkOptions } from './options.js';
 import { overFetch } from './over-fetch.js';
 import { discard } from './read-body.js';
-import { combineHeaders, type HeaderRecord, userHeaders } from './request-headers.js';
+import { type HeaderRecord, userHeaders } from './request-headers.js';
 
 /** An address that requests are sent to, with the user's headers. */
 export interface HttpTarget {
@@ -53,23 +52,31 @@ export function httpTarget(
   const { maxMessageBytes = 32 * 1024 * 1024 } = http;
   const getUserHeaders = userHeaders(original, http);
   const auth = typeof http.auth === 'object' ? http.auth : undefined;
-  const combine = combineHeaders();
+  let combine: ((user: HeaderRecord, own: HeaderRecord) => HeaderRecord) | undefined;
   const address = withoutCredentials(original);
   const displayUrl = toDisplayUrl(address);
-  const server = serverOf(address);
   let secrets: HeaderRecord = {};
   let commonPostHeaders: HeaderRecord = postHeaders;
 
   function send(request: HttpRequest): Promise<HttpReply> {
-    if (auth === undefined) return sendOnce(request);
+    return auth === undefined ? sendOnce(request) : sendWith(auth, request);
+  }
+
+  async function sendWith(auth: ClientAuth, request: HttpRequest): Promise<HttpReply> {
+    // Loaded with the first request that needs it: most web pages pass a token.
+    const authorized = await import('./authorized-send.js');
+    combine ??= authorized.combineHeaders();
+    const both = combine;
     const { method = 'POST', until, url = address, mayAsk = true, pauseTimeouts } = request;
-    const parts = { server, method, url, until, mayAsk, pauseTimeouts };
-    return sendAuthorized(auth, parts, (headersFor) => sendOnce(request, headersFor));
+    const parts = { server: serverOf(address), method, url, until, mayAsk, pauseTimeouts };
+    return authorized.sendAuthorized(auth, parts, (headersFor) =>
+      sendOnce(request, async (to, user) => both(user, await headersFor(to))),
+    );
   }
 
   async function sendOnce(
     request: HttpRequest,
-    authHeaders?: (url: URL) => Promise<HeaderRecord>,
+    withAuth?: (url: URL, user: HeaderRecord) => Promise<HeaderRecord>,
   ): Promise<HttpReply> {
     const { method, headers, body, until, url = address } = request;
     const headersOrPromise = getUserHeaders();
@@ -77,7 +84,7 @@ export function httpTarget(
     let outgoing: CarrierRequest = {
       method: method ?? 'POST',
       url,
-      commonHeaders: commonHeaders(authHeaders ? combine(user, await authHeaders(url)) : user, method),
+      commonHeaders: commonHeaders(withAuth ? await withAuth(url, user) : user, method),
       headers,
       body,
       until,
@@ -96,10 +103,10 @@ export function httpTarget(
       const to = follow(reply, outgoing.url, { method, redirects });
       outgoing = { ...outgoing, url: to };
       // A proof of possession names the URL that it is for.
-      if (authHeaders !== undefined)
+      if (withAuth !== undefined)
         outgoing = {
           ...outgoing,
-          commonHeaders: commonHeaders(combine(user, await authHeaders(to)), method),
+          commonHeaders: commonHeaders(await withAuth(to, user), method),
         };
     }
   }
