@@ -22,6 +22,7 @@ declare module 'oidc-provider' {
   export default class Provider {
     constructor(issuer: string, configuration: Configuration);
     readonly AccessToken: TokenClass;
+    readonly ClientCredentials: TokenClass;
     readonly RefreshToken: TokenClass;
     readonly Client: { readonly adapter: { destroy(id: string): Promise<void> } };
     use(

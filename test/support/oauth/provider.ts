@@ -3,7 +3,7 @@ import { createServer as createHttpServer, type RequestListener, type Server } f
 import type { AddressInfo } from 'node:net';
 import { createServer, tool } from 'fullmcp';
 import { createNodeHandler } from 'fullmcp/node';
-import Provider, { type Configuration } from 'oidc-provider';
+import Provider, { type Configuration, type StoredToken } from 'oidc-provider';
 
 // A real authorization server on this computer, and an MCP server that it protects.
 
@@ -44,6 +44,11 @@ export interface ProtectedOptions {
   readonly beforeToken?: () => Promise<void>;
   /** The scheme of the challenge. Default: Bearer. */
   readonly scheme?: string;
+}
+
+/** Finds an access token, whichever grant it was issued for. */
+export async function findToken(provider: Provider, token: string): Promise<StoredToken | undefined> {
+  return (await provider.AccessToken.find(token)) ?? (await provider.ClientCredentials.find(token));
 }
 
 /** Starts both servers. */
@@ -106,7 +111,7 @@ export async function startProtected(options: ProtectedOptions = {}): Promise<Pr
     const metadata = `resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`;
     const [, token = ''] = /^(?:Bearer|DPoP) (.+)$/i.exec(request.headers.authorization ?? '') ?? [];
     if (token !== '' && !issued.includes(token)) issued.push(token);
-    const found = token === '' ? undefined : await provider.AccessToken.find(token);
+    const found = token === '' ? undefined : await findToken(provider, token);
     if (found === undefined || found.isExpired) {
       response.writeHead(401, { 'www-authenticate': `${scheme} ${metadata}, scope="mcp:read"` });
       return response.end();
