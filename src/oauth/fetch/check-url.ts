@@ -82,6 +82,5 @@ function parse(address: string | URL): URL {
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw refuse(`does not begin with https://`);
   if (url.username !== '' || url.password !== '') throw refuse('contains a user name or a password');
-  url.hash = '';
   return url;
 }

@@ -45,7 +45,7 @@ export const dialChecked: Dial = function dialChecked({ url, addresses, port }) 
 /** TLS for the host's name on a connection, whatever the environment says about certificates. */
 export function secure(socket: Socket, url: URL, ca: string | undefined): Socket {
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  const secured = tls.connect({
+  return tls.connect({
     socket,
     host,
     servername: net.isIP(host) === 0 ? host : '',
@@ -53,8 +53,4 @@ export function secure(socket: Socket, url: URL, ca: string | undefined): Socket
     rejectUnauthorized: true,
     ...(ca !== undefined && { ca: [...tls.rootCertificates, ca] }),
   });
-  // The TLS socket does not close its transport after an error of the transport itself.
-  socket.once('error', (error) => secured.destroy(error));
-  secured.once('close', () => socket.destroy());
-  return secured;
 }

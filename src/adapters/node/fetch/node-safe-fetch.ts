@@ -31,8 +31,8 @@ export function nodeSafeFetch(options: NodeSafeFetchOptions = {}): SafeFetch {
     privateHosts,
     userAgent: 'fullmcp',
     send: async function send(request) {
-      const { url, signal } = request;
-      const addresses = await addressesOf(request, { resolve, signal });
+      const { url } = request;
+      const addresses = await addressesOf(request, resolve);
       const connect = (): Socket => {
         const isSecure = url.protocol === 'https:';
         const port = Number(url.port === '' ? (isSecure ? 443 : 80) : url.port);
@@ -61,6 +61,7 @@ class OneConnection extends http.Agent {
 function exchange(request: HopRequest, connect: () => Socket): Promise<HopReply> {
   const { url, method, headers, body, signal } = request;
   return new Promise((resolve, reject) => {
+    // The lookup does not end with the signal.
     signal.throwIfAborted();
     const req = http.request({
       agent: new OneConnection(connect),
@@ -78,7 +79,7 @@ function exchange(request: HopRequest, connect: () => Socket): Promise<HopReply>
     limitInterimReplies(req, url);
     req.on('response', (message) => {
       try {
-        resolve(replyOf(message, request));
+        resolve(replyOf(message, url));
       } catch (error) {
         req.destroy();
         reject(error);
@@ -105,7 +106,7 @@ function limitInterimReplies(req: ClientRequest, url: URL): void {
   });
 }
 
-function replyOf(message: IncomingMessage, { url, signal }: HopRequest): HopReply {
+function replyOf(message: IncomingMessage, url: URL): HopReply {
   const headers = new Headers();
   const { rawHeaders } = message;
   for (let i = 0; i + 1 < rawHeaders.length; i += 2)
@@ -114,17 +115,13 @@ function replyOf(message: IncomingMessage, { url, signal }: HopRequest): HopRepl
   if (encoding.toLowerCase() !== 'identity')
     throw new SafeFetchError('bad_reply', `${displayUrl(url)} replied with a compressed body unasked.`);
   const close = (): void => void message.destroy();
-  return { status: message.statusCode ?? 0, headers, chunks: chunksOf(message, { url, signal }), close };
+  return { status: message.statusCode ?? 0, headers, chunks: chunksOf(message, url), close };
 }
 
-async function* chunksOf(
-  message: IncomingMessage,
-  { url, signal }: Pick<HopRequest, 'url' | 'signal'>,
-): AsyncGenerator<Uint8Array, void> {
+async function* chunksOf(message: IncomingMessage, url: URL): AsyncGenerator<Uint8Array, void> {
   try {
     for await (const chunk of message) yield chunk;
   } catch (error) {
-    signal.throwIfAborted();
     throw toSafeFetchError(error, url);
   }
 }

@@ -1,6 +1,5 @@
 import { lookup } from 'node:dns/promises';
 import { isIPv6 } from 'node:net';
-import { unlessAborted } from '../../../async/abort.js';
 import { kindOfAddress } from '../../../oauth/fetch/addresses.js';
 import { type CheckedUrl, checkAddresses } from '../../../oauth/fetch/check-url.js';
 import { isLoopbackName } from '../../../oauth/fetch/names.js';
@@ -26,22 +25,20 @@ export const resolveWithSystem: Resolve = async function resolveWithSystem(hostn
 /** The addresses of a URL's host, all of them within the reach of the URL. */
 export async function addressesOf(
   checked: CheckedUrl,
-  { resolve, signal }: { readonly resolve: Resolve; readonly signal: AbortSignal },
+  resolve: Resolve,
 ): Promise<readonly ResolvedAddress[]> {
-  const { hostname } = checked.url;
-  const addresses = await find(hostname, resolve, signal);
+  const addresses = await find(checked.url.hostname, resolve);
   checkAddresses(checked, addresses);
   return addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
 }
 
-async function find(hostname: string, resolve: Resolve, signal: AbortSignal): Promise<readonly string[]> {
+async function find(hostname: string, resolve: Resolve): Promise<readonly string[]> {
   if (kindOfAddress(hostname) !== undefined) return [hostname.replace(/^\[|\]$/g, '')];
   // RFC 6761: these names are never looked up. Some systems do not know the names under localhost.
   if (isLoopbackName(hostname)) return ['127.0.0.1', '::1'];
   try {
-    return await unlessAborted(resolve(hostname), signal);
+    return await resolve(hostname);
   } catch (error) {
-    signal.throwIfAborted();
     throw new SafeFetchError('name_not_found', `The host ${hostname} cannot be resolved${codeOf(error)}.`, {
       cause: error,
     });

@@ -114,6 +114,8 @@ test('any text is read without an error, within the bounds', () => {
 
 test('a huge header costs no more than its first 16 KiB, with at most 16 challenges of 32 parameters', () => {
   expect(parseChallenges('Bearer, '.repeat(1_000_000))).toHaveLength(16);
+  const long = parseChallenges(`Bearer a="${'x'.repeat(20_000)}", b="1"`)[0]?.parameters;
+  expect([long?.get('a')?.length, long?.has('b')]).toEqual([16 * 1024 - 'Bearer a="'.length, false]);
   const wide = `Bearer ${Array.from({ length: 1000 }, (_, i) => `p${i}="x"`).join(', ')}`;
   expect(parseChallenges(wide)[0]?.parameters.size).toBe(32);
   for (const bad of ['"', '\\', '=', 'a=', 'a ', 'a="', '\t'])

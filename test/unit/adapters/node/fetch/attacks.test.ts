@@ -149,14 +149,21 @@ test('credentials do not follow a redirect to another origin', async () => {
   ]);
 });
 
+test.each([
+  ['of a redirect', 302, { location: '/next' }, 'bad_redirect'],
+  ['that is announced', 200, { 'content-length': '100000000' }, 'too_large'],
+] as const)('the connection of an endless body %s is destroyed unread', async (_, status, headers, code) => {
+  const hosts = await open((_request, response) => endlessBody(response.writeHead(status, headers)));
+  const error = await failureOf(
+    SafeFetchError,
+    hosts.fetch('https://as.public.example/', { maxRedirects: 0 }),
+  );
+  expect(error.code).toBe(code);
+  await hosts.idle();
+});
+
 test('an endless body is cut at the limit, and its connection is destroyed', async () => {
-  const hosts = await open((_, response) => {
-    const write = (): void => {
-      while (response.write(Buffer.alloc(16_384))) if (response.destroyed) return;
-    };
-    response.on('drain', write);
-    write();
-  });
+  const hosts = await open((_, response) => endlessBody(response));
   expect(
     (await failureOf(SafeFetchError, hosts.fetch('https://as.public.example/', { maxBytes: 100_000 }))).code,
   ).toBe('too_large');
@@ -216,6 +223,19 @@ test('a resolver that never answers ends at the time limit', async () => {
     (await failureOf(SafeFetchError, hosts.fetch('https://as.public.example/', { timeoutMs: 50 }))).code,
   ).toBe('timeout');
   expect(hosts.dialled).toEqual([]);
+});
+
+test('a resolver that answers after the time limit causes no connection', async () => {
+  let answer = (_: readonly string[]): void => undefined;
+  const late = new Promise<readonly string[]>((resolve) => {
+    answer = resolve;
+  });
+  const hosts = await open(json, { addresses: () => late });
+  await failureOf(SafeFetchError, hosts.fetch('https://as.public.example/', { timeoutMs: 50 }));
+  answer([PUBLIC_ADDRESS]);
+  // A request that is not late: after it, the late one would have been dialled too.
+  expect((await hosts.fetch('https://as.public.example:8443/')).status).toBe(200);
+  expect(hosts.dialled).toEqual([`${PUBLIC_ADDRESS}:8443`]);
 });
 
 test('an abort destroys the connection and rejects with the reason of the caller', async () => {
@@ -291,6 +311,14 @@ test('a proxy in the environment is not used', async () => {
     else process.env['HTTPS_PROXY'] = before;
   }
 });
+
+function endlessBody(response: ServerResponse): void {
+  const write = (): void => {
+    while (response.write(Buffer.alloc(16_384))) if (response.destroyed) return;
+  };
+  response.on('drain', write);
+  write();
+}
 
 function drip({ socket }: IncomingMessage, head: string): void {
   socket.write(head);
