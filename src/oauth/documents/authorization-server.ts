@@ -89,7 +89,7 @@ export async function discoverAuthorizationServer(
 }
 
 /** Checks a document of an authorization server. The issuer is compared as text: a slash more is another issuer. */
-export function readAuthorizationServer(
+function readAuthorizationServer(
   json: JsonObject,
   options: ReadingOptions & IssuerExceptions & { readonly issuer: string; readonly url: string },
 ): AuthorizationServer {

@@ -63,7 +63,7 @@ export async function discoverProtectedResource(
 }
 
 /** Checks a document of an MCP server. */
-export function readProtectedResource(
+function readProtectedResource(
   json: JsonObject,
   { server, url, ...options }: ReadingOptions & { readonly server: string; readonly url: string },
 ): ProtectedResource {

@@ -7,7 +7,7 @@ import { SafeFetchError } from './safe-fetch.js';
 // The checks of a URL before anything is sent, and of the addresses that its host resolves to.
 
 /** The addresses that a host may have: public ones, this computer, or, for a host that the operator named, any. */
-export type Reach = 'public' | 'loopback' | 'any';
+type Reach = 'public' | 'loopback' | 'any';
 
 /** A URL that may be requested if its host has an address within its reach. */
 export interface CheckedUrl {

@@ -8,7 +8,7 @@ import type { ResolvedAddress } from './resolve.js';
 // Opens a connection to addresses that were checked.
 
 /** The addresses and the port of a connection; the host is only for messages. */
-export interface DialTarget {
+interface DialTarget {
   readonly url: URL;
   readonly addresses: readonly ResolvedAddress[];
   readonly port: number;

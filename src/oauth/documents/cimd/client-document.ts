@@ -82,7 +82,7 @@ export async function fetchClientDocument(
 }
 
 /** Checks the document of a client. */
-export function readClientDocument(
+function readClientDocument(
   json: JsonObject,
   { clientId, profile = 'mcp', ...reading }: ReadingOptions & ProfileOption & { readonly clientId: string },
 ): DocumentedClient {
