@@ -8,8 +8,8 @@ import { bytesUnder, conclude, filesUnder, kilobytes, readManifest, root } from 
 import { withPackage } from './pack.js';
 import { evalsOf, globalsOf, importsOf, tokenize } from './scan.js';
 
-// A quarter of it are the engines that processes share, which no program loads unless it uses them.
-const UNPACKED_BYTES = 1_700_000;
+// A third of it are the engines that processes share and authorization, which no program loads unless it uses them.
+const UNPACKED_BYTES = 1_850_000;
 const INSTALLED_PACKAGES = 4;
 const INSTALLED_BYTES = 3_000_000;
 /** The code that an import of the entry loads, our files and dependencies together, as shipped, and gzipped. */
@@ -24,7 +24,7 @@ const PORTABLE_ENTRIES = [
 ];
 /** The client for browsers, minified and gzipped: the part that a page loads to connect, and all parts together. */
 const BROWSER_ENTRY = 'dist/client-web.js';
-const BROWSER_GZIP_BYTES = { atOnce: 25_000, inAll: 73_000 };
+const BROWSER_GZIP_BYTES = { atOnce: 26_000, inAll: 75_000 };
 const NODE_ONLY_PACKAGES = ['ws'];
 const PACKED = /^(dist\/.+|docs\/[^/]+\.md|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|package\.json)$/;
 const MUST_BE_PACKED = [

@@ -15,7 +15,9 @@ export interface SafeFetchInit {
   readonly method?: string | undefined;
   /** All headers of the request, apart from `User-Agent` and those that belong to the connection. There are no ambient ones. */
   readonly headers?: Headers | Readonly<Record<string, string>> | undefined;
+  /** The body. Default: none. */
   readonly body?: string | URLSearchParams | Uint8Array<ArrayBuffer> | null | undefined;
+  /** Ends the request. */
   readonly signal?: AbortSignal | null | undefined;
   /**
    * The handling of redirects. `follow` (default) follows those of a GET or HEAD and rejects those of other methods. Credentials

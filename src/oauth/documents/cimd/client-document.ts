@@ -17,7 +17,7 @@ const MAX_BYTES = 5 * 1024;
 const TIMEOUT_MS = 5000;
 
 /** A client that its own document describes. Everything in it was written by the client: show it as a claim, next to the host. */
-export interface DocumentedClient {
+interface DocumentedClient {
   readonly clientId: string;
   /** Without control characters and characters that change the direction of text. Undefined only in the profile `draft-02`. */
   readonly name: string | undefined;

@@ -10,13 +10,13 @@ export type ClientDocumentProfile = 'mcp' | 'draft-02';
 const MAX_LENGTH = 2048;
 
 /** Whether a client id is meant to be the URL of a client metadata document. Ids that a server makes must not begin like this. */
-export function isClientUrl(clientId: string): boolean {
+function isClientUrl(clientId: string): boolean {
   return /^https:\/\//i.test(clientId);
 }
 
 /**
- * Checks that a client id is a valid URL of a client metadata document. The text is checked before `new URL` repairs it, because
- * two texts that lead to one document are two clients.
+ * Checks that a client id is a valid URL of a client metadata document. The string is checked before `new URL` repairs it,
+ * because two strings that lead to one document are two clients.
  */
 export function checkClientUrl(clientId: string, profile: ClientDocumentProfile): void {
   const refuse = (why: string): DocumentError =>

@@ -65,7 +65,7 @@ test('a resource covers a server exactly if its path segments are the first ones
   );
 });
 
-test('the texts of the document are kept unchanged', async () => {
+test('the strings of the document are kept unchanged', async () => {
   const { fetch } = documentFetch({
     [INSERTED]: {
       resource: 'https://MCP.example',
