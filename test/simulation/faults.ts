@@ -21,8 +21,11 @@ const faults: Readonly<Record<string, Fault>> = {
     cluster.start(world.random.between(10, 5000));
   },
   pause(world, _cluster, { actor }) {
+    const ms = lasts(world);
+    // A process that is away for longer than its leases is deposed, and its unsent messages are lost with it.
+    if (ms >= world.settings.leaseMs / 2) actor.mayBeDeposed = true;
     world.scheduler.pause(actor);
-    world.scheduler.after(lasts(world), world.fate, () => {
+    world.scheduler.after(ms, world.fate, () => {
       world.note(() => `resume ${actor.name}`);
       world.scheduler.resume(actor);
     });

@@ -41,6 +41,11 @@ export interface SessionStream {
   readonly afterGap?: boolean;
 }
 
+interface RestoreOptions {
+  readonly isLate?: boolean;
+  readonly except?: string | undefined;
+}
+
 /** Remembers a change outside of the session. Returns the facts as all processes have them. */
 export type RememberFacts = (change: FactChange) => Promise<SessionFacts>;
 
@@ -154,19 +159,23 @@ export class Session {
   }
 
   async #change(change: FactChange): Promise<string> {
-    this.restore(this.#remember ? await this.#remember(change) : withChange(this.#facts, change));
+    const facts = this.#remember ? await this.#remember(change) : withChange(this.#facts, change);
+    // The facts may have a resource that this process did not know of, and whose changes it has not reported.
+    this.restore(facts, { isLate: true, except: 'subscribe' in change ? change.subscribe : undefined });
     return '{}';
   }
 
   /**
    * Sets the facts as another process, or an earlier one, has left them. `isLate`: the client may have subscribed to new resources
-   * a while ago, so these are reported as changed once.
+   * a while ago, so these are reported as changed once, with one exception.
    */
-  restore(facts: SessionFacts, { isLate = false }: { readonly isLate?: boolean } = {}): void {
+  restore(facts: SessionFacts, { isLate = false, except }: RestoreOptions = {}): void {
     const before = this.#facts.uris;
     this.#facts = facts;
     if (isSame(facts.uris, before)) return;
-    const missed = isLate ? facts.uris?.filter((uri) => before?.includes(uri) !== true) : undefined;
+    const missed = isLate
+      ? facts.uris?.filter((uri) => uri !== except && before?.includes(uri) !== true)
+      : undefined;
     this.#listen(missed?.length ? missed : undefined);
   }
 

@@ -59,10 +59,10 @@ export class Calls {
     );
   }
 
-  /** Whether a process that ran a part of the call has ended, perhaps before it could store all messages. */
+  /** Whether a process that ran a part of the call has ended or was deposed, perhaps before it could store all messages. */
   hasLostProcess(name: string): boolean {
     const runs = [...this.#recordOf(name).runs.values()].flat();
-    return runs.some(({ replica }) => replica.state === 'dead');
+    return runs.some(({ replica }) => replica.state === 'dead' || replica.mayBeDeposed);
   }
 
   onFailedLog(): void {

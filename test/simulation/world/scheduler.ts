@@ -10,6 +10,8 @@ export interface Actor {
   skewMs: number;
   /** `paused`: its events wait until it is resumed. `dead`: its events never take place. */
   state: 'running' | 'paused' | 'dead';
+  /** Whether it was paused for so long that others may have taken over its work. */
+  mayBeDeposed: boolean;
   /** The events that came while the actor was paused. */
   readonly waiting: Event[];
 }
@@ -38,7 +40,7 @@ export class Event {
 
 /** Makes an actor that runs. */
 export function newActor(name: string): Actor {
-  return { name, skewMs: 0, state: 'running', waiting: [] };
+  return { name, skewMs: 0, state: 'running', mayBeDeposed: false, waiting: [] };
 }
 
 const settled = Promise.resolve();

@@ -1,4 +1,3 @@
-import { settlesWithin } from '../../../async/deadline.js';
 import type { Lifetime } from '../../../async/lifetime.js';
 import { unref } from '../../../async/unref.js';
 import type { RequestId } from '../../../jsonrpc/message.js';
@@ -9,6 +8,7 @@ import { ClientRequests } from '../client-requests.js';
 import { type Handshake, Session } from '../session.js';
 import type { FactChange, SessionFacts } from '../session-facts.js';
 import type { DirectoryKey, SessionDirectory, SessionMessage } from '../shared/session-directory.js';
+import { SessionReads } from '../shared/session-reads.js';
 import type { ResumableStream } from './resumable-stream.js';
 import type { IssuedSession, SessionIds } from './session-id.js';
 
@@ -41,16 +41,14 @@ export interface SessionTableOptions {
 
 /** Another process may have ended the session, and the bus may have lost its message. */
 const CHECK_MS = 1000;
-const MAX_CHECK_MS = 2000;
-const MAX_READS = 5;
+const CHECK_AGAIN_MS = 2000;
 // The last characters of the signature: enough for no two sessions to share them.
 const TAG_LENGTH = 22;
 
 /** The sessions that were used in this process recently. */
 export class SessionTable {
   readonly #live = new Map<string, LiveSession>();
-  /** The sessions that are being read from the directory, with the number of readers and of messages since then. */
-  readonly #reading = new Map<string, { readers: number; news: number }>();
+  readonly #reads: SessionReads;
   readonly #options: SessionTableOptions;
   // No session waits for answers by itself.
   readonly #clientRequests = new ClientRequests();
@@ -58,6 +56,7 @@ export class SessionTable {
 
   constructor(options: SessionTableOptions) {
     this.#options = options;
+    this.#reads = new SessionReads(options.directory);
     const message = (received: SessionMessage): void => this.#receive(received);
     options.directory.topic.subscribe({ message, gap: () => void this.#checkAll() });
   }
@@ -115,31 +114,11 @@ export class SessionTable {
     if (issued === undefined) return undefined;
     const tag = id.slice(-TAG_LENGTH);
     const { issuedAt, expiresAt } = issued;
-    const facts = await this.#inTime(this.#recall({ tag, issuedAt, expiresAt })).catch((error: unknown) => {
+    const facts = await this.#reads.read({ tag, issuedAt, expiresAt }).catch((error: unknown) => {
       throw new McpError('overloaded', 'The session cannot be looked up now. Retry later.', { cause: error });
     });
     if (facts === undefined || directory.hasEnded({ tag, issuedAt, expiresAt })) return undefined;
     return this.#live.get(tag) ?? this.#remember(id, principal, { ...issued, facts });
-  }
-
-  async #recall(key: DirectoryKey): Promise<SessionFacts | undefined> {
-    const { directory } = this.#options;
-    // From now on this process hears when another one ends the session.
-    const subscribing = directory.topic.ready();
-    if (subscribing !== undefined) await settlesWithin(subscribing, MAX_CHECK_MS, { unref: true });
-    const reading = this.#reading.get(key.tag) ?? { readers: 0, news: 0 };
-    this.#reading.set(key.tag, reading);
-    reading.readers++;
-    try {
-      // A session that is not in memory yet cannot take a message, so what was read before the message is read again.
-      for (let attempt = 1; ; attempt++) {
-        const { news } = reading;
-        const facts = await directory.recall(key);
-        if (reading.news === news || attempt === MAX_READS) return facts;
-      }
-    } finally {
-      if (--reading.readers === 0) this.#reading.delete(key.tag);
-    }
   }
 
   #remember(
@@ -173,20 +152,23 @@ export class SessionTable {
   }
 
   async #change(live: LiveSession, change: FactChange): Promise<SessionFacts> {
-    return this.#options.directory.remember(live, change).catch((error: unknown) => {
+    try {
+      return await this.#options.directory.remember(live, change);
+    } catch (error) {
       if (McpError.is(error)) throw error;
       throw new McpError('overloaded', 'The change could not be stored. Retry later.', { cause: error });
-    });
+    } finally {
+      this.#reads.noteNews(live.tag);
+    }
   }
 
   // A store that is unavailable does not end the sessions that this process knows.
   async #check(live: LiveSession): Promise<void> {
     live.checkedAt = performance.now();
-    const check = this.#inTime(this.#options.directory.recall(live));
-    const facts = await check.catch(() => 'unknown' as const);
+    const facts = await this.#reads.read(live).catch(() => 'unknown' as const);
     if (facts === undefined) this.#stop(live);
     else if (facts !== 'unknown') live.session.restore(facts, { isLate: true });
-    else unref(setTimeout(() => this.#checkAgain(live), MAX_CHECK_MS));
+    else unref(setTimeout(() => this.#checkAgain(live), CHECK_AGAIN_MS));
   }
 
   // The requests of a client with a stream may all go to other processes, so nothing else makes this one look again.
@@ -194,15 +176,9 @@ export class SessionTable {
     if (this.#live.get(live.tag) === live && live.getStream !== undefined) void this.#check(live);
   }
 
-  async #inTime<T>(work: Promise<T>): Promise<T> {
-    if (await settlesWithin(work, MAX_CHECK_MS, { unref: true })) return work;
-    work.catch(() => undefined);
-    throw new Error(`The store did not respond within ${MAX_CHECK_MS} ms.`);
-  }
-
   // Messages of other processes were lost: each session that is busy may have ended.
   async #checkAll(): Promise<void> {
-    for (const reading of this.#reading.values()) reading.news++;
+    this.#reads.noteNews();
     for (const live of this.sessions()) {
       live.checkedAt = Number.NEGATIVE_INFINITY;
       if (!isIdle(live)) await this.#check(live);
@@ -211,8 +187,7 @@ export class SessionTable {
 
   #receive(message: SessionMessage): void {
     if (message.do === 'end') this.#options.directory.noteEnd(message);
-    const reading = this.#reading.get(message.session);
-    if (reading !== undefined) reading.news++;
+    this.#reads.noteNews(message.session);
     const live = this.#live.get(message.session);
     if (live === undefined) return;
     switch (message.do) {

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { JsonObject, RequestMessage } from '../../../../../src/jsonrpc/message.js';
+import type { SessionRequest } from '../../../../../src/legacy/server/forward.js';
 import { sessionIds } from '../../../../../src/legacy/server/http/session-id.js';
 import { type LiveSession, SessionTable } from '../../../../../src/legacy/server/http/session-table.js';
 import { SessionDirectory } from '../../../../../src/legacy/server/shared/session-directory.js';
@@ -28,12 +30,14 @@ beforeEach(async () => {
 
 /** The sessions of a process, with a store that fails while `fault` says so. */
 function openTable() {
-  const fault: { get?: 'fails'; write?: 'reply lost' } = {};
+  const fault: { get?: 'fails' | Promise<void>; write?: 'reply lost' } = {};
   const faulty: Store = {
     ...store,
     get: async (key) => {
-      if (fault.get) throw new Error('The store is away.');
-      return store.get(key);
+      if (fault.get === 'fails') throw new Error('The store is away.');
+      const entry = await store.get(key);
+      await fault.get;
+      return entry;
     },
     write: async (changes, options) => {
       const written = await store.write(changes, options);
@@ -44,8 +48,10 @@ function openTable() {
   const directory = new SessionDirectory({ store: faulty, bus: () => bus, warn: () => undefined });
   /** The subscriptions that the server got. */
   const subscriptions: unknown[] = [];
-  const dispatch: Dispatch = ({ params }) => {
-    subscriptions.push(params?.['notifications']);
+  const dispatch: Dispatch = ({ params, notify }) => {
+    const notifications = params?.['notifications'] as JsonObject;
+    subscriptions.push(notifications);
+    notify('notifications/subscriptions/acknowledged', { notifications });
     return new Promise(() => undefined);
   };
   const table = new SessionTable({ ids, dispatch, directory, maxSessions: 10, idleMs: 60_000 });
@@ -58,6 +64,29 @@ async function found(table: SessionTable): Promise<LiveSession> {
   if (live === undefined) throw new Error('The session is unknown.');
   return live;
 }
+
+/** Gives the session a stream. Returns the methods of the notifications on it. */
+function attach(live: LiveSession): readonly string[] {
+  const heard: string[] = [];
+  live.getStream = { end: () => undefined };
+  live.session.attach({ notify: (method) => void heard.push(method), caller: {}, afterGap: false });
+  return heard;
+}
+
+/** Subscribes in a process that can tell nobody. */
+async function subscribeElsewhere(live: LiveSession): Promise<void> {
+  const silent = new SessionDirectory({ store, bus: () => undefined, warn: () => undefined });
+  await silent.remember(live, { subscribe: URI });
+}
+
+function request(method: string, params: JsonObject): RequestMessage {
+  return { kind: 'request', id: 1, method, params };
+}
+
+/** A server that announces changes of resources. */
+const served = {
+  forward: async () => ({ resultType: 'complete', capabilities: { resources: { subscribe: true } } }),
+} as unknown as SessionRequest;
 
 describe('a session of several processes', () => {
   test('that was ended elsewhere is unknown, although the clock was set back', async () => {
@@ -72,18 +101,44 @@ describe('a session of several processes', () => {
   test('is looked up again if the store was away when its stream was opened', async () => {
     const { table, fault, subscriptions } = openTable();
     const live = await found(table);
-    // By a process that could tell nobody.
-    const silent = new SessionDirectory({ store, bus: () => undefined, warn: () => undefined });
-    await silent.remember(live, { subscribe: URI });
+    await subscribeElsewhere(live);
     fault.get = 'fails';
     live.checkedAt = Number.NEGATIVE_INFINITY;
     const again = await found(table);
     expect(again).toBe(live);
-    again.getStream = { end: () => undefined };
-    again.session.attach({ notify: () => undefined, caller: {}, afterGap: false });
+    attach(again);
     delete fault.get;
     await until('the subscription is known', () => subscriptions.length > 1);
     expect(subscriptions.at(-1)).toMatchObject({ resourceSubscriptions: [URI] });
+  });
+
+  test('keeps a subscription that is made while the store is read', async () => {
+    const { table, fault, subscriptions } = openTable();
+    const live = await found(table);
+    attach(live);
+    live.checkedAt = Number.NEGATIVE_INFINITY;
+    let letThrough = (): void => undefined;
+    fault.get = new Promise((resolve) => {
+      letThrough = resolve;
+    });
+    const finding = found(table);
+    await until('the store is being read', () => live.checkedAt > 0);
+    const held = fault.get;
+    delete fault.get;
+    await live.session.respond(request('resources/subscribe', { uri: URI }), served);
+    letThrough();
+    await held;
+    await finding;
+    expect(subscriptions.at(-1)).toMatchObject({ resourceSubscriptions: [URI] });
+  });
+
+  test('reports a resource that was subscribed to elsewhere when the client changes something else', async () => {
+    const { table } = openTable();
+    const live = await found(table);
+    const heard = attach(live);
+    await subscribeElsewhere(live);
+    await live.session.respond(request('logging/setLevel', { level: 'error' }), served);
+    await until('the resource is reported', () => heard.includes('notifications/resources/updated'));
   });
 
   test('ends its streams elsewhere, although the reply of the store to DELETE was lost', async () => {

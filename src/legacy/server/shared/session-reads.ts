@@ -1,0 +1,52 @@
+import { settlesWithin } from '../../../async/deadline.js';
+import type { SessionFacts } from '../session-facts.js';
+import type { DirectoryKey, SessionDirectory } from './session-directory.js';
+
+const MAX_READ_MS = 2000;
+const MAX_READS = 5;
+
+/**
+ * Reads the facts of sessions from the directory. What was read before a message or a change is older than these, so it is read
+ * again.
+ */
+export class SessionReads {
+  readonly #directory: SessionDirectory;
+  /** The sessions that are being read, with the number of readers and of news since then. */
+  readonly #reading = new Map<string, { readers: number; news: number }>();
+
+  constructor(directory: SessionDirectory) {
+    this.#directory = directory;
+  }
+
+  /** The facts of a session; undefined if it has ended. Rejects if the store fails or takes too long. */
+  async read(key: DirectoryKey): Promise<SessionFacts | undefined> {
+    const work = this.#read(key);
+    if (await settlesWithin(work, MAX_READ_MS, { unref: true })) return work;
+    work.catch(() => undefined);
+    throw new Error(`The store did not respond within ${MAX_READ_MS} ms.`);
+  }
+
+  /** Notes that the facts of a session have changed. Default: of all sessions. */
+  noteNews(tag?: string): void {
+    const readings = tag === undefined ? this.#reading.values() : [this.#reading.get(tag)];
+    for (const reading of readings) if (reading !== undefined) reading.news++;
+  }
+
+  async #read(key: DirectoryKey): Promise<SessionFacts | undefined> {
+    // From now on this process hears when another one ends the session.
+    const subscribing = this.#directory.topic.ready();
+    if (subscribing !== undefined) await settlesWithin(subscribing, MAX_READ_MS, { unref: true });
+    const reading = this.#reading.get(key.tag) ?? { readers: 0, news: 0 };
+    this.#reading.set(key.tag, reading);
+    reading.readers++;
+    try {
+      for (let attempt = 1; ; attempt++) {
+        const { news } = reading;
+        const facts = await this.#directory.recall(key);
+        if (reading.news === news || attempt === MAX_READS) return facts;
+      }
+    } finally {
+      if (--reading.readers === 0) this.#reading.delete(key.tag);
+    }
+  }
+}
