@@ -59,7 +59,8 @@ export class CallRecord {
 
   /** Whether the call still belongs to this process. */
   confirm(): boolean | Promise<boolean> {
-    return this.#hasEnded ? !this.isLost : this.#parts.confirm();
+    if (this.isLost) return false;
+    return this.#hasEnded || this.#parts.confirm();
   }
 
   get lease(): Lease {
@@ -87,8 +88,9 @@ export class CallRecord {
     await this.#parts.store.write([...ended, ...changes], { guard: lease }).catch(() => undefined);
   }
 
-  /** Gives the call to another process at once. */
+  /** Gives the call to another process at once. What this process still does about the call must not remove the record. */
   async release(): Promise<void> {
+    this.isLost = true;
     this.#parts.forget();
     const { lease } = this.#held;
     await this.#parts.store.write([{ do: 'release', inMs: 0 }], { guard: lease }).catch(() => undefined);
