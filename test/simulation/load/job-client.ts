@@ -12,7 +12,8 @@ interface TaskDetails {
   readonly error?: unknown;
 }
 
-interface JobResult {
+/** The result of a job. */
+export interface JobResult {
   readonly id: string;
   readonly codes: readonly string[];
   readonly nonces: Record<string, string>;
@@ -42,7 +43,7 @@ export async function runJob(client: Client, args: JobArgs): Promise<void> {
     if (!('outcome' in got)) continue;
     const details = got.outcome as unknown as TaskDetails;
     if (details.status === 'input_required') await answer(client, taskId, details);
-    else if (details.status !== 'working') return check(client, args, { details, taskId, cancelAfter });
+    else if (details.status !== 'working') return checkJob(client, args, { details, taskId, cancelAfter });
   }
 }
 
@@ -96,7 +97,8 @@ function isUnknown({ failure }: Extract<Reply, { failure: unknown }>): boolean {
   return failure.message.startsWith('Unknown task');
 }
 
-function lost({ ledger }: Client, id: string): void {
+/** Notes that a replica does not know the task of a job. */
+export function lost({ ledger }: Client, id: string): void {
   ledger.violate('task lost', `${id} is unknown to a replica`);
 }
 
@@ -106,7 +108,12 @@ interface EndedTask {
   readonly cancelAfter: number;
 }
 
-function check({ ledger }: Client, args: JobArgs, { taskId, details, cancelAfter }: EndedTask): void {
+/** Checks the end of a job. */
+export function checkJob(
+  { ledger }: Client,
+  args: JobArgs,
+  { taskId, details, cancelAfter }: EndedTask,
+): void {
   const { id } = args;
   const job = ledger.jobs.byTask(taskId);
   if (details.status === 'failed') {

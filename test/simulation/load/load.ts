@@ -102,7 +102,8 @@ export class Load {
       const calls = Array.from({ length: random.whole(1, 3) }, (_, n) =>
         this.#consultArgs(`${name} call ${n + 1}`, random.chance(0.5)),
       );
-      return session.run(calls);
+      const jobs = random.chance(0.3) ? [this.#jobArgs(`${name} job`)] : [];
+      return session.run(calls, jobs);
     });
   }
 

@@ -146,7 +146,6 @@ export class SessionQuestions {
 
   /** Asks and waits for the answers, which may arrive at any process. */
   async hold(asking: AskingCall, requests: JsonObject, signal: AbortSignal): Promise<ClientAnswers> {
-    const { pending } = this.#parts;
     const { live, reply } = asking;
     const stream = openOf(reply);
     const call = randomPart();
@@ -167,8 +166,14 @@ export class SessionQuestions {
       signal.removeEventListener('abort', withdraw);
       this.#waiting.delete(call);
       // An answer that comes too late is still taken, and ignored.
-      await pending.withdraw(live.tag, call, () => []).catch(() => undefined);
+      await this.#close(live.tag, call).catch(() => undefined);
     }
+  }
+
+  async #close(tag: string, call: string): Promise<void> {
+    const { pending } = this.#parts;
+    const open = await pending.withdraw(tag, call, () => []);
+    if (open === undefined) await pending.clear(tag, call);
   }
 
   async #ask(

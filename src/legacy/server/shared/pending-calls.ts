@@ -163,24 +163,22 @@ export class PendingCalls {
       const pending = entry && toPending(entry);
       if (entry === undefined || pending?.state !== 'open') return undefined;
       if (only !== undefined && pending.questions[0]?.id !== only.questions[0]?.id) return undefined;
-      const questions = pending.questions.map(({ id, key }) => ({ id, key, text: '' }));
-      const { request } = pending;
-      const rest: AskedCall = {
-        ...pending,
-        state: 'withdrawn',
-        request: { id: request.id, method: request.method, params: {} },
-        requestState: undefined,
-        questions,
-        answers: [],
-      };
       const written = await this.#store.write(
-        [{ ...put(tag, rest, entry), ttlMs: WITHDRAWN_MS }, uncount(tag, pending), ...watched(pending)],
+        [putWithdrawn(tag, pending, entry), uncount(tag, pending), ...watched(pending)],
         guard && { guard },
       );
       if (written.ok) return pending;
       if (written.refusedBy === 'guard') return undefined;
     }
     throw new McpError('overloaded', 'The call is being answered and cancelled by too many requests.');
+  }
+
+  /** Removes the answers of a call that has used them. A second answer, which comes late, is still taken and ignored. */
+  async clear(tag: string, call: string): Promise<void> {
+    const entry = await this.#store.get(callKey(tag, call));
+    const pending = entry && toPending(entry);
+    if (entry === undefined || pending?.state !== 'answered') return;
+    await this.#store.write([putWithdrawn(tag, pending, entry)]);
   }
 
   async get(tag: string, call: string): Promise<AskedCall | undefined> {
@@ -254,6 +252,20 @@ function withAnswer(
 function put(tag: string, pending: AskedCall, { version }: StoreEntry): Extract<StoreChange, { do: 'put' }> {
   const value = pending as unknown as JsonObject;
   return { do: 'put', key: callKey(tag, pending.call), value, if: { version } };
+}
+
+/** Keeps only what is needed to take an answer that comes too late, for a while. */
+function putWithdrawn(tag: string, pending: AskedCall, entry: StoreEntry): StoreChange {
+  const { id, method } = pending.request;
+  const rest: AskedCall = {
+    ...pending,
+    state: 'withdrawn',
+    request: { id, method, params: {} },
+    requestState: undefined,
+    questions: pending.questions.map((question) => ({ id: question.id, key: question.key, text: '' })),
+    answers: [],
+  };
+  return { ...put(tag, rest, entry), ttlMs: WITHDRAWN_MS };
 }
 
 function uncount(tag: string, { questions }: AskedCall): StoreChange {

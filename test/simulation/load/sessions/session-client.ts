@@ -1,9 +1,10 @@
 // A client of 2025-11-25: opens a session, sets a log level, subscribes, makes calls that ask, and ends the session.
 
-import type { ConsultArgs } from '../../cluster/tools.js';
+import type { ConsultArgs, JobArgs } from '../../cluster/tools.js';
 import type { Client } from '../client.js';
 import { pauseBeforeRetry, Session } from './session.js';
 import { SessionCall } from './session-call.js';
+import { SessionJob } from './session-job.js';
 import { SessionListener } from './session-listener.js';
 
 /** Enough for all replicas, because the balancer takes turns. */
@@ -19,7 +20,7 @@ export class SessionClient {
   }
 
   /** Runs the session from its start to its end. */
-  async run(calls: readonly ConsultArgs[]): Promise<void> {
+  async run(calls: readonly ConsultArgs[], jobs: readonly JobArgs[]): Promise<void> {
     const { random } = this.client.world;
     const session = await Session.open(this.client);
     this.session = session;
@@ -31,9 +32,13 @@ export class SessionClient {
       if (random.chance(0.5)) await listener.subscribe();
     }
     if (random.chance(0.5)) await this.#setLevel(session);
-    const running = calls.map(async (args) => {
+    const work = [
+      ...calls.map((args) => new SessionCall(session, args)),
+      ...jobs.map((args) => new SessionJob(session, args)),
+    ];
+    const running = work.map(async (each) => {
       await this.client.world.sleep(random.between(0, 8000));
-      await new SessionCall(session, args).run();
+      await each.run();
     });
     if (random.chance(0.1)) void this.client.world.sleep(random.between(0, 20_000)).then(() => session.end());
     await Promise.all(running);
