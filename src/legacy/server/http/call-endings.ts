@@ -76,24 +76,19 @@ export class CallEndings {
 
   /** Ends a call whose process has died, unless it can continue. */
   async endDead(tag: string, running: StreamingCall): Promise<void> {
-    const session = this.#sessionOf(tag);
-    const stream = this.streamOf(session, running.stream);
-    // If this process had the call itself and was cut off from the store, its earlier claim does not count any more.
-    stream.own(undefined);
-    for (const call of running.asking ?? []) {
-      const found = await this.#parts.pending.find(tag, call);
-      if (found === undefined) continue;
-      const { pending } = found;
-      // The process that withdrew the questions was about to end the call.
-      if (!pending.isHeld && pending.state === 'withdrawn') continue;
-      if (!pending.isHeld) {
-        // The questions may not have been sent. If they were answered, another process has the call.
-        if (pending.state === 'open') await this.#sendAgain(tag, found, stream);
-        return;
-      }
-      const withdrawn = await this.#parts.pending.withdraw(tag, call, () => []);
-      if (withdrawn !== undefined) sendWithdrawal(stream, withdrawn);
+    const found = running.asking && (await this.#parts.pending.find(tag, running.asking.call));
+    if (found !== undefined && !found.pending.isHeld && found.pending.state !== 'withdrawn') {
+      // The questions may not have been sent. If they were answered, or others are asked now, another process has the call.
+      const isCurrent = found.pending.round === running.asking?.round;
+      if (isCurrent && found.pending.state === 'open')
+        await this.#sendAgain(tag, found, this.#takeOver(tag, running));
+      return;
     }
+    // A process that withdrew its questions was about to end the call.
+    const stream = this.#takeOver(tag, running);
+    const withdrawn =
+      found?.pending.isHeld && (await this.#parts.pending.withdraw(tag, found.pending.call, () => []));
+    if (withdrawn) sendWithdrawal(stream, withdrawn);
     if (running.again !== undefined) return this.#parts.serveAgain(tag, running, stream);
     const reason = new McpError(
       'connection_closed',
@@ -102,6 +97,13 @@ export class CallEndings {
     const errors = running.ids.map((id) => printError(id, reason.toWire(running.revision)));
     stream.send(running.isBatch ? `[${errors.join(',')}]` : String(errors[0]), { last: true, keep: true });
     await stream.stored();
+  }
+
+  #takeOver(tag: string, { stream: name }: StreamingCall): ResumableStream {
+    const stream = this.streamOf(this.#sessionOf(tag), name);
+    // If this process had the call itself and was cut off from the store, its earlier claim does not count any more.
+    stream.own(undefined);
+    return stream;
   }
 
   async #sendAgain(tag: string, { pending, expiresInMs }: FoundCall, stream: ResumableStream): Promise<void> {

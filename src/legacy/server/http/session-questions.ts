@@ -92,11 +92,17 @@ export class SessionQuestions {
     const { call, revision } = parked;
     const recorded = await reply.run;
     if (recorded !== undefined) {
-      await this.#ask(tag, parked, { changes: [recorded.asking([call])], guard: recorded.lease });
+      await this.#ask(tag, parked, { changes: [recorded.asking(parked)], guard: recorded.lease });
       return recorded;
     }
     // The store did not take the record when the call began to stream.
-    const running = { stream: stream.name, ids: [message.id], isBatch: false, revision, asking: [call] };
+    const running = {
+      stream: stream.name,
+      ids: [message.id],
+      isBatch: false,
+      revision,
+      asking: { call, round: parked.round },
+    };
     const held = { tag, run: randomPart(), running };
     const { lease } = await this.#ask(tag, parked, { changes: watch.runChanges(tag, held.run, running) });
     if (lease === undefined) return undefined;
@@ -152,7 +158,7 @@ export class SessionQuestions {
     const held: AskedCall = { ...newPending(asking, requests, call), isHeld: true, stream: stream.name };
     if (signal.aborted) throw callEnded();
     const run = await reply.run;
-    const watched = run && { changes: [run.asking([call])], guard: run.lease };
+    const watched = run && { changes: [run.asking(held)], guard: run.lease };
     await this.#ask(live.tag, held, watched);
     const withdraw = (): void => {
       sendWithdrawal(stream, held);
@@ -183,11 +189,11 @@ export class SessionQuestions {
   ): Promise<Extract<Written, { ok: true }>> {
     const { pending, watch } = this.#parts;
     const written = await pending.ask(tag, asked, watched).catch((error: unknown) => {
-      // A write that failed may still have been made, and questions that nobody asks would count as open.
+      // A write that failed may still have been made, and questions that nobody asks would count as open. If another process has the
+      // call by now, it asks them.
+      const unpark = (open: AskedCall): StoreChange[] => (open.isHeld ? [] : [watch.unparked(tag, open)]);
       pending
-        .withdraw(tag, asked.call, (open) => (open.isHeld ? [] : [watch.unparked(tag, open)]), {
-          only: asked,
-        })
+        .withdraw(tag, asked.call, unpark, { only: asked, guard: watched?.guard })
         .catch(() => undefined);
       return notStored(error);
     });

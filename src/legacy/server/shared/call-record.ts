@@ -12,14 +12,20 @@ export interface StreamingCall {
   readonly ids: readonly RequestId[];
   readonly isBatch: boolean;
   readonly revision: Revision;
-  /** The calls whose questions are being sent, or whose answers the process waits for. */
-  readonly asking?: readonly string[];
+  /** The questions that are being sent, or whose answers the process waits for. */
+  readonly asking?: AskedRef;
   /** A request that another process can simply serve again. */
   readonly again?: {
     readonly request: Pick<RequestMessage, 'id' | 'method' | 'params'>;
     readonly handshake: Handshake;
     readonly auth: Auth | undefined;
   };
+}
+
+/** The questions of a call in one of its rounds. */
+export interface AskedRef {
+  readonly call: string;
+  readonly round: number;
 }
 
 /** A running call that this process holds. */
@@ -68,9 +74,9 @@ export class CallRecord {
   }
 
   /** The change that records whose questions are being sent or answered. */
-  asking(calls: readonly string[]): StoreChange {
+  asking({ call, round }: AskedRef): StoreChange {
     const { tag, run, running } = this.#held;
-    const value = { ...running, asking: calls } as unknown as JsonObject;
+    const value = { ...running, asking: { call, round } } as unknown as JsonObject;
     return { do: 'put', key: runKey(tag, run), value };
   }
 
