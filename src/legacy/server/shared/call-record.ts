@@ -94,7 +94,7 @@ export class CallRecord {
     await this.#parts.store.write([...ended, ...changes], { guard: lease }).catch(() => undefined);
   }
 
-  /** Gives the call to another process at once. What this process still does about the call must not remove the record. */
+  /** Gives the call to another process at once. The record stays, even if the call ends in this process later. */
   async release(): Promise<void> {
     this.isLost = true;
     this.#parts.forget();

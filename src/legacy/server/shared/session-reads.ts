@@ -5,10 +5,7 @@ import type { DirectoryKey, SessionDirectory } from './session-directory.js';
 const MAX_READ_MS = 2000;
 const MAX_READS = 5;
 
-/**
- * Reads the facts of sessions from the directory. What was read before a message or a change is older than these, so it is read
- * again.
- */
+/** Reads the facts of sessions from the directory, and reads them again if a message or a change came meanwhile. */
 export class SessionReads {
   readonly #directory: SessionDirectory;
   /** The sessions that are being read, with the number of readers and of news since then. */
