@@ -127,7 +127,7 @@ export function createServer<State, User, T>(
   const registry = new Registry(info, options, { compiled, complete, changes: topics.changes });
   const releases = new Releases(registry, topics.releases);
   const lifespan = new LifespanRun(options.lifespan);
-  const announce = (change: Announcement): Promise<void> | undefined => registry.publish(change);
+  const announce = (change: Announcement): Promise<unknown> | undefined => registry.publish(change);
   const changed = changedOver((change) => void announce(change));
   const seal = createSeal(sealOptions(options, { log, store }));
   const hasUser = options.user !== undefined;

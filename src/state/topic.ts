@@ -51,15 +51,19 @@ export class Topic<Message extends object = JsonObject> {
 
   /**
    * Sends a message to all listeners, in this process and in others. If the bus does not carry it, the others learn later that
-   * they have missed something. Undefined if there is only one process; otherwise a promise that resolves when the bus has the
-   * message or has failed.
+   * they have missed something, unless this process ends before. Undefined if there is only one process; otherwise a promise that
+   * resolves when the bus has the message (true) or has failed (false).
    */
-  publish(message: Message): Promise<void> | undefined {
+  publish(message: Message): Promise<boolean> | undefined {
     this.notify(message);
-    return this.#send(message as JsonObject)?.catch((error) => {
-      this.#parts.onFailure(error);
-      this.#reportLost();
-    });
+    return this.#send(message as JsonObject)?.then(
+      () => true,
+      (error) => {
+        this.#parts.onFailure(error);
+        this.#reportLost();
+        return false;
+      },
+    );
   }
 
   /** Sends a message to the listeners of this process alone. */

@@ -108,7 +108,7 @@ export class Registry {
   }
 
   /** Announces a change. The promise resolves when other processes are told, or cannot be; undefined if there are none. */
-  publish(change: Announcement): Promise<void> | undefined {
+  publish(change: Announcement): Promise<unknown> | undefined {
     return this.changes.publish(change);
   }
 

@@ -37,7 +37,7 @@ export interface ContextParts {
   /** Makes the replay of a call when its handler asks the first question or runs the first step. */
   readonly newReplay: () => Replay;
   /** Announces a change. The promise resolves when other processes are told, or cannot be; undefined if there are none. */
-  readonly announce: (change: Announcement) => Promise<void> | undefined;
+  readonly announce: (change: Announcement) => Promise<unknown> | undefined;
   readonly read: (nested: NestedCall, uri: string) => Promise<readonly ResourceContents[]>;
   readonly callTool: (nested: NestedCall, name: string, args: Readonly<JsonObject>) => Promise<ToolResult>;
 }

@@ -39,6 +39,8 @@ export class CallWatch {
   readonly #queue: string;
   readonly #keeper: LeaseKeeper;
   readonly #owner = randomPart();
+  /** Ends what this process does about the calls that it holds, by key. */
+  readonly #held = new Map<string, () => void>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
   #hasFailed = false;
@@ -125,15 +127,19 @@ export class CallWatch {
 
   /** Renews the lease of a running call. */
   keep(held: HeldRun, { lost, ended }: RunEvents): CallRecord {
-    const stop = this.#keeper.keep(held.lease, () => {
-      record.isLost = true;
-      ended?.();
-      lost();
-    });
+    const { key } = held.lease;
     const forget = (): void => {
       stop();
+      if (this.#held.get(key) === lose) this.#held.delete(key);
       ended?.();
     };
+    const lose = (): void => {
+      record.isLost = true;
+      forget();
+      lost();
+    };
+    const stop = this.#keeper.keep(held.lease, lose);
+    this.#held.set(key, lose);
     const confirm = (): boolean | Promise<boolean> =>
       this.#keeper.isValid(held.lease) || this.#keeper.confirm(held.lease);
     const record = new CallRecord(held, { store: this.#parts.store, forget, confirm });
@@ -183,6 +189,8 @@ export class CallWatch {
   async #settle(lease: Lease): Promise<void> {
     const { store, onDead, onExpired } = this.#parts;
     const [, tag = '', run, call, round] = KEY.exec(lease.key) ?? [];
+    // This process was cut off from the store for so long that it could claim its own call. It ends what it did about it first.
+    this.#held.get(lease.key)?.();
     const changes: StoreChange[] = [{ do: 'dequeue', queue: this.#queue, key: lease.key }];
     const forget = this.#keeper.keep(lease, () => undefined);
     try {

@@ -95,7 +95,7 @@ export class SessionDirectory {
       const after = withChange(before, change);
       if (after === before) {
         // An attempt whose reply was lost may have made the change, and told nobody.
-        if (this.isShared) this.topic.publish({ do: 'recall', session: key.tag });
+        if (this.isShared) await this.#tellAll({ do: 'recall', session: key.tag });
         return after;
       }
       const value = { ...entry?.value, logLevel: after.logLevel, hasUris: after.uris !== undefined };
@@ -103,7 +103,7 @@ export class SessionDirectory {
       if (after.uris !== before.uris)
         changes.push(put(urisKey(key), { uris: after.uris as string[] }, { before: uris, key }));
       if ((await this.#store.write(changes)).ok) {
-        if (this.isShared) await this.#tell({ do: 'recall', session: key.tag, ...told(change) });
+        if (this.isShared) await this.#tellAll({ do: 'recall', session: key.tag, ...told(change) });
         return after;
       }
     }
@@ -133,10 +133,21 @@ export class SessionDirectory {
     }
   }
 
-  // The client's next request goes to another process: the message should be on its way before the client has its response.
-  async #tell(message: SessionMessage): Promise<void> {
+  // The client's next request goes to another process: the message should be on its way before the client has its response. False if
+  // the bus did not carry it in time.
+  async #tell(message: SessionMessage): Promise<boolean> {
     const telling = this.topic.publish(message);
-    if (telling !== undefined) await settlesWithin(telling, MAX_TELL_MS, { unref: true });
+    return telling === undefined || ((await settlesWithin(telling, MAX_TELL_MS, { unref: true })) && telling);
+  }
+
+  // The process with the session's stream may get no request for long. If it cannot be told, and this process ends before the bus
+  // works again, it would never know.
+  async #tellAll(message: SessionMessage): Promise<void> {
+    if (await this.#tell(message)) return;
+    throw new McpError(
+      'overloaded',
+      'The change is stored, but not all processes could be told. Retry later.',
+    );
   }
 
   /** Notes that another process has ended a session. */
