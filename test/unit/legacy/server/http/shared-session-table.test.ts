@@ -141,6 +141,22 @@ describe('a session of several processes', () => {
     await until('the resource is reported', () => heard.includes('notifications/resources/updated'));
   });
 
+  test('says that others could not be told of a change, and tells them when the client repeats it', async () => {
+    const [one, two] = [openTable(), openTable()];
+    const [here, there] = [await found(one.table), await found(two.table)];
+    attach(there);
+    const { publish } = bus;
+    bus.publish = () => Promise.reject(new Error('The bus is away.'));
+    const subscribe = (): Promise<string> =>
+      here.session.respond(request('resources/subscribe', { uri: URI }), served);
+    await expect(subscribe()).rejects.toThrow('not all processes could be told');
+    expect(two.subscriptions).not.toContainEqual(expect.objectContaining({ resourceSubscriptions: [URI] }));
+    bus.publish = publish;
+    await subscribe();
+    await until('the other process knows', () => two.subscriptions.length > 1);
+    expect(two.subscriptions.at(-1)).toMatchObject({ resourceSubscriptions: [URI] });
+  });
+
   test('ends its streams elsewhere, although the reply of the store to DELETE was lost', async () => {
     const [one, two] = [openTable(), openTable()];
     const [here, there] = [await found(one.table), await found(two.table)];
