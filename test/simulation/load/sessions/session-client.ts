@@ -33,12 +33,12 @@ export class SessionClient {
     }
     if (random.chance(0.5)) await this.#setLevel(session);
     const work = [
-      ...calls.map((args) => new SessionCall(session, args)),
-      ...jobs.map((args) => new SessionJob(session, args)),
+      ...calls.map((args) => () => new SessionCall(session, args)),
+      ...jobs.map((args) => () => new SessionJob(session, args)),
     ];
-    const running = work.map(async (each) => {
+    const running = work.map(async (make) => {
       await this.client.world.sleep(random.between(0, 8000));
-      await each.run();
+      await make().run();
     });
     if (random.chance(0.1)) void this.client.world.sleep(random.between(0, 20_000)).then(() => session.end());
     await Promise.all(running);
