@@ -1,3 +1,4 @@
+import { unlessAborted } from '../../async/abort.js';
 import { McpError } from '../../protocol/errors.js';
 import type {
   AuthHeaders,
@@ -116,6 +117,12 @@ export class ResourceAccess {
   async #renew(request: AuthorizedRequest, cause: Cause): Promise<HeldTokens | undefined> {
     for (;;) {
       if (this.#isAnswered(cause)) return this.#held;
+      const left = this.#current?.flight;
+      // Everybody else has given up: their reason is not the reason of this request.
+      if (left?.isAbandoned) {
+        await unlessAborted(left.ended, request.signal);
+        continue;
+      }
       const current = this.#current ?? this.#start(request.mayAsk && cause.kind === 'challenge', cause);
       const isPatient = this.#parts.grant.isInteractive && current.mayAsk;
       const join = (): Promise<HeldTokens | undefined> => current.flight.join(request.signal);

@@ -186,6 +186,26 @@ describe('oauth', () => {
     expect((await client.callTool('read')).text).toBe('read');
   });
 
+  it('begins a login of its own for a call that comes when all others have given up', async () => {
+    const { server, user, login, open } = await setUp();
+    const opened: string[] = [];
+    const auth = login({
+      async open(url) {
+        opened.push(url);
+        if (opened.length > 1) await user.open(url);
+      },
+    });
+    const impatient = new AbortController();
+    const first = connect(server.url, { auth, revision: '2026-07-28', signal: impatient.signal });
+    const ended = first.catch((error: unknown) => error);
+    await until('the browser was opened', () => opened.length === 1);
+    impatient.abort(new Error('The first call was cancelled.'));
+    const client = await open(auth);
+    expect((await client.callTool('read')).text).toBe('read');
+    expect(opened).toHaveLength(2);
+    expect(await ended).toBeInstanceOf(Error);
+  });
+
   it('uses DPoP when it is asked to', async () => {
     const { server, login, open } = await setUp({ scheme: 'DPoP' });
     const client = await open(login({ dpop: true }));

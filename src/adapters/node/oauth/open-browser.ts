@@ -3,7 +3,10 @@ import { existsSync } from 'node:fs';
 import process from 'node:process';
 import { McpError } from '../../../protocol/errors.js';
 
-/** Opens a URL in the system's browser. Rejects if there is no way to do so. */
+/**
+ * Opens a URL in the system's browser. Rejects if there is no way to do so. It may resolve only when the browser is closed: some
+ * systems start the browser in the foreground.
+ */
 export function openBrowser(url: string): Promise<void> {
   const { protocol, href } = new URL(url);
   // The programs below open files and other schemes as well.
@@ -12,10 +15,12 @@ export function openBrowser(url: string): Promise<void> {
   const [command, ...args] = opener();
   return new Promise((resolve, reject) => {
     const child = spawn(command as string, [...args, href], { stdio: 'ignore', detached: true });
-    child.once('error', () => reject(noBrowser(command as string)));
-    child.once('spawn', () => {
-      child.unref();
-      resolve();
+    child.once('error', () => reject(noBrowser(`${command} is not available`)));
+    child.once('spawn', () => child.unref());
+    child.once('exit', (code) => {
+      // On a computer without a screen, the program is there but finds no browser. Windows has no such exit code.
+      if (code && process.platform !== 'win32') reject(noBrowser(`${command} failed with exit code ${code}`));
+      else resolve();
     });
   });
 }
@@ -30,9 +35,9 @@ function opener(): readonly string[] {
   return ['xdg-open'];
 }
 
-function noBrowser(command: string): McpError {
+function noBrowser(why: string): McpError {
   return new McpError(
     'unauthorized',
-    `The browser cannot be opened: ${command} is not available. Pass \`open\` to oauth() to show the user the URL, or use \`flow: 'device'\`.`,
+    `The browser cannot be opened: ${why}. Pass \`open\` to oauth() to show the user the URL, or use \`flow: 'device'\`.`,
   );
 }

@@ -37,7 +37,8 @@ async function readBody(
     const value: unknown = JSON.parse(text);
     return { body: isObject(value) ? value : undefined, text };
   } catch {
-    const form = /^(?:[\w.-]+=[^\s<>]*)(?:&[\w.-]+=[^\s<>]*)*$/.test(text)
+    // No part of the pattern can match in two ways, so that it never goes back.
+    const form = /^[\w.-]+=[^\s<>&]*(?:&[\w.-]+=[^\s<>&]*)*$/.test(text)
       ? Object.fromEntries(new URLSearchParams(text))
       : undefined;
     const isAnswer = form?.['access_token'] !== undefined || form?.['error'] !== undefined;

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { Flight } from '../../../../src/oauth/client/flight.js';
+import { failureOf } from '../../../support/failure.js';
+
+function work() {
+  let runs = 0;
+  let settle!: { resolve: (value: string) => void; reject: (error: Error) => void };
+  let signal!: AbortSignal;
+  const flight = new Flight<string>((given) => {
+    runs++;
+    signal = given;
+    return new Promise((resolve, reject) => {
+      settle = { resolve, reject };
+      given.addEventListener('abort', () => reject(given.reason));
+    });
+  });
+  return { flight, settle, signal, runs: () => runs };
+}
+
+const forever = new AbortController().signal;
+
+test('a flight runs its work once for everybody who joins', async () => {
+  const { flight, settle, runs } = work();
+  const joined = Promise.all(Array.from({ length: 20 }, () => flight.join(forever)));
+  settle.resolve('tokens');
+  expect(new Set(await joined)).toEqual(new Set(['tokens']));
+  expect(await flight.join(forever)).toBe('tokens');
+  expect(runs()).toBe(1);
+});
+
+test('a flight gives its error to everybody, and none of them is unhandled', async () => {
+  const { flight, settle } = work();
+  const joined = [flight.join(forever), flight.join(forever)];
+  settle.reject(new Error('refused'));
+  for (const result of joined) await expect(result).rejects.toThrow('refused');
+  await flight.ended;
+});
+
+test('a flight goes on while one caller waits, and ends when the last one has left', async () => {
+  const { flight, signal } = work();
+  const [first, second] = [new AbortController(), new AbortController()];
+  const joined = [first, second].map((caller) => failureOf(Error, flight.join(caller.signal)));
+  first.abort(new Error('first left'));
+  expect((await joined[0])?.message).toBe('first left');
+  expect(signal.aborted).toBe(false);
+  second.abort(new Error('second left'));
+  expect((await joined[1])?.message).toBe('second left');
+  expect(signal.aborted).toBe(true);
+  expect(flight.isAbandoned).toBe(true);
+});
+
+test('a caller whose signal has aborted already does not join', async () => {
+  const { flight, signal } = work();
+  await expect(flight.join(AbortSignal.abort(new Error('too late')))).rejects.toThrow('too late');
+  expect(signal.aborted).toBe(false);
+});
