@@ -135,7 +135,7 @@ test('with localhost in the redirect URI, the browser may use either address of 
   const agent = await start({ redirectUri });
   const result = login(agent);
   void fetch(`${redirectUri.replace('localhost', '127.0.0.1')}?code=c1&state=s1`).catch(() => undefined);
-  // Whatever name the browser asked for, the URL is the registered one.
+  // The URL is the registered one, under any name that the browser asked for.
   expect((await result).url).toBe(`${redirectUri}?code=c1&state=s1`);
 });
 
