@@ -133,8 +133,9 @@ export class ResumableStream {
   follow(): void {
     this.#add(() => {
       this.#isWriter = false;
-      if (this.#connection === undefined) return this.abandon();
-      if (this.#reading !== undefined || this.#lastId === undefined) return;
+      if (this.#reading !== undefined) return;
+      // Without an id, nobody knows where to read on: better no response than one that the client waits for in vain.
+      if (this.#connection === undefined || this.#lastId === undefined) return this.abandon();
       const controller = new AbortController();
       this.#reading = controller;
       void this.#read({ after: this.#lastId, controller });
@@ -271,8 +272,7 @@ export class ResumableStream {
   async #read({ after: from, stream: first, controller }: Followed): Promise<void> {
     const { log } = this.#options;
     const { signal } = controller;
-    let after = from;
-    let stream = first;
+    let [after, stream] = [from, first];
     for (let attempt = 0; !signal.aborted; attempt++) {
       try {
         stream ??= await log.follow(after, signal);

@@ -241,6 +241,25 @@ describe('a resumable stream whose log fails', () => {
     expect(connection.texts).toEqual(['question', 'response']);
   });
 
+  test('ends the connection of a client that could never be told where to read on', async () => {
+    const { log } = failingLog();
+    const { stream, connection, isDone } = open(log);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    try {
+      const isStored = stream.sendStored('question');
+      stream.follow();
+      await vi.advanceTimersByTimeAsync(20_000);
+      expect([await isStored, connection.texts, connection.isOpen, isDone()]).toEqual([
+        false,
+        [],
+        false,
+        true,
+      ]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test('says that a question was not stored, and does not send it', async () => {
     const { log } = failingLog();
     const { stream, connection } = open(log);
