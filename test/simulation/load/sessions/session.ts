@@ -105,7 +105,10 @@ function isUnknownSession({ body = '' }: Arrived): boolean {
   return body.includes('session is unknown');
 }
 
-/** Whether the server could not do what was requested because something else failed, or because it is shutting down. */
+/**
+ * Whether the server could not do what was requested because something else failed, because it is shutting down, or because it is
+ * still busy with an earlier attempt.
+ */
 function hasFailed({ body = '' }: Arrived): boolean {
-  return body.includes('"code":-32603');
+  return body.includes('"code":-32603') || body.includes('this id is already open');
 }
