@@ -100,10 +100,7 @@ export class CallEndings {
   }
 
   #takeOver(tag: string, { stream: name }: StreamingCall): ResumableStream {
-    const stream = this.streamOf(this.#sessionOf(tag), name);
-    // If this process had the call itself and was cut off from the store, its earlier claim does not count any more.
-    stream.own(undefined);
-    return stream;
+    return this.continueStream(this.#sessionOf(tag), name);
   }
 
   async #sendAgain(tag: string, { pending, expiresInMs }: FoundCall, stream: ResumableStream): Promise<void> {
@@ -117,6 +114,17 @@ export class CallEndings {
 
   #sessionOf(tag: string): EndingSession {
     return this.#parts.table.get(tag) ?? { tag, streams: new Map(), parked: undefined };
+  }
+
+  /**
+   * The stream of a call that this process takes over. If it had the call itself and was cut off from the store, it does not know
+   * that yet, and must not end or write the stream under its earlier claim.
+   */
+  continueStream(live: Pick<CallSession, 'streams'>, name: string): ResumableStream {
+    const old = live.streams.get(name);
+    const stream = openStream(live, name, { log: this.#parts.log });
+    if (old !== undefined) stream.succeed(old);
+    return stream;
   }
 
   /** The stream of a call, as this process knows it or will know it. */

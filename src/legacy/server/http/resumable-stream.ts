@@ -1,44 +1,7 @@
 import { backoff, delay } from '../../../async/delay.js';
 import { unref } from '../../../async/unref.js';
-import type { FollowedStream } from '../../../state/event-log.js';
 import type { EventStream } from '../../../transports/http/server/event-streams.js';
-import type { GuardedLog } from './guarded-log.js';
-
-/** The parts of a `ResumableStream`. */
-export interface ResumableStreamOptions {
-  readonly log: GuardedLog;
-  /** The first event tells the client when to reconnect. Undefined for revisions that cannot read that event. */
-  readonly retryMs?: number | undefined;
-  /** Called when this process has nothing more to do with the stream. */
-  readonly onDone?: () => void;
-}
-
-/** The right of this process to write a stream. */
-export interface StreamClaim {
-  /** Whether the stream still belongs to this process. */
-  confirm(): boolean | Promise<boolean>;
-}
-
-/** The options of `send`. */
-export interface EventOptions {
-  /** Whether the stream ends with this event. Default: false. */
-  readonly last?: boolean;
-  /** Whether storing the event is tried again for a while if the log fails. Default: false. */
-  readonly keep?: boolean;
-  /** The event that is stored in place of one that is too large for the log. */
-  readonly instead?: string;
-  /** Called with the end of storing the event. The client does not get the event if it is not stored. */
-  readonly onStored?: (isStored: boolean) => void;
-}
-
-/** The events of a stream after the client's last one, as they are read from the log. */
-export interface Followed {
-  readonly after: string;
-  /** The stream, if the log was asked already. */
-  readonly stream?: FollowedStream;
-  /** Ends the reading. */
-  readonly controller: AbortController;
-}
+import type { EventOptions, Followed, ResumableStreamOptions, StreamClaim } from './stream-options.js';
 
 interface Queued extends EventOptions {
   readonly data: string;
@@ -75,6 +38,7 @@ export class ResumableStream {
   /** Whether this process writes the stream. Otherwise it only has a connection that reads it. */
   #isWriter = false;
   #isEnding = false;
+  #successor: ResumableStream | undefined;
   /** Whether no other process would end the stream if this one died. Then no event has an id: a client must not wait for more. */
   #isUnwatched = false;
 
@@ -115,6 +79,20 @@ export class ResumableStream {
     else if (!this.#isWriter) this.disconnect();
   }
 
+  /**
+   * Continues another stream object of this process under a new claim: gets its connection. The other one sends and stores nothing
+   * any more, whoever still writes to it.
+   */
+  succeed(old: ResumableStream): void {
+    this.#connection = old.#connection;
+    this.#lastId = old.#lastId;
+    old.#successor = this;
+    old.#connection = undefined;
+    old.abandon();
+    // Other processes may have written meanwhile. A client without an id cannot have been anywhere else.
+    if (this.#connection !== undefined && this.#lastId !== undefined) this.follow();
+  }
+
   /** Stores an event and sends it. */
   send(data: string, options: EventOptions = {}): void {
     if (this.#isEnding) return options.onStored?.(false);
@@ -151,7 +129,8 @@ export class ResumableStream {
 
   /** The connection has ended, or has to: the client is gone, does not read, or may reconnect. */
   leave(why: 'gone' | 'unread' | 'old'): void {
-    if (why === 'old') this.release();
+    if (this.#successor !== undefined) this.#successor.leave(why);
+    else if (why === 'old') this.release();
     else this.disconnect();
   }
 
@@ -273,6 +252,7 @@ export class ResumableStream {
     const { log } = this.#options;
     const { signal } = controller;
     let [after, stream] = [from, first];
+    this.#lastId = after;
     for (let attempt = 0; !signal.aborted; attempt++) {
       try {
         stream ??= await log.follow(after, signal);

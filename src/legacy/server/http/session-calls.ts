@@ -45,6 +45,14 @@ export interface PostedRequest {
   readonly isBatch: boolean;
 }
 
+/** The parts with which an answered call continues. */
+interface Continuation {
+  readonly caller: Caller;
+  readonly stream: ResumableStream;
+  readonly lifetime: Lifetime;
+  readonly run: CallRecord | undefined;
+}
+
 /** Serves the calls of sessions, continues those that were answered, and ends those that cannot continue. */
 export class SessionCalls {
   readonly #parts: SessionCallsParts;
@@ -125,10 +133,12 @@ export class SessionCalls {
     running: Omit<StreamingCall, 'stream' | 'revision'>,
   ): Promise<CallRecord | undefined> {
     const { tag, session, calls } = live;
+    // The process may take over its own call later, which has the same id then.
+    const known = running.ids.map((id) => calls.get(id));
     const end = (): void => {
       stream.abandon();
       const reason = new McpError('connection_closed', 'Another process has taken over the call.');
-      for (const id of running.ids) calls.get(id)?.end(reason);
+      for (const [at, id] of running.ids.entries()) (known[at] ?? calls.get(id))?.end(reason);
     };
     const record = { ...running, stream: stream.name, revision: session.revision };
     const ended = (): void => void this.#repeatable.delete(stream);
@@ -157,16 +167,16 @@ export class SessionCalls {
     if (answered.is === 'complete') {
       const { pending, lease } = answered;
       const held = lease && { tag, run, running: runningOf(pending), lease };
-      const stream = this.#endings.streamOf(live, pending.stream);
-      const kept =
-        held &&
-        this.#watch.keep(held, {
-          lost: () => {
-            stream.abandon();
-            live.calls.get(pending.request.id)?.end(callEnded());
-          },
-        });
-      const work = this.#continue(live, pending, { caller: callerOf(incoming), stream, run: kept });
+      const stream = isShared
+        ? this.#endings.continueStream(live, pending.stream)
+        : this.#endings.streamOf(live, pending.stream);
+      const lifetime = new Lifetime();
+      const lost = (): void => {
+        stream.abandon();
+        lifetime.end(callEnded());
+      };
+      const kept = held && this.#watch.keep(held, { lost });
+      const work = this.#continue(live, pending, { caller: callerOf(incoming), stream, lifetime, run: kept });
       const done = work.catch(this.#report);
       incoming.waitUntil?.(done);
     }
@@ -176,11 +186,7 @@ export class SessionCalls {
   async #continue(
     live: LiveSession,
     pending: AskedCall,
-    {
-      caller,
-      stream,
-      run,
-    }: { readonly caller: Caller; readonly stream: ResumableStream; readonly run: CallRecord | undefined },
+    { caller, stream, lifetime, run }: Continuation,
   ): Promise<void> {
     const { call, request } = pending;
     const { tag } = live;
@@ -188,7 +194,6 @@ export class SessionCalls {
     if (pending.failure !== undefined) sendWithdrawal(stream, pending);
     const message: RequestMessage = { kind: 'request', ...request };
     const reply = replyOn(live.session.revision, stream, run);
-    const lifetime = new Lifetime();
     const isDone = await this.#serve(live, message, {
       caller,
       reply,

@@ -51,6 +51,16 @@ function open(log: EventLog, options: { retryMs?: number; timeoutMs?: number } =
   return { stream, connection, resume, guarded, isDone: () => isDone };
 }
 
+/** Another stream object of the same name, without a connection. */
+function reopen(log: EventLog) {
+  let isDone = false;
+  const onDone = (): void => {
+    isDone = true;
+  };
+  const stream = new ResumableStream('s.p1', { log: new GuardedLog(log, { timeoutMs: 50 }), onDone });
+  return { stream, isDone: () => isDone };
+}
+
 /** A log whose appends wait until they are let through, one by one. */
 function gatedLog() {
   const inner = memoryEventLog();
@@ -157,6 +167,43 @@ describe('a resumable stream', () => {
     stream.send('result', { last: true, keep: true });
     await until('the stream has ended', () => !connection.isOpen);
     expect(connection.texts).toEqual(['question', 'theirs', 'ours', 'result']);
+  });
+
+  test('that continues another one gets its connection, reads what others wrote meanwhile, and nothing of the old one', async () => {
+    const log = memoryEventLog();
+    const { stream: old, connection } = open(log);
+    old.send('begun');
+    await old.stored();
+    await log.append('s.p1', 'question of another process');
+    const { stream: next } = reopen(log);
+    next.succeed(old);
+    old.send('late event of the old one', { last: true, keep: true });
+    old.abandon();
+    next.send('progress');
+    next.send('response', { last: true, keep: true });
+    await until('the stream has ended', () => !connection.isOpen);
+    expect(connection.texts).toEqual(['begun', 'question of another process', 'progress', 'response']);
+  });
+
+  test('that continues another one ends when the connection of the old one does', async () => {
+    const { stream: old, connection } = open(memoryEventLog());
+    old.send('begun');
+    await old.stored();
+    const { stream: next, isDone } = reopen(memoryEventLog());
+    next.succeed(old);
+    await next.stored();
+    old.leave('gone');
+    expect([connection.isOpen, isDone()]).toEqual([false, true]);
+  });
+
+  test('that continues another one, whose client has no id yet, sends what it writes', async () => {
+    const log = memoryEventLog();
+    const { stream: old, connection } = open(log);
+    const { stream: next } = reopen(log);
+    next.succeed(old);
+    next.send('response', { last: true, keep: true });
+    await until('the stream has ended', () => !connection.isOpen);
+    expect(connection.texts).toEqual(['response']);
   });
 
   test('is not kept by a process whose client is gone while others write it', async () => {
