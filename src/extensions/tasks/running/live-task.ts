@@ -283,7 +283,7 @@ export class LiveTask {
 
   // An attempt that ends with a shutdown does not count, and another process continues at once.
   async #release(isParked: boolean): Promise<void> {
-    if (isParked && (await this.saved.putAside(() => true)) === 'made') return;
+    if (isParked && (await this.saved.putAside(() => !this.saved.isAnswered)) === 'made') return;
     if ((await this.saved.handBack(0)) === 'made') this.#parts.onHandedBack(this.id);
   }
 

@@ -68,6 +68,11 @@ export class SavedTask {
     return this.inbox.view(this.#visible);
   }
 
+  /** Whether an open question has an answer in the inbox, so that the task can continue. */
+  get isAnswered(): boolean {
+    return this.inbox.view(this.head) !== this.head;
+  }
+
   /** Whether a write that puts the task aside is under way or was made: another process may have the task already. */
   get isReleasing(): boolean {
     return this.#isReleasing;

@@ -1,7 +1,16 @@
-import { createServer, inProcess, type Store, tool } from 'fullmcp';
-import { describe, expect, it } from 'vitest';
+import { createServer, inProcess, memoryStore, type Server, type Store, tool } from 'fullmcp';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { memoryBus } from '../../../../src/state/bus.js';
 import { signal } from '../../../support/signal.js';
-import { able, lastingStore, quiet, waitForStatus } from '../../../support/tasks.js';
+import {
+  able,
+  accept,
+  type InProcessCall,
+  lastingStore,
+  quiet,
+  waitForStatus,
+} from '../../../support/tasks.js';
 import { until } from '../../../support/until.js';
 
 // The moments at which a server may be stopped.
@@ -53,6 +62,67 @@ function build(store: Store, gates: Record<string, Promise<void>>) {
     },
   });
   return { server, call: inProcess(server, able), effects };
+}
+
+describe('a task whose answer a process reads while it shuts down', () => {
+  it('is continued at once by another process', async () => {
+    const [inner, bus] = [memoryStore(), memoryBus()];
+    const [release, read] = [signal(), signal()];
+    let [releasing, reading] = [0, 0];
+    let isHeldUp = false;
+    const slow: Store = {
+      ...inner,
+      async write(changes, options) {
+        if (changes.some((change) => change.do === 'release') && ++releasing === 1) await release.promise;
+        return inner.write(changes, options);
+      },
+      async items(list, options) {
+        const items = await inner.items(list, options);
+        if (isHeldUp && list.startsWith('inbox:') && ++reading === 1) await read.promise;
+        return items;
+      },
+    };
+    const [leaving, staying] = [slow, inner].map((store) => {
+      const server = createServer({
+        name: 'test',
+        version: '1.0.0',
+        secret: 'x'.repeat(32),
+        logger: () => undefined,
+        store: { ...store, close: async () => undefined },
+        bus,
+        tasks: { parkMs: 20 },
+        tools: {
+          asks: tool({
+            task: 'required',
+            run: async (_, ctx) =>
+              (await ctx.elicit('sure', { message: 'Sure?', schema: z.object({ ok: z.boolean() }) })).action,
+          }),
+        },
+      });
+      onTestFinished(() => server.close());
+      return { server, call: inProcess(server, able) };
+    }) as [Replica, Replica];
+    await staying.server.start();
+    const { taskId } = await leaving.call('tools/call', { name: 'asks' });
+    const { inputRequests } = await waitForStatus(leaving.call, taskId, 'input_required');
+    await until('the task is being put aside', () => releasing === 1);
+    isHeldUp = true;
+    const [key] = Object.keys(inputRequests as object);
+    const inputResponses = { [key as string]: accept({ ok: true }) };
+    await staying.call('tasks/update', { taskId, inputResponses });
+    await until('the answer is being read', () => reading === 1);
+    const closing = leaving.server.close();
+    read.give();
+    await quiet();
+    release.give();
+    await closing;
+    await waitForStatus(staying.call, taskId, 'completed');
+  });
+});
+
+interface Replica {
+  readonly server: Server;
+  readonly call: InProcessCall;
 }
 
 const never = new Promise<void>(() => undefined);
