@@ -249,6 +249,8 @@ export function httpSessions(
       if (incoming.method === 'DELETE') {
         await calls.withdrawAll(live).catch(overloaded('The session could not be ended. Send DELETE again.'));
         await table.end(live);
+        // Another process may have asked since. From now on, it knows that the session has ended.
+        await calls.withdrawAll(live).catch(ignore);
         return incoming.reply(200, headers);
       }
       return listen(incoming, live, headers);
@@ -267,7 +269,7 @@ export function httpSessions(
 }
 
 function ignore(): void {
-  // A handshake has no notifications.
+  // A handshake has no notifications, and the questions of an ended session expire.
 }
 
 /** Turns an error of the store into one that says what to do. */
