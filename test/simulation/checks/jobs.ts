@@ -7,6 +7,8 @@ export interface StepRun {
   readonly replica: Actor;
   readonly nonce: string;
   readonly key: string;
+  /** The lease under which it began; undefined for a step that is not of a task. */
+  readonly lease?: number | undefined;
 }
 
 /** A job: a task with a name that the client chose. */

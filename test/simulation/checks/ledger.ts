@@ -86,7 +86,7 @@ export class Ledger {
         if (guard === undefined) return;
         this.#leases.end(guard);
         if (changes.some((other) => other.do === 'put' && other.value['waiting'] === true))
-          this.#onAside(replica, guard.key);
+          this.#onAside(guard);
         return;
       case 'dequeue':
         this.#leases.end(change);
@@ -120,11 +120,12 @@ export class Ledger {
       job.cancelled = { by: this.#leases.holderOf({ key: job.work })?.replica, starts: 0 };
   }
 
-  // A step that runs while its task is put aside cannot be recorded, and runs elsewhere, too.
-  #onAside(replica: Actor, work: string): void {
+  // A step that runs while its task is put aside cannot be recorded, and runs elsewhere, too. One that began under an earlier lease
+  // was cut off then.
+  #onAside({ key: work, token }: Lease): void {
     const job = this.jobs.byWork(work);
     for (const [step, runs] of job?.runs ?? [])
-      if (runs.at(-1)?.replica === replica && !job?.recorded.has(step))
+      if (runs.at(-1)?.lease === token && !job?.recorded.has(step))
         this.violate('step without a lease', `${job?.name} was put aside during ${step}`);
   }
 
@@ -148,12 +149,12 @@ export class Ledger {
     if (job === undefined)
       return this.violate('step without a lease', `${name} ${step}: there is no such task`);
     const runs = job.runs.get(step) ?? [];
-    job.runs.set(step, [...runs, run]);
+    const holder = this.#leases.holderOf({ key: job.work });
+    job.runs.set(step, [...runs, { ...run, lease: holder?.token }]);
     if (job.recorded.has(step)) this.violate('recorded step ran again', `${name} ${step} on ${replica.name}`);
     if (runs.some(({ key }) => key !== run.key))
       this.violate('step has another key', `${name} ${step} on ${replica.name}`);
     if (job.cancelled !== undefined) return this.#onStepAfterCancellation(replica, job, step);
-    const holder = this.#leases.holderOf({ key: job.work });
     if (holder?.replica !== replica)
       this.violate(
         'step without a lease',
