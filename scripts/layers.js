@@ -22,7 +22,7 @@ export const LAYERS = {
     rooms: ['checks', 'tables', 'encoding', 'model', 'uri-template', '.'],
   },
   state: {
-    what: 'the store, the bus and the event log that the processes of a server share: contracts, and each of them in memory',
+    what: 'the store, the bus and the event log that the processes of a server share: contracts, and each of them in memory; the seam of authorization',
     may: ['async', 'jsonrpc', 'protocol'],
     rooms: ['.', 'memory'],
   },

@@ -55,6 +55,14 @@ export interface Auth {
   readonly scopes: readonly string[];
   /** Anything else that is known about the caller, such as the claims of its token. */
   readonly claims: Readonly<JsonObject>;
+  /** The issuer of the caller's credentials. Subjects of two issuers are two callers, whatever their names. */
+  readonly issuer?: string | undefined;
+  /** The caller's email address, if its credentials have one that the issuer has verified. */
+  readonly email?: string | undefined;
+  /** The client that the caller uses, as the issuer names it. */
+  readonly clientId?: string | undefined;
+  /** When the credentials expire, in milliseconds since 1970. Streams of the caller end then. */
+  readonly expiresAt?: number | undefined;
 }
 
 /** Facts about the HTTP request that carried a call. */

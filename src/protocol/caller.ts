@@ -38,9 +38,15 @@ export function toAuth(init: AuthInit | undefined, option = 'auth'): Auth | unde
   return { ...init, subject, scopes, claims };
 }
 
-/** The name that tasks, states, sessions and idempotency keys belong to; empty for an anonymous caller. */
+/**
+ * The name that tasks, states, sessions and idempotency keys belong to; empty for an anonymous caller. A subject without an issuer
+ * cannot be equal to one with an issuer.
+ */
 export function principalOf({ auth }: Pick<Call, 'auth'>): string {
-  return auth?.subject ?? '';
+  if (auth === undefined) return '';
+  const { subject, issuer } = auth;
+  if (issuer !== undefined) return JSON.stringify([issuer, subject]);
+  return subject.startsWith('[') ? JSON.stringify([subject]) : subject;
 }
 
 const MAX_STORED = 16 * 1024;

@@ -86,6 +86,18 @@ const wire: Readonly<Record<ErrorCode, WireError>> = {
   remote_error: { number: -32603, status: 200 },
 };
 
+/** What a client can do about a 401 or 403, as the `WWW-Authenticate` header of the reply says it. */
+export interface Challenge {
+  /** The authentication scheme. Default: `Bearer`. */
+  readonly scheme?: string | undefined;
+  /** The code of the error, such as `invalid_token`. */
+  readonly error?: string | undefined;
+  /** A sentence for people. */
+  readonly description?: string | undefined;
+  /** The scopes that the request needs. */
+  readonly scopes?: readonly string[] | undefined;
+}
+
 /** The optional parts of an `McpError`. */
 export interface McpErrorOptions {
   /** More about the error, as JSON. The peer sees it. */
@@ -96,6 +108,8 @@ export interface McpErrorOptions {
   readonly status?: number;
   /** The JSON-RPC number to send instead of the code's own. */
   readonly number?: number;
+  /** The challenge of an HTTP reply with the status 401 or 403. */
+  readonly challenge?: Challenge;
 }
 
 const brand = Symbol.for('fullmcp.McpError');
@@ -113,6 +127,8 @@ export class McpError extends Error {
   readonly status: number;
   /** The JSON-RPC number that the peer sent, or that the options set; otherwise undefined. */
   readonly number: number | undefined;
+  /** The challenge of an HTTP reply with the status 401 or 403; otherwise undefined. */
+  readonly challenge: Challenge | undefined;
 
   constructor(code: ErrorCode, message: string, options: McpErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -122,6 +138,7 @@ export class McpError extends Error {
     this.data = options.data;
     this.status = options.status ?? wire[code].status;
     this.number = options.number;
+    this.challenge = options.challenge;
     Object.defineProperty(this, brand, { value: true });
   }
 
