@@ -156,7 +156,7 @@ export const MAY_LOOK_FOR_NODE = [
 ];
 export const MAY_NAME_ANY_PACKAGE = ['adapters/'];
 /** @type {Readonly<Record<string, string>>} */
-export const PACKAGE_HOMES = { '@cfworker/json-schema': 'schema/', oauth4webapi: 'oauth/' };
+export const PACKAGE_HOMES = { '@cfworker/json-schema': 'schema/', jose: 'oauth/', oauth4webapi: 'oauth/' };
 
 export const COMPARES_ORDER = 'protocol/tables/features.ts';
 export const NAMES_REVISIONS = 'protocol/';

@@ -96,6 +96,10 @@ export interface Challenge {
   readonly description?: string | undefined;
   /** The scopes that the request needs. */
   readonly scopes?: readonly string[] | undefined;
+  /** The algorithms for proofs that the client may use (`algs`), if the scheme is `DPoP`. */
+  readonly algorithms?: readonly string[] | undefined;
+  /** The nonce for the next proof, which the reply has in the header `DPoP-Nonce`. */
+  readonly nonce?: string | undefined;
 }
 
 /** The optional parts of an `McpError`. */
