@@ -27,9 +27,18 @@ export const LAYERS = {
     rooms: ['.', 'memory'],
   },
   oauth: {
-    what: 'authorization: the hardened fetch, the metadata documents, the login of a client',
+    what: 'authorization: the hardened fetch, the metadata documents, the login of a client, the providers of a server',
     may: ['async', 'jsonrpc', 'protocol', 'state'],
-    rooms: ['fetch', 'documents', 'documents/cimd', 'client/store', 'client/hops', 'client/grants', 'client'],
+    rooms: [
+      'fetch',
+      'documents',
+      'documents/cimd',
+      'client/store',
+      'client/hops',
+      'client/grants',
+      'client',
+      'server',
+    ],
   },
   server: {
     what: 'the serving role, newest revision only',

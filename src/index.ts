@@ -9,7 +9,8 @@ import { type Definers, makeDefiners } from './server/define-with.js';
 
 export type { Auth, Call, Dispatch, HttpFacts, Middleware, Outcome, Peer } from './protocol/call.js';
 export type { Authenticate, AuthInit } from './protocol/caller.js';
-export { type ErrorCode, McpError } from './protocol/errors.js';
+export { type Challenge, type ErrorCode, McpError } from './protocol/errors.js';
+export { insufficientScope } from './protocol/insufficient-scope.js';
 export {
   type Annotations,
   type AudioContent,

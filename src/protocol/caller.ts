@@ -35,7 +35,16 @@ export function toAuth(init: AuthInit | undefined, option = 'auth'): Auth | unde
   if (!Array.isArray(scopes) || scopes.some((scope) => typeof scope !== 'string'))
     throw new TypeError(`${option}.scopes must be an array of strings.`);
   if (!isObject(claims)) throw new TypeError(`${option}.claims must be an object.`);
+  checkCredentials(init as AuthInit, option);
   return { ...init, subject, scopes, claims };
+}
+
+// An issuer that is not a string would be part of no name, and a time that is not a number would never come.
+function checkCredentials({ issuer, expiresAt }: AuthInit, option: string): void {
+  if (issuer !== undefined && (typeof issuer !== 'string' || issuer === '' || issuer.length > MAX_SUBJECT))
+    throw new TypeError(`${option}.issuer must be a string of 1 to ${MAX_SUBJECT} characters.`);
+  if (expiresAt !== undefined && !Number.isFinite(expiresAt))
+    throw new TypeError(`${option}.expiresAt must be a number: milliseconds since 1970.`);
 }
 
 /**

@@ -2,7 +2,7 @@
 // parameters without commas between them. A scanner and not a regular expression, so that no header takes long.
 
 /** One challenge of a `WWW-Authenticate` header. */
-export interface Challenge {
+export interface ParsedChallenge {
   /** In lower case. */
   readonly scheme: string;
   /** By name in lower case. Of several with one name, the first counts. */
@@ -14,11 +14,11 @@ const MAX_CHALLENGES = 16;
 const MAX_PARAMETERS = 32;
 
 /** All challenges of a header. Several headers of one name are joined with commas, as `Headers.get` does. */
-export function parseChallenges(header: string | null | undefined): readonly Challenge[] {
+export function parseChallenges(header: string | null | undefined): readonly ParsedChallenge[] {
   return new Scanner((header ?? '').slice(0, MAX_HEADER_LENGTH)).challenges();
 }
 
-interface OpenChallenge extends Challenge {
+interface OpenChallenge extends ParsedChallenge {
   readonly parameters: Map<string, string>;
 }
 
@@ -33,7 +33,7 @@ class Scanner {
     this.#text = text;
   }
 
-  challenges(): readonly Challenge[] {
+  challenges(): readonly ParsedChallenge[] {
     let afterComma = true;
     while (this.#at < this.#text.length && this.#found.length <= MAX_CHALLENGES) {
       const char = this.#text[this.#at] as string;

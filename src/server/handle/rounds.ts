@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
+import { principalOf } from '../../protocol/caller.js';
 import { McpError } from '../../protocol/errors.js';
 import type { InputRequest } from '../../protocol/model/input.js';
 import { isInputRequired } from '../asking/input-required.js';
@@ -132,7 +133,7 @@ export function isContinued({ params }: Call): boolean {
 }
 
 function bindingOf(call: Call, { name, args }: CallTarget): Binding {
-  return { principal: call.auth?.subject ?? '', method: call.method, name, args: args ?? {} };
+  return { principal: principalOf(call), method: call.method, name, args: args ?? {} };
 }
 
 function warnOfCatch(name: string, replay: Replay, log: Logger): void {

@@ -1,0 +1,56 @@
+import type { Auth } from '../../protocol/call.js';
+import { type AuthInit, toAuth } from '../../protocol/caller.js';
+import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import type { AuthProvider, AuthRequest, ResourceFacts } from '../../state/auth-provider.js';
+import { invalidToken, readToken } from './credentials.js';
+
+/** The options of every provider. */
+export interface ProviderOptions {
+  /** Whether a request without credentials is served for an anonymous caller. Default: it gets 401. */
+  readonly optional?: boolean | undefined;
+}
+
+/** The options of `bearer`. */
+export interface BearerOptions extends ProviderOptions {
+  /** The facts that clients need before they can log in. Default: clients get their tokens in some other way. */
+  readonly resource?: ResourceFacts | undefined;
+}
+
+/**
+ * Checks a token: returns its caller, or undefined if the token is not valid. Set `expiresAt` if the token expires, so that streams
+ * end then.
+ */
+export type VerifyToken = (
+  token: string,
+  request: AuthRequest,
+) => AuthInit | undefined | null | Promise<AuthInit | undefined | null>;
+
+/**
+ * Identifies callers by the token of `Authorization: Bearer`, which your own function checks.
+ *
+ * @example
+ * const auth = bearer(async (token) => {
+ *   const session = await sessions.find(token);
+ *   return session && { subject: session.userId, expiresAt: session.endsAt };
+ * });
+ * await serve(server, { auth });
+ */
+export function bearer(verify: VerifyToken, options: BearerOptions = {}): AuthProvider {
+  checkOptions('bearer', options, bearerKeys);
+  if (typeof verify !== 'function')
+    throw new TypeError('bearer: the first argument must be a function that checks a token.');
+  const { optional = false, resource } = options;
+  return {
+    optional,
+    resource,
+    async check(request): Promise<Auth | undefined> {
+      const token = readToken(request);
+      if (token === undefined) return undefined;
+      const caller = await verify(token, request);
+      if (caller === undefined || caller === null) throw invalidToken('The token is not valid.');
+      return toAuth(caller, 'bearer: the caller that the function returned');
+    },
+  };
+}
+
+const bearerKeys: KeysOf<BearerOptions> = { optional: true, resource: true };
