@@ -27,7 +27,7 @@ export const LAYERS = {
     rooms: ['.', 'memory'],
   },
   oauth: {
-    what: 'authorization: the hardened fetch, the metadata documents, the login of a client, the providers of a server',
+    what: 'authorization: the hardened fetch, the metadata documents, the login of a client, the providers of a server, the authorization server in front of another provider',
     may: ['async', 'jsonrpc', 'protocol', 'state'],
     rooms: [
       'fetch',
@@ -38,6 +38,12 @@ export const LAYERS = {
       'client/grants',
       'client',
       'server',
+      'proxy/upstream',
+      'proxy/clients',
+      'proxy/tokens',
+      'proxy/pages',
+      'proxy/endpoints',
+      'proxy',
     ],
   },
   server: {
