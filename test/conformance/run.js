@@ -1,6 +1,6 @@
 // @ts-check
-// Runs the official conformance suite against server.js and client.js. One line per scenario; any failure or warning fails
-// the run.
+// Runs the official conformance suite against server.js and client.js, or against the one of them that the first argument names
+// (`npm run conformance -- client`). One line per scenario; any failure or warning fails the run.
 import { alone, alwaysSkipped, claimedFor, isNotYet } from './claims.js';
 import { CLIENT_COMMAND, prepare, runScenario, scenariosOf, startServer } from './suite.js';
 
@@ -10,15 +10,17 @@ const REVISIONS = ['2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'];
 /** Each client scenario brings its own server; the server scenarios share one. */
 const AT_A_TIME = { server: 1, client: 2 };
 
+const roles = rolesFrom(process.argv[2]);
 prepare();
 const scenariosByRole = { server: await scenariosOf('server'), client: await scenariosOf('client') };
 const server = await startServer();
 const under = { server: ['--url', server.url], client: ['--command', CLIENT_COMMAND] };
 let failed = false;
 let warnings = 0;
-let scores = '';
+/** @type {string[]} */
+const scores = [];
 try {
-  scores = `server ${await runRole('server')}; client ${await runRole('client')}`;
+  for (const role of roles) scores.push(`${role} ${await runRole(role)}`);
 } finally {
   server.kill();
 }
@@ -27,7 +29,18 @@ if (failed) {
   process.exitCode = 1;
   if (server.errors() !== '') console.log(`\nThe server wrote to stderr:\n${server.errors()}`);
 }
-console.log(`conformance: ${scores}; warnings ${warnings}`);
+console.log(`conformance: ${scores.join('; ')}; warnings ${warnings}`);
+
+/**
+ * @param {string | undefined} role
+ * @returns {Role[]}
+ */
+function rolesFrom(role) {
+  if (role === undefined) return ['server', 'client'];
+  if (role === 'server' || role === 'client') return [role];
+  console.error(`"${role}" is not a role. Pass "server" or "client", or nothing for both.`);
+  process.exit(2);
+}
 
 /**
  * Runs the claimed scenarios of one role, and returns how many pass on the revisions that the suite covers.

@@ -71,7 +71,8 @@ function must(command, args) {
 }
 
 /**
- * The scenarios of the suite, each with the revisions that it applies to. Extensions need the newest.
+ * The scenarios of the suite, each with the revisions that it applies to. Extensions need the newest, but those of authorization
+ * work with the revision before it as well.
  * @param {import('./claims.js').Role} role
  * @returns {Promise<{ name: string, revisions: string[], extension: boolean }[]>}
  */
@@ -81,9 +82,14 @@ export async function scenariosOf(role) {
   if (rows.length === 0) throw new Error(`The suite lists no ${role} scenarios:\n${output}`);
   return rows.map(([, name = '', revisions = '']) => ({
     name,
-    revisions: (revisions === 'extension' ? '2026-07-28' : revisions).split(','),
+    revisions: revisions === 'extension' ? revisionsOf(name) : revisions.split(','),
     extension: revisions === 'extension',
   }));
+}
+
+/** @param {string} extension */
+function revisionsOf(extension) {
+  return extension.startsWith('auth/') ? ['2025-11-25', '2026-07-28'] : ['2026-07-28'];
 }
 
 /**
