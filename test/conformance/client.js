@@ -144,7 +144,6 @@ function authFor(given) {
     const { private_key_pem: privateKey, signing_algorithm: algorithm = 'ES256' } = given;
     return clientCredentials({ ...client, authentication: privateKeyJwt({ privateKey, algorithm }) });
   }
-  if (scenario === 'auth/client-credentials-basic') return clientCredentials(client);
   return oauth({
     client: { name: 'fullmcp-conformance' },
     clientMetadataUrl: 'https://conformance-test.local/client-metadata.json',

@@ -6,7 +6,7 @@ import type { GrantContext, IssuedTokens } from './grants/grant.js';
 import { refresh } from './grants/refresh.js';
 import { DpopKey } from './hops/dpop-key.js';
 import { answeredError, hopError } from './hops/failures.js';
-import type { AccessParts } from './parts.js';
+import { type AccessParts, contextOf, discoveryOf } from './parts.js';
 import { chooseScopes } from './scopes.js';
 import { readTokens, type Stored, type StoredTokens } from './store/records.js';
 
@@ -88,22 +88,9 @@ async function targetFor(
   current: StoredTokens | undefined,
 ): Promise<DiscoveredTarget | undefined> {
   const { cause, server } = parts;
-  const discovery = {
-    ...parts.requestsFor(server),
-    signal: parts.signal,
-    emit: parts.emit,
-    issuers: parts.issuers,
-    choose: (issuers: readonly string[]) =>
-      chooseIssuer(issuers, [...parts.preferredIssuers, current?.issuer]),
-  };
+  const discovery = discoveryOf(parts, current);
   if (cause.kind === 'challenge') return discoverTarget(server, cause.challenge, discovery);
   return current && knownTarget(server, current, discovery);
-}
-
-function chooseIssuer(issuers: readonly string[], preferred: readonly (string | undefined)[]): string {
-  return (
-    preferred.find((issuer) => issuer !== undefined && issuers.includes(issuer)) ?? (issuers[0] as string)
-  );
 }
 
 async function tryRefresh(
@@ -145,10 +132,9 @@ async function login(
   const { cause, grant, wantedScopes } = parts;
   const tokens = current?.value;
   if (cause.kind === 'challenge') requireHope(cause, target, tokens);
-  if (grant.isInteractive) {
+  if (grant.needsPkce(target)) {
     const { assumeS256 } = exceptionsOf(parts.issuers, target.issuer);
-    if (grant.needsPkce)
-      await reading('authorization', () => requireS256(target.metadata as never, { assumeS256 }));
+    await reading('authorization', () => requireS256(target.metadata as never, { assumeS256 }));
   }
   const scopes = chooseScopes(
     {
@@ -224,15 +210,6 @@ async function keep(parts: AcquireParts, { issued, context, current, how }: Kept
   const { issuer, scopes, expiresAt } = tokens;
   parts.emit({ type: 'tokens', how, issuer, scopes, expiresAt });
   return { tokens, dpop, how };
-}
-
-function contextOf(
-  parts: AcquireParts,
-  target: DiscoveredTarget,
-  { scopes, dpop }: Pick<GrantContext, 'scopes' | 'dpop'>,
-): GrantContext {
-  const { fetch, policy } = parts.requestsFor(parts.server);
-  return { fetch, policy, signal: parts.signal, emit: parts.emit, target, scopes, dpop };
 }
 
 /** The key for new tokens; undefined for bearer tokens. */

@@ -76,7 +76,10 @@ export function accountOf(kind: string, { account = '' }: AuthorizationOptions):
 
 /** An object for the option `auth` of `connect`. */
 export interface OAuthClient extends ClientAuth {
-  /** Deletes the tokens for an MCP server, so that the next request begins with a login. */
+  /**
+   * Deletes the tokens for an MCP server, and revokes them where its authorization server supports that (RFC 7009). The next
+   * request begins with a login. Rejects if the tokens could not be revoked; they are deleted in any case.
+   */
   logout(server: string | URL): Promise<void>;
 }
 
@@ -133,12 +136,17 @@ export function createAuth({
     headersFor: (request) => accessTo(request.server).headersFor(request),
     onChallenge: (reply, request) => accessTo(request.server).onChallenge(reply, request),
     onReply: (reply, request) => accessTo(request.server).onReply(reply, request),
-    async logout(server) {
-      const { href } = new URL(server);
-      await store.delete(tokensKey(href, account));
-      accesses.get(href)?.forget();
-    },
+    logout: async (server) => accessTo(serverOf(server)).logout(),
   };
+}
+
+/** The URL that the transports know a server by. */
+function serverOf(server: string | URL): string {
+  const url = new URL(server);
+  url.username = '';
+  url.password = '';
+  url.hash = '';
+  return url.href.replace(/^ws/, 'http');
 }
 
 /** A token must not be sent where anyone on the way can read it. */

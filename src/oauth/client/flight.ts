@@ -25,6 +25,11 @@ export class Flight<T> {
     return this.#stop.signal.aborted;
   }
 
+  /** Aborts the work for everybody who waits for it. */
+  cancel(reason: unknown): void {
+    if (!this.#isOver) this.#stop.abort(reason);
+  }
+
   /** Waits for the work. Rejects with the reason of `signal` if that aborts first. */
   async join(signal: AbortSignal): Promise<T> {
     signal.throwIfAborted();

@@ -60,7 +60,7 @@ export function makeMachineClients(runtime: OAuthRuntime): {
       preferredIssuers: issuer === undefined ? [] : [issuer],
       grant: {
         isInteractive: false,
-        needsPkce: false,
+        needsPkce: () => false,
         obtain: async (context) => obtain(context, await clients.find(context, undefined)),
         identityOf: (context, id) => clients.known(context, id),
         // It was registered by hand: there is nothing to forget.

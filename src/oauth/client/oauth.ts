@@ -11,7 +11,8 @@ import {
 import { exceptionsOf } from './discovery.js';
 import { authorizationCode } from './grants/authorization-code.js';
 import { deviceCode } from './grants/device-code.js';
-import type { Grant, GrantContext, IssuedTokens } from './grants/grant.js';
+import type { AuthorizationTarget, Grant, GrantContext, IssuedTokens } from './grants/grant.js';
+import { clientCredentialsGrant } from './grants/machine.js';
 import { hopError } from './hops/failures.js';
 import { type ClientDescription, Clients, type RegisteredClient } from './registration.js';
 import { type HeadlessAuthorize, headlessUserAgent, type UserAgent } from './user-agent.js';
@@ -22,7 +23,10 @@ import { type HeadlessAuthorize, headlessUserAgent, type UserAgent } from './use
 export interface OAuthOptions extends AuthorizationOptions {
   /** The description of the program for authorization servers that let clients register themselves. */
   readonly client?: ClientDescription | undefined;
-  /** Clients that were registered by hand. Each is used only at its issuer. Default: none. */
+  /**
+   * Clients that were registered by hand. Each is used only at its issuer. At an authorization server that has no logins of users
+   * and issues tokens only to clients, the client's secret takes the place of the login. Default: none.
+   */
   readonly registered?: RegisteredClient | readonly RegisteredClient[] | undefined;
   /** The https URL of the client's own metadata document, used where the authorization server supports it. Default: none. */
   readonly clientMetadataUrl?: string | undefined;
@@ -80,21 +84,34 @@ export function makeOAuth(runtime: OAuthRuntime): (options?: OAuthOptions) => OA
 
 function userGrant(options: OAuthOptions, clients: Clients, runtime: OAuthRuntime): Grant {
   const { flow = 'browser', loginTimeoutMs = LOGIN_MS } = options;
-  const obtain = flow === 'device' ? withDevice : withBrowser;
+  const loginOf = flow === 'device' ? withDevice : withBrowser;
   const late = (): McpError =>
     hopError(`The user did not log in within ${Math.round(loginTimeoutMs / 1000)} seconds.`, {
       hop: 'authorization',
     });
   return {
     isInteractive: true,
-    needsPkce: flow === 'browser',
-    obtain: (context) =>
-      withDeadline({ ms: loginTimeoutMs, signal: context.signal, reason: late }, (signal) =>
+    needsPkce: (target) => flow === 'browser' && !hasNoUsers(target),
+    obtain(context) {
+      const obtain = hasNoUsers(context.target) ? withSecret : loginOf;
+      return withDeadline({ ms: loginTimeoutMs, signal: context.signal, reason: late }, (signal) =>
         obtain({ ...context, signal }),
-      ),
+      );
+    },
     identityOf: (context, clientId) => clients.known(context, clientId),
     forgetClient: (issuer) => clients.forget(issuer),
   };
+
+  /** Whether an authorization server issues tokens only to clients themselves, and this client has a secret or a key there. */
+  function hasNoUsers({ issuer, metadata: { grant_types_supported: grants } }: AuthorizationTarget): boolean {
+    if (grants === undefined || grants.includes('authorization_code')) return false;
+    const { clientSecret, authentication } = clients.registeredAt(issuer) ?? {};
+    return grants.includes('client_credentials') && (clientSecret ?? authentication) !== undefined;
+  }
+
+  async function withSecret(context: GrantContext): Promise<IssuedTokens> {
+    return clientCredentialsGrant(context, await clients.find(context, undefined));
+  }
 
   async function withBrowser(context: GrantContext): Promise<IssuedTokens> {
     const { issuer } = context.target;

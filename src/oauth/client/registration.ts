@@ -59,13 +59,20 @@ export class Clients {
     return (await this.#stored(issuer))?.redirectUris ?? [];
   }
 
+  /** The client that was registered by hand for an issuer. */
+  registeredAt(issuer: string): RegisteredClient | undefined {
+    const { registered } = this.#parts;
+    return (
+      registered.find((client) => client.issuer === issuer) ??
+      registered.find((client) => client.issuer === undefined)
+    );
+  }
+
   /** Finds or makes the identity for a login that returns to `redirectUri`. */
   async find(context: GrantContext, redirectUri: string | undefined): Promise<ClientIdentity> {
     const { issuer, metadata } = context.target;
     const { metadataUrl, registered, ask } = this.#parts;
-    const own =
-      registered.find((client) => client.issuer === issuer) ??
-      registered.find((client) => client.issuer === undefined);
+    const own = this.registeredAt(issuer);
     if (own !== undefined) {
       await this.#pin(own, issuer);
       return this.#found(context, identityOf(own, metadata), 'pre-registered');

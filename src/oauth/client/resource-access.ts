@@ -10,6 +10,7 @@ import { type ResourceChallenge, readResourceChallenge } from '../documents/reso
 import { acquire, type Cause, type HeldTokens, isDue, isExpired, keyOf } from './acquire.js';
 import { Flight } from './flight.js';
 import { failedHop } from './hops/failures.js';
+import { logout } from './logout.js';
 import type { AccessParts } from './parts.js';
 import { readTokens } from './store/records.js';
 
@@ -35,6 +36,9 @@ export class ResourceAccess {
   /** The access token that the server has accepted at least once. */
   #accepted: string | undefined;
   #logins = 0;
+  #isLoggingIn = false;
+  /** The number of logouts: tokens of an attempt from before the last one must not be used. */
+  #epoch = 0;
 
   constructor(server: string, key: string, parts: AccessParts) {
     this.#server = server;
@@ -68,9 +72,12 @@ export class ResourceAccess {
     this.#logins = 0;
   }
 
-  /** Forgets the tokens in memory: they were deleted from the store. */
-  forget(): void {
+  /** Deletes the tokens, and revokes them. A login that is going on ends; a refresh is waited for. */
+  async logout(): Promise<void> {
+    if (this.#isLoggingIn) this.#current?.flight.cancel(loggedOut(this.#server));
+    this.#epoch++;
     this.#hold(undefined);
+    await logout({ ...this.#parts, server: this.#server, key: this.#key });
   }
 
   async #prepare(request: AuthorizedRequest): Promise<AuthHeaders> {
@@ -90,13 +97,11 @@ export class ResourceAccess {
 
   async #load(): Promise<void> {
     try {
+      const epoch = this.#epoch;
       const stored = await readTokens(this.#parts.store, this.#key);
-      if (stored !== undefined)
-        this.#hold({
-          tokens: stored.value,
-          dpop: await keyOf({ held: undefined }, stored.value),
-          how: 'store',
-        });
+      const dpop = stored && (await keyOf({ held: undefined }, stored.value));
+      if (stored !== undefined && epoch === this.#epoch)
+        this.#hold({ tokens: stored.value, dpop, how: 'store' });
       this.#isLoaded = true;
     } finally {
       this.#loading = undefined;
@@ -138,6 +143,7 @@ export class ResourceAccess {
 
   #start(mayAsk: boolean, cause: Cause): CurrentFlight {
     const { emit } = this.#parts;
+    const epoch = this.#epoch;
     const flight = new Flight(async (signal) => {
       try {
         const held = await acquire({
@@ -148,9 +154,15 @@ export class ResourceAccess {
           mayAsk,
           held: this.#held,
           signal,
-          countLogin: () => this.#countLogin(),
+          countLogin: () => {
+            if (epoch !== this.#epoch) throw loggedOut(this.#server);
+            this.#countLogin();
+            this.#isLoggingIn = true;
+          },
         });
-        this.#hold(held ?? (await this.#afterFailure()));
+        const left = held ?? (await this.#afterFailure());
+        if (epoch !== this.#epoch) throw loggedOut(this.#server);
+        this.#hold(left);
         return held;
       } catch (error) {
         const hop = failedHop(error);
@@ -158,6 +170,7 @@ export class ResourceAccess {
         throw error;
       } finally {
         if (this.#current?.flight === flight) this.#current = undefined;
+        this.#isLoggingIn = false;
       }
     });
     this.#causes.set(flight, cause);
@@ -213,6 +226,13 @@ export class ResourceAccess {
     dpop.learnNonce(url, nonce);
     return true;
   }
+}
+
+function loggedOut(server: string): McpError {
+  return new McpError(
+    'unauthorized',
+    `The client was logged out of ${server} while a request waited for its tokens.`,
+  );
 }
 
 function tokenOf({ authorization }: AuthHeaders): string | undefined {

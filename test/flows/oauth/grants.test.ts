@@ -113,4 +113,48 @@ describe('oauth', () => {
     expect((await client.callTool('read')).text).toBe('read');
     expect(user.opened).toHaveLength(1);
   });
+
+  it('pushes the request of the login where the server requires that, so that the browser shows none of it', async () => {
+    const server = await start({
+      configure: (configuration) => ({
+        ...configuration,
+        features: {
+          ...configuration.features,
+          pushedAuthorizationRequests: { enabled: true, requirePushedAuthorizationRequests: true },
+        },
+      }),
+    });
+    const user = new TestUser();
+    const client = await open(server.url, oauth({ open: user.open }));
+    expect((await client.callTool('read')).text).toBe('read');
+    expect([...new URL(user.opened[0] as string).searchParams.keys()]).toEqual(['client_id', 'request_uri']);
+    const [pushed] = server.seen.filter(({ path }) => path === '/request');
+    expect(pushed?.form.get('resource')).toBe(server.url);
+    expect(pushed?.form.get('code_challenge_method')).toBe('S256');
+  });
+
+  it('uses the secret of a registered client where the server has no logins of users', async () => {
+    const client_secret = 'the secret of the client';
+    let issuer = '';
+    const server = await start({
+      ...withClient({ ...machine, client_secret }),
+      intercept(request, response) {
+        if (!request.url?.startsWith('/.well-known/')) return false;
+        const metadata = {
+          issuer,
+          token_endpoint: `${issuer}/token`,
+          grant_types_supported: ['client_credentials'],
+        };
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(metadata));
+        return true;
+      },
+    });
+    issuer = server.issuer;
+    const user = new TestUser();
+    const registered = { clientId: machine.client_id, clientSecret: client_secret };
+    const client = await open(server.url, oauth({ open: user.open, registered }));
+    expect((await client.callTool('read')).text).toBe('read');
+    expect(user.opened).toEqual([]);
+    expect(server.count('/token', 'client_credentials')).toBe(1);
+  });
 });

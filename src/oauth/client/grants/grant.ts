@@ -47,8 +47,8 @@ export interface IssuedTokens {
 export interface Grant {
   /** Whether it waits for the user. */
   readonly isInteractive: boolean;
-  /** Whether the authorization server must support PKCE. */
-  readonly needsPkce: boolean;
+  /** Whether a login at an authorization server needs its support of PKCE. */
+  readonly needsPkce: (target: AuthorizationTarget) => boolean;
   readonly obtain: (context: GrantContext) => Promise<IssuedTokens>;
   /** The client that stored tokens belong to; undefined if it is no longer known. */
   readonly identityOf: (context: GrantContext, clientId: string) => Promise<ClientIdentity | undefined>;

@@ -17,7 +17,9 @@ export type OAuthHop =
   /** Asking for new tokens with the refresh token. */
   | 'refresh'
   /** Exchanging an ID token of the identity provider. */
-  | 'token exchange';
+  | 'token exchange'
+  /** Telling the authorization server that tokens must not be accepted any more. */
+  | 'revocation';
 
 /** Something that happened during an authorization. No event has a secret in it, except the URL of `authorize`. */
 export type OAuthEvent = {
@@ -91,9 +93,9 @@ export type OAuthEvent = {
       readonly expiresAt: number | undefined;
     }
   | {
-      /** The tokens were deleted, because the authorization server no longer accepts them. */
+      /** The tokens were deleted, because the authorization server no longer accepts them, or by `logout`. */
       readonly type: 'tokens deleted';
-      /** The error of the authorization server, such as `invalid_grant`. */
+      /** The error of the authorization server, such as `invalid_grant`, or `logout`. */
       readonly reason: string;
     }
   | {
