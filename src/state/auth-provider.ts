@@ -21,8 +21,12 @@ export interface ResourceFacts {
   readonly authorizationServers: readonly string[];
   /** The scopes that clients may request. `offline_access` is left out. */
   readonly scopes?: readonly string[] | undefined;
+  /** The scopes that every request needs; a 401 names them. Default: a 401 names none, and clients request all of `scopes`. */
+  readonly requiredScopes?: readonly string[] | undefined;
   /** Whether tokens that are bound to a key are accepted, or are the only ones. Default: neither. */
   readonly dpop?: 'supported' | 'required' | undefined;
+  /** The algorithms for the proofs of such tokens. Default: ES256. */
+  readonly dpopAlgorithms?: readonly string[] | undefined;
 }
 
 /** The parts of a server that a provider may use. */
