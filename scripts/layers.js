@@ -58,12 +58,13 @@ export const LAYERS = {
   },
   transports: {
     what: 'bytes to Call and back, at both ends: HTTP, stdio, WebSocket, in-process',
-    may: ['async', 'jsonrpc', 'protocol'],
+    may: ['async', 'jsonrpc', 'protocol', 'state'],
     rooms: [
       'client',
       'server',
       'http/client',
       'http/server',
+      'http/server/auth',
       'stdio/client',
       'stdio/server',
       'websocket',

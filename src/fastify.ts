@@ -5,17 +5,18 @@ import { createEndpoint, type DispatchSource, type EndpointOptions } from './htt
 import { foreignHandlerNames, handlerKeys } from './legacy/server/http/handler-keys.js';
 import type { Authenticate } from './protocol/caller.js';
 import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
+import type { AuthProvider } from './state/auth-provider.js';
 
 export type { AppRequest, Plugin } from './adapters/fastify/plugin.js';
 
 /** The options of `createPlugin`. */
 export interface PluginOptions<Req extends AppRequest = AppRequest> extends EndpointOptions {
   /**
-   * Identifies the caller from Fastify's request, with the fields that hooks have put on it, before the body is read. The
-   * caller is in `ctx.auth`, and tasks and sessions belong to it. If the promise takes longer than 30 s, the request is refused
-   * with 503. Default: callers are anonymous.
+   * Identifies the caller before the body is read: a provider of `fullmcp/auth`, or a function of Fastify's request, with the fields
+   * that hooks have put on it. The caller is in `ctx.auth`, and tasks and sessions belong to it. If the promise takes longer than
+   * 30 s, the request is refused with 503. Default: the `auth` of the server, then callers are anonymous.
    */
-  readonly auth?: Authenticate<Req> | undefined;
+  readonly auth?: AuthProvider | Authenticate<Req> | undefined;
 }
 
 /**

@@ -1,17 +1,18 @@
 // The entry `fullmcp/http`: serves over HTTP on every runtime.
 
-import { settlesWithin } from './async/deadline.js';
 import { foreignHandlerNames, handlerKeys } from './legacy/server/http/handler-keys.js';
 import { httpSessions, type SessionOptions } from './legacy/server/http/sessions.js';
-import type { Auth } from './protocol/call.js';
-import { type Authenticate, toAuth } from './protocol/caller.js';
+import type { Authenticate } from './protocol/caller.js';
 import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
 import { McpError } from './protocol/errors.js';
 import type { CoreServer } from './server/create-server.js';
 import { mask } from './server/results/tool-error.js';
 import { logToConsole } from './server/state/log.js';
+import type { AuthProvider } from './state/auth-provider.js';
+import { authRun } from './state/auth-run.js';
+import { stateOfOne } from './state/memory/state-of-one.js';
+import { EdgeAuth } from './transports/http/server/auth/edge-auth.js';
 import { type HttpEndpoint, type HttpOptions, httpEndpoint } from './transports/http/server/endpoint.js';
-import type { Incoming } from './transports/http/server/incoming.js';
 import { checkPath } from './transports/http/server/routes.js';
 import { type RequestContext, webIncoming } from './transports/http/server/web.js';
 
@@ -30,10 +31,11 @@ export interface EndpointOptions extends HttpOptions, SessionOptions {
 /** The options of `createHandler`. */
 export interface HandlerOptions extends EndpointOptions {
   /**
-   * Identifies the caller before the body is read. The caller is in `ctx.auth`, and tasks and sessions belong to it. If the
-   * promise takes longer than 30 s, the request is refused with 503. Default: callers are anonymous.
+   * Identifies the caller before the body is read: a provider of `fullmcp/auth`, or a function of the request. The caller is in
+   * `ctx.auth`, and tasks and sessions belong to it. If the promise takes longer than 30 s, the request is refused with 503.
+   * Default: the `auth` of the server, then callers are anonymous.
    */
-  readonly auth?: Authenticate<Request> | undefined;
+  readonly auth?: AuthProvider | Authenticate<Request> | undefined;
 }
 
 /** An HTTP handler for runtimes with `Request` and `Response`. */
@@ -49,7 +51,7 @@ export interface Handler {
 
 /** The members of a server that a handler needs. The handler gives its `secret` to a server that has none. */
 export type DispatchSource = Pick<CoreServer, 'dispatch'> &
-  Partial<Pick<CoreServer, 'provideSecret' | 'logger' | 'shared'>>;
+  Partial<Pick<CoreServer, 'provideSecret' | 'logger' | 'shared' | 'auth' | 'secrets'>>;
 
 /**
  * Makes an HTTP handler for runtimes with `Request` and `Response`: Bun, Deno, Workers, Hono and others. It serves all
@@ -74,49 +76,61 @@ function ignore(): void {
   // The promise of the response is enough.
 }
 
+/** The `auth` of a transport: a provider, or a function of the runtime's request. */
+type TransportAuth<Raw> = AuthProvider | Authenticate<Raw> | undefined;
+
 /** Makes the endpoint itself, for adapters that have no `Request`. */
 export function createEndpoint<Raw>(
   server: DispatchSource,
-  options: EndpointOptions & { readonly auth?: Authenticate<Raw> | undefined } = {},
+  options: EndpointOptions & { readonly auth?: TransportAuth<Raw> } = {},
+  edge: EndpointEdge | undefined = protect(server, options),
 ): HttpEndpoint {
   const { sessions = true, secret, path } = options;
   if (path !== undefined) checkPath(path, '"path"');
   if (secret !== undefined) server.provideSecret?.(secret);
   const warn = (message: string): void => server.logger?.('warning', message);
-  return httpEndpoint(
+  const endpoint = httpEndpoint(
     server.dispatch,
-    {
-      ...options,
-      authenticate: authenticator(server, options.auth),
-      warn,
-      isReady: server.shared?.isReady,
-    },
+    { ...options, protectedBy: edge?.auth, warn, isReady: server.shared?.isReady },
     sessions ? httpSessions(server.dispatch, { ...options, warn, shared: server.shared }) : undefined,
   );
-}
-
-/** Makes a function that runs `auth` on a request. An unexpected error is masked and logged, like a handler's error. */
-export function authenticator<Raw>(
-  { logger: log = logToConsole }: Pick<DispatchSource, 'logger'>,
-  auth: Authenticate<Raw> | undefined,
-): ((incoming: Incoming) => Promise<Auth | undefined>) | undefined {
-  if (auth === undefined) return undefined;
-  if (typeof auth !== 'function') throw new TypeError('"auth" must be a function that takes the request.');
-  return async function authenticate({ raw }) {
-    try {
-      const result = auth(raw as Raw);
-      return toAuth((result instanceof Promise ? await authenticateInTime(result) : result) ?? undefined);
-    } catch (error) {
-      if (McpError.is(error)) throw error;
-      throw new McpError('internal_error', mask(error, '"auth"', log), { status: 500 });
-    }
+  if (edge === undefined) return endpoint;
+  return {
+    handle: endpoint.handle,
+    async close(deadline) {
+      await endpoint.close(deadline);
+      await edge.close();
+    },
   };
 }
 
-const AUTH_MS = 30_000;
+/** The authorization of a transport, and the end of what the transport has started. */
+export interface EndpointEdge {
+  readonly auth: EdgeAuth;
+  readonly close: () => Promise<void>;
+}
 
-// No other timeout applies yet: if the service that checks tokens is unavailable, requests would accumulate.
-async function authenticateInTime<T>(result: Promise<T>): Promise<T> {
-  if (await settlesWithin(result, AUTH_MS)) return result;
-  throw new McpError('overloaded', 'The caller could not be authenticated in time. Try again later.');
+/** Makes the authorization of a transport from its own `auth`, or else from that of the server; undefined if there is neither. */
+export function protect<Raw>(
+  server: DispatchSource,
+  { auth, path, publicUrl }: EndpointOptions & { readonly auth?: TransportAuth<Raw> },
+): EndpointEdge | undefined {
+  const { logger: log = logToConsole } = server;
+  const masked = (error: unknown, where: string): McpError =>
+    new McpError('internal_error', mask(error, where, log), { status: 500 });
+  const parts = { path, publicUrl, mask: masked };
+  if (typeof auth === 'function')
+    return { auth: new EdgeAuth({ ...parts, source: (raw) => auth(raw as Raw) }), close: nothing };
+  const own = authRun(auth, () => ({
+    shared: server.shared ?? stateOfOne(),
+    secrets: server.secrets?.(),
+    log,
+  }));
+  const source = own ?? server.auth;
+  if (source === undefined) return undefined;
+  return { auth: new EdgeAuth({ ...parts, source }), close: async () => own?.close() };
+}
+
+async function nothing(): Promise<void> {
+  // A function has nothing to close.
 }

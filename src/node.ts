@@ -15,7 +15,7 @@ import {
 import { type Serving, serveOnNode, urlOf } from './adapters/node/server/serve.js';
 import { upgrades } from './adapters/node/server/upgrades.js';
 import { isWorker, primaryCluster, serveWithWorkers } from './adapters/node/workers/workers.js';
-import { authenticator, createEndpoint, type DispatchSource } from './http.js';
+import { createEndpoint, type DispatchSource, protect } from './http.js';
 import { foreignHandlerNames, handlerKeys } from './legacy/server/http/handler-keys.js';
 import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
 import { checkRuntime } from './protocol/checks/runtime.js';
@@ -47,20 +47,28 @@ export async function serve(server: ServedServer, options: ServeOptions = {}): P
   const clusterUrl = globalThis.process.env['MCP_CLUSTER_URL'];
   if (clusterUrl) server.provideCluster?.(await clusterAt(clusterUrl));
   if (isWorker()) server.provideCluster?.(primaryCluster());
+  const edge = protect(server, { ...effective, path });
   return serveOnNode(
     {
-      endpoint: createEndpoint(server, { ...effective, path }),
+      endpoint: createEndpoint(server, { ...effective, path }, edge),
       upgrades:
         websocket === false
           ? undefined
-          : upgrades((socket, caller) => serveWebSocket(server, socket, { ...websocket, ...caller }), {
-              ...effective,
-              authenticate: authenticator(server, effective.auth),
-              warn: (message) => server.logger?.('warning', message),
-              ...websocket,
-              path,
-            }),
-      start: server.start,
+          : upgrades(
+              (socket, caller) =>
+                serveWebSocket({ dispatch: server.dispatch }, socket, { ...websocket, ...caller }),
+              {
+                ...effective,
+                protectedBy: edge?.auth,
+                warn: (message) => server.logger?.('warning', message),
+                ...websocket,
+                path,
+              },
+            ),
+      async start() {
+        await server.start();
+        await edge?.auth.start();
+      },
       drain: server.drain,
       stop: server.close,
     },

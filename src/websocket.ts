@@ -25,13 +25,20 @@ export interface WebSocketCaller {
   readonly http?: HttpFacts | undefined;
 }
 
-/** Serves one client in any revision, on an open WebSocket of the package `ws` or of the runtime. */
+/**
+ * Serves one client in any revision, on an open WebSocket of the package `ws` or of the runtime. The program has authenticated the
+ * client: a server that requires authentication is not served without `auth`.
+ */
 export function serveWebSocket(
-  server: Pick<CoreServer, 'dispatch'>,
+  server: Pick<CoreServer, 'dispatch'> & Partial<Pick<CoreServer, 'auth'>>,
   socket: Socket,
   { auth, http, ...options }: WebSocketOptions & WebSocketCaller = {},
 ): WebSocketServing {
   checkOptions('serveWebSocket', options, webSocketKeys);
+  if (auth === undefined && server.auth !== undefined && !server.auth.provider.optional)
+    throw new TypeError(
+      'serveWebSocket: the server has the option "auth", which sees HTTP requests only. Check the request that opened the socket, and pass its caller: serveWebSocket(server, socket, { auth: { subject } }).',
+    );
   const { dispatch } = server;
   const caller = { auth: toAuth(auth), http };
   return serveOverWebSocket(

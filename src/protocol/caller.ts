@@ -36,7 +36,10 @@ export function toAuth(init: AuthInit | undefined, option = 'auth'): Auth | unde
     throw new TypeError(`${option}.scopes must be an array of strings.`);
   if (!isObject(claims)) throw new TypeError(`${option}.claims must be an object.`);
   checkCredentials(init as AuthInit, option);
-  return { ...init, subject, scopes, claims };
+  // A provider returns a complete caller, often from a cache: it is not copied with every request.
+  return init.scopes === scopes && init.claims === claims
+    ? (init as Auth)
+    : { ...init, subject, scopes, claims };
 }
 
 // An issuer that is not a string would be part of no name, and a time that is not a number would never come.

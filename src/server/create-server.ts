@@ -6,6 +6,7 @@ import { type Dispatch, withPrint } from '../protocol/call.js';
 import { SERVER_INFO } from '../protocol/meta.js';
 import type { Implementation } from '../protocol/model/model.js';
 import type { SchemaLike } from '../schema/schema.js';
+import { type AuthRun, authRun } from '../state/auth-run.js';
 import { type Cluster, SHARING_ADVICE, type SharedState } from '../state/cluster.js';
 import type { Store } from '../state/store.js';
 import { Topic } from '../state/topic.js';
@@ -73,6 +74,10 @@ export interface CoreServer<State = unknown, User = unknown, T = unknown> extend
   readonly provideCluster: (cluster: Cluster) => void;
   /** The store, the bus and the event log that the transports of this server use, too. */
   readonly shared: SharedState;
+  /** The option `auth`, which the HTTP transports of this server use; undefined if there is none. */
+  readonly auth: AuthRun | undefined;
+  /** The secrets of this server: the first one encrypts, all of them decrypt. Undefined if none was set. */
+  readonly secrets: () => readonly string[] | undefined;
   /** Runs the lifespan and resumes unfinished tasks now, instead of with the first call. */
   readonly start: () => Promise<void>;
   /**
@@ -156,12 +161,14 @@ export function createServer<State, User, T>(
           limits: options.tasks ?? {},
         }) as TaskHost),
   });
+  const auth = authRun(options.auth, () => ({ shared, secrets: seal.secrets(), log }));
   async function drain(drainOptions?: { readonly drainMs?: number }): Promise<void> {
     await tasks?.close(drainOptions);
   }
 
   async function close(): Promise<void> {
     await Promise.all([once.close(), drain(), releases.close()]);
+    await auth?.close().catch((error: unknown) => log('error', '"auth" could not be closed', error));
     try {
       await lifespan.close();
     } finally {
@@ -198,8 +205,11 @@ export function createServer<State, User, T>(
     provideSecret: seal.provide,
     provideCluster: (provided) => shared.provide(provided),
     shared,
+    auth,
+    secrets: seal.secrets,
     async start() {
       await shared.start();
+      await auth?.start();
       await topics.changes.ready();
       await lifespan.start();
       if (registry.offersTasks()) await tasks?.resume();

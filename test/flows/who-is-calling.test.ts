@@ -259,9 +259,9 @@ describe('auth', () => {
     }
   });
 
-  it('must be a function', () => {
+  it('must be a provider or a function', () => {
     expect(() => createHandler(whoami(), { auth: 'token' as never })).toThrow(
-      '"auth" must be a function that takes the request.',
+      '"auth" must be a provider, such as the functions of fullmcp/auth make, or a function that takes the request.',
     );
   });
 });

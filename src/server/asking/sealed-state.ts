@@ -41,6 +41,8 @@ export interface Seal {
   readonly maxBytes: number;
   /** Sets the secret if the options have none. States that were sealed before can still be opened. */
   readonly provide: (secret: string | readonly string[]) => void;
+  /** The secrets that were set; undefined if there are none. */
+  readonly secrets: () => readonly string[] | undefined;
   /** Seals a state. */
   readonly close: (content: JsonObject, binding: Binding) => Promise<string>;
   /** Returns the content. Throws if the state was changed, has expired or belongs to another call, or the answers are too large. */
@@ -133,7 +135,7 @@ export function createSeal(options: SealOptions): Seal {
     keys = undefined;
   }
 
-  return { maxBytes, close, open, provide };
+  return { maxBytes, close, open, provide, secrets: () => secrets };
 }
 
 function checkSealOptions({ maxAgeMs, maxBytes }: SealOptions): void {

@@ -69,6 +69,7 @@ const server = {
   changes: true,
   bus: true,
   cluster: true,
+  auth: true,
   secret: true,
   asking: true,
   tasks: true,

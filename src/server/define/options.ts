@@ -2,8 +2,10 @@
 
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Auth, HttpFacts, Middleware } from '../../protocol/call.js';
+import type { Authenticate } from '../../protocol/caller.js';
 import type { Icon } from '../../protocol/model/content.js';
 import type { Infer, RawShape } from '../../schema/schema.js';
+import type { AuthProvider, AuthRequest } from '../../state/auth-provider.js';
 import type { Bus } from '../../state/bus.js';
 import type { Cluster } from '../../state/cluster.js';
 import type { Store } from '../../state/store.js';
@@ -86,6 +88,11 @@ export interface ServerDefinition<
   /** Carries changes between processes. Implies `changes: true`. Default: the bus of `cluster`. */
   readonly bus?: Bus;
 
+  /**
+   * Identifies the callers of every HTTP transport that has no `auth` of its own: a provider of `fullmcp/auth`, or a function of the
+   * request's head. The caller is in `ctx.auth`. Ignored on stdio and in-process. Default: callers are anonymous.
+   */
+  readonly auth?: AuthProvider | Authenticate<AuthRequest> | undefined;
   /**
    * Encrypts the state that passes through clients while they answer questions: at least 32 characters, the same in every
    * process. In an array, the first secret encrypts and all of them decrypt. Default: `MCP_SECRET` (several with commas

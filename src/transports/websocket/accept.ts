@@ -1,3 +1,4 @@
+import { callAt } from '../../async/call-at.js';
 import type { Dispatch } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
 import type { KeysOf } from '../../protocol/checks/known-keys.js';
@@ -70,6 +71,10 @@ export interface WebSocketServing {
   readonly closed: Promise<void>;
 }
 
+interface Deadline {
+  readonly deadlineMs: number;
+}
+
 interface Parts {
   readonly dispatch: Dispatch;
   readonly session?: (send: (text: string) => void) => ChannelOptions['session'];
@@ -77,6 +82,8 @@ interface Parts {
 }
 
 const GOING_AWAY = 1001;
+/** "Unauthorized", in the registry of RFC 6455. */
+const UNAUTHORIZED = 3000;
 const MESSAGE_TOO_BIG = 1009;
 const POLICY_VIOLATION = 1008;
 /** The time for the client to complete the closing handshake. */
@@ -153,24 +160,32 @@ export function serveOverWebSocket(
     leave(reason);
   }
 
+  const { expiresAt } = caller?.auth ?? {};
+  const stopExpiry =
+    expiresAt === undefined
+      ? undefined
+      : callAt(expiresAt, () => void end({ deadlineMs: 0 }, 'The token has expired', UNAUTHORIZED));
+
   function leave(reason: string): void {
     isOpen = false;
+    stopExpiry?.();
     watch.stop();
     void channel.abandon(reason).then(resolveClosed);
   }
 
   let ending: Promise<void> | undefined;
-  function end(deadline: { readonly deadlineMs: number }, reason: string): Promise<void> {
-    ending ??= closeGracefully(deadline, reason);
+  function end(deadline: Deadline, reason: string, code = GOING_AWAY): Promise<void> {
+    ending ??= closeGracefully(deadline, reason, code);
     return ending;
   }
 
-  async function closeGracefully(deadline: { readonly deadlineMs: number }, reason: string): Promise<void> {
+  async function closeGracefully(deadline: Deadline, reason: string, code: number): Promise<void> {
+    stopExpiry?.();
     await channel.close(deadline);
     watch.stop();
     // The client's close frame must be read.
     socket.resume?.();
-    socket.close(GOING_AWAY, reason);
+    socket.close(code, reason);
     if (socket.terminate === undefined) return;
     const timer = setTimeout(() => socket.terminate?.(), HANDSHAKE_MS);
     await closed;

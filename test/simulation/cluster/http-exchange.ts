@@ -60,6 +60,7 @@ export class HttpExchange implements Incoming {
   /** The caller, which the server's `auth` reads. */
   readonly raw: { readonly subject: string | undefined };
   auth: Incoming['auth'];
+  protection: Incoming['protection'];
   readonly #world: World;
   readonly #parts: HttpExchangeParts;
   readonly #pipe: Pipe;
@@ -94,6 +95,14 @@ export class HttpExchange implements Incoming {
 
   header(name: string): string | undefined {
     return this.#parts.request.headers[name] ?? HEADERS[name];
+  }
+
+  headerFields(): Iterable<readonly [string, string]> {
+    return Object.entries({ ...HEADERS, ...this.#parts.request.headers });
+  }
+
+  async respond(response: Response): Promise<void> {
+    this.reply(response.status, Object.fromEntries(response.headers), await response.text());
   }
 
   read(_limits: unknown, receiver: { receiveBody(text: string): void }): void {

@@ -3,11 +3,16 @@ import type { AddressInfo } from 'node:net';
 import type { Server } from 'fullmcp';
 import { nodeHandler } from '../../../src/adapters/node/server/handler.js';
 import { httpSessions, type SessionParts } from '../../../src/legacy/server/http/sessions.js';
+import type { Auth } from '../../../src/protocol/call.js';
+import { toMcpError } from '../../../src/protocol/errors.js';
+import type { AuthRequest } from '../../../src/state/auth-provider.js';
+import { AuthRun } from '../../../src/state/auth-run.js';
 import { type Bus, memoryBus } from '../../../src/state/bus.js';
 import type { EventLog } from '../../../src/state/event-log.js';
 import { memoryEventLog } from '../../../src/state/memory/event-log.js';
 import { memoryStore } from '../../../src/state/memory/store.js';
 import type { Store } from '../../../src/state/store.js';
+import { EdgeAuth } from '../../../src/transports/http/server/auth/edge-auth.js';
 import { httpEndpoint } from '../../../src/transports/http/server/endpoint.js';
 
 // Several servers with a shared store, bus and event log behind an alternating proxy, in one process.
@@ -109,12 +114,7 @@ async function startReplica(
     {
       path: '/mcp',
       ...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
-      authenticate: hasUsers
-        ? async (incoming) => {
-            const subject = incoming.header('x-user');
-            return subject === undefined ? undefined : { subject, scopes: [], claims: {} };
-          }
-        : undefined,
+      protectedBy: hasUsers ? byHeader() : undefined,
     },
     sessions,
   );
@@ -168,4 +168,19 @@ function mortal<T extends object>(part: T, life: { readonly isDead: boolean }): 
 async function listen(server: HttpServer): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+}
+
+function byHeader(): EdgeAuth {
+  const check = async ({ header }: AuthRequest): Promise<Auth | undefined> => {
+    const subject = header('x-user');
+    return subject === undefined ? undefined : { subject, scopes: [], claims: {} };
+  };
+  const context = (): never => {
+    throw new Error('This provider is not started.');
+  };
+  return new EdgeAuth({
+    path: '/mcp',
+    source: new AuthRun({ check, optional: true }, context),
+    mask: (error) => toMcpError(error),
+  });
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SessionOptions } from '../../../legacy/server/http/sessions.js';
 import type { Authenticate } from '../../../protocol/caller.js';
+import type { AuthProvider } from '../../../state/auth-provider.js';
 import type { HttpEndpoint, HttpOptions } from '../../../transports/http/server/endpoint.js';
 import { NodeIncoming } from './incoming.js';
 
@@ -14,11 +15,11 @@ export interface NodeHandlerOptions<Req extends NodeRequest = NodeRequest>
   /** Whether clients that speak protocol revision 2025-11-25 or older are served. Default: true. */
   readonly sessions?: boolean;
   /**
-   * Identifies the caller before the body is read: from the headers, or from the fields that a framework has put on the
-   * request. The caller is in `ctx.auth`, and tasks and sessions belong to it. If the promise takes longer than 30 s, the
-   * request is refused with 503. Default: callers are anonymous.
+   * Identifies the caller before the body is read: a provider of `fullmcp/auth`, or a function of the request, with the fields that
+   * a framework has put on it. The caller is in `ctx.auth`, and tasks and sessions belong to it. If the promise takes longer than
+   * 30 s, the request is refused with 503. Default: the `auth` of the server, then callers are anonymous.
    */
-  readonly auth?: Authenticate<Req> | undefined;
+  readonly auth?: AuthProvider | Authenticate<Req> | undefined;
 }
 
 /** An HTTP handler for `node:http` and frameworks that expose its `req` and `res`. */

@@ -9,8 +9,9 @@ import {
   type HeaderFields,
   type Incoming,
   type Outlet,
+  type Protection,
 } from '../../../transports/http/server/incoming.js';
-import { JSON_TYPE, jsonHeaders } from '../../../transports/http/server/reply.js';
+import { JSON_TYPE, jsonHeaders } from '../../../transports/http/server/json-reply.js';
 import { NodeBody } from './body.js';
 import { hasPipelined, pipelinedOn, whilePipelined } from './pipelined.js';
 
@@ -24,6 +25,7 @@ export class NodeIncoming implements Incoming {
   readonly query: string;
   readonly raw: unknown;
   auth: Auth | undefined = undefined;
+  protection: Protection | undefined = undefined;
   readonly #req: IncomingMessage;
   readonly #headers: IncomingHttpHeaders;
   readonly #res: ServerResponse;
@@ -78,10 +80,14 @@ export class NodeIncoming implements Incoming {
     return typeof value === 'object' ? value.join(', ') : value;
   }
 
+  *headerFields(): Iterable<readonly [string, string]> {
+    for (const name of Object.keys(this.#headers)) yield [name, this.header(name) ?? ''];
+  }
+
   read(limits: BodyLimits, receiver: BodyReceiver): void {
     if (this.#parsedBody === undefined) this.#body = new NodeBody(this.#req, limits, receiver);
     else {
-      const text = toText(this.#parsedBody);
+      const text = toText(this.#parsedBody, this.header('content-type'));
       if (Buffer.byteLength(text) > limits.maxBytes) receiver.fail(new BodyTooLarge(limits.maxBytes));
       else receiver.receiveBody(text);
     }
@@ -106,6 +112,16 @@ export class NodeIncoming implements Incoming {
     // Bytes that the kernel accepted at once are not unread. A pipelined reply has no connection yet.
     if (res.socket === null) res.once('socket', () => setImmediate(() => this.#limitWriting()));
     else if (res.socket.writableLength > 0) this.#limitWriting();
+  }
+
+  async respond(response: Response): Promise<void> {
+    const res = this.#res;
+    const body = Buffer.from(await response.arrayBuffer());
+    if (res.headersSent || res.destroyed) return;
+    const headers: Record<string, string | string[]> = Object.fromEntries(response.headers);
+    const cookies = response.headers.getSetCookie();
+    if (cookies.length > 0) headers['set-cookie'] = cookies;
+    res.writeHead(response.status, { ...headers, 'content-length': body.length }).end(body);
   }
 
   // Uses Node's own timer of the connection: it restarts whenever the client reads, closes the connection when it expires, and
@@ -173,7 +189,9 @@ class NodeOutlet implements Outlet {
 const SLASH = 0x2f;
 
 // The result of a framework's body parser: a value, a string, or bytes.
-function toText(body: unknown): string {
+function toText(body: unknown, type = ''): string {
   if (typeof body === 'string') return body;
+  if (type.startsWith('application/x-www-form-urlencoded') && !(body instanceof Uint8Array))
+    return new URLSearchParams(body as Record<string, string>).toString();
   return body instanceof Uint8Array ? Buffer.from(body).toString('utf8') : JSON.stringify(body);
 }

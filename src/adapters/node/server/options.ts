@@ -6,6 +6,7 @@ import { foreignHandlerNames, handlerKeys } from '../../../legacy/server/http/ha
 import type { SessionOptions } from '../../../legacy/server/http/sessions.js';
 import type { Authenticate } from '../../../protocol/caller.js';
 import { checkOptions, type KeysOf } from '../../../protocol/checks/known-keys.js';
+import type { AuthProvider } from '../../../state/auth-provider.js';
 import type { HttpOptions } from '../../../transports/http/server/endpoint.js';
 import { checkPublicUrl, unsafeAnyHost } from '../../../transports/http/server/guard.js';
 import { checkPath } from '../../../transports/http/server/routes.js';
@@ -16,11 +17,11 @@ export interface ServeOptions extends HttpOptions, SessionOptions {
   /** Whether clients that speak protocol revision 2025-11-25 or older are served. Default: true. */
   readonly sessions?: boolean;
   /**
-   * Identifies the caller before the body of a request, or a message of a WebSocket, is read. The caller is in `ctx.auth`, and
-   * tasks and sessions belong to it. If the promise takes longer than 30 s, the request is refused with 503. Default: callers
-   * are anonymous.
+   * Identifies the caller before the body of a request, or a message of a WebSocket, is read: a provider of `fullmcp/auth`, or a
+   * function of the request. The caller is in `ctx.auth`, and tasks and sessions belong to it. If the promise takes longer than
+   * 30 s, the request is refused with 503. Default: the `auth` of the server, then callers are anonymous.
    */
-  readonly auth?: Authenticate<IncomingMessage> | undefined;
+  readonly auth?: AuthProvider | Authenticate<IncomingMessage> | undefined;
   /** The port to listen on; 0 for any free one. Default: `PORT`, then 3000. */
   readonly port?: number;
   /** The name or address to listen on. Default: `MCP_HOST`, then 127.0.0.1, which only this machine can reach. */

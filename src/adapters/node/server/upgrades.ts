@@ -1,12 +1,13 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
-import type { Auth } from '../../../protocol/call.js';
 import type { Caller } from '../../../protocol/caller.js';
-import { McpError } from '../../../protocol/errors.js';
+import { toMcpError } from '../../../protocol/errors.js';
+import type { EndpointAuth } from '../../../transports/http/server/endpoint.js';
 import type { GuardOptions } from '../../../transports/http/server/guard.js';
 import { createGuard } from '../../../transports/http/server/guard.js';
 import { callerOf, type Incoming } from '../../../transports/http/server/incoming.js';
+import { challengeHeaders } from '../../../transports/http/server/refusal.js';
 import type { Socket, WebSocketOptions, WebSocketServing } from '../../../transports/websocket/accept.js';
 import { SUBPROTOCOL } from '../../../transports/websocket/subprotocol.js';
 import { NodeIncoming } from './incoming.js';
@@ -21,7 +22,7 @@ export interface UpgradesOptions extends WebSocketOptions, GuardOptions {
   readonly path: string;
   readonly maxConnections?: number | undefined;
   /** Authenticates the client that opens a connection. */
-  readonly authenticate?: ((incoming: Incoming) => Promise<Auth | undefined>) | undefined;
+  readonly protectedBy?: EndpointAuth | undefined;
   readonly warn?: ((message: string) => void) | undefined;
 }
 
@@ -30,7 +31,7 @@ export function upgrades(
   accept: (socket: Socket, caller: Caller) => WebSocketServing,
   options: UpgradesOptions,
 ): Upgrades {
-  const { path, authenticate, maxMessageBytes = 4 * 1024 * 1024 } = options;
+  const { path, protectedBy, maxMessageBytes = 4 * 1024 * 1024 } = options;
   const guard = createGuard(options, options.warn);
   const open = new Set<WebSocketServing>();
   let loading: Promise<WebSocketServer> | undefined;
@@ -50,11 +51,12 @@ export function upgrades(
     socket: Duplex,
     { incoming, head }: { readonly incoming: Incoming; readonly head: Buffer },
   ): Promise<void> {
-    if (authenticate !== undefined) {
+    if (protectedBy !== undefined) {
+      incoming.protection = protectedBy;
       try {
-        incoming.auth = await authenticate(incoming);
+        incoming.auth = await protectedBy.authenticate(incoming);
       } catch (error) {
-        return refuse(socket, statusOf(error));
+        return refuse(socket, headOf(incoming, error));
       }
     }
     loading ??= load();
@@ -84,15 +86,17 @@ export function upgrades(
   };
 }
 
-// Clients read only the status of a rejected upgrade, not its body.
-function statusOf(error: unknown): string {
-  const status = McpError.is(error) ? error.status : 500;
-  if (status === 401) return '401 Unauthorized\r\nWWW-Authenticate: Bearer';
-  return status >= 400 ? `${status} ${STATUS_CODES[status] ?? 'Refused'}` : '403 Forbidden';
+// Clients read the status and the challenge of a rejected upgrade, not its body.
+function headOf(incoming: Incoming, error: unknown): string {
+  const refusal = toMcpError(error);
+  const status = refusal.status >= 400 ? refusal.status : 403;
+  const fields = Object.entries(challengeHeaders(incoming, refusal));
+  const lines = fields.map(([name, value]) => `\r\n${name}: ${value}`);
+  return `${status} ${STATUS_CODES[status] ?? 'Refused'}${lines.join('')}`;
 }
 
 /** Replies without an upgrade, and closes the socket, which the HTTP server no longer tracks. */
-export function refuse(socket: Duplex, status: string): void {
+export function refuse(socket: Duplex, head: string): void {
   socket.on('error', () => socket.destroy());
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
+  socket.end(`HTTP/1.1 ${head}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
 }

@@ -1,6 +1,6 @@
 import { backoff, delay } from '../../../async/delay.js';
 import { unref } from '../../../async/unref.js';
-import type { EventStream } from '../../../transports/http/server/event-streams.js';
+import type { EventStream, StreamEnd } from '../../../transports/http/server/event-streams.js';
 import type { EventOptions, Followed, ResumableStreamOptions, StreamClaim } from './stream-options.js';
 
 interface Queued extends EventOptions {
@@ -120,18 +120,18 @@ export class ResumableStream {
     });
   }
 
-  /** Closes the connection after the events that were sent before. The client may reconnect for the rest. */
-  release(): void {
+  /** Closes the connection after the events that were sent before. The client may reconnect for the rest, if it can resume. */
+  release({ always = false }: { readonly always?: boolean } = {}): void {
     this.#add(() => {
-      if (!this.#isUnwatched) this.disconnect();
+      if (always || !this.#isUnwatched) this.disconnect();
     });
   }
 
-  /** The connection has ended, or has to: the client is gone, does not read, or may reconnect. */
-  leave(why: 'gone' | 'unread' | 'old'): void {
+  /** The connection has ended, or has to: the client is gone, does not read, may reconnect, or must with another token. */
+  leave(why: StreamEnd): void {
     if (this.#successor !== undefined) this.#successor.leave(why);
-    else if (why === 'old') this.release();
-    else this.disconnect();
+    else if (why === 'gone' || why === 'unread') this.disconnect();
+    else this.release({ always: why === 'expired' });
   }
 
   /** Removes the connection at once: the client is gone, or has to reconnect. */

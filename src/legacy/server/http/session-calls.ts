@@ -18,7 +18,7 @@ import type { GuardedLog } from './guarded-log.js';
 import type { ResumableStream } from './resumable-stream.js';
 import { type CallSession, SessionQuestions, sendWithdrawal } from './session-questions.js';
 import { type CallReply, replyOn, tooLarge } from './session-reply.js';
-import { type ServeRequest, sessionRequests } from './session-request.js';
+import { type Respond, type ServeRequest, sessionRequests } from './session-request.js';
 import type { LiveSession, SessionTable } from './session-table.js';
 
 // The calls of sessions over HTTP: running here, running elsewhere, or waiting for answers.
@@ -41,7 +41,7 @@ export interface PostedRequest {
   readonly message: RequestMessage;
   readonly incoming: Incoming;
   readonly reply: CallReply;
-  readonly respond: (text: string) => void;
+  readonly respond: Respond;
   readonly isBatch: boolean;
 }
 

@@ -1,9 +1,12 @@
 import { printError, type RequestId } from '../../../jsonrpc/message.js';
+import type { McpError } from '../../../protocol/errors.js';
 import { has } from '../../../protocol/tables/features.js';
 import type { Revision } from '../../../protocol/tables/revisions.js';
 import type { Streams } from '../../../transports/http/server/event-streams.js';
 import type { HeaderFields, Incoming } from '../../../transports/http/server/incoming.js';
-import { accepts, replyJson } from '../../../transports/http/server/reply.js';
+import { replyJson } from '../../../transports/http/server/json-reply.js';
+import { challengeHeaders } from '../../../transports/http/server/refusal.js';
+import { accepts } from '../../../transports/http/server/reply.js';
 import type { CallRecord } from '../shared/call-record.js';
 import type { GuardedLog } from './guarded-log.js';
 import { ResumableStream } from './resumable-stream.js';
@@ -69,10 +72,16 @@ export class SessionReply implements CallReply {
     if (!this.#isFinished && this.#mayStream) this.open().send(message);
   }
 
-  finish(message: string, status = 200): void {
+  /** Ends the reply. An error with a challenge has its own status, unless a stream has begun. */
+  finish(message: string, challenged?: McpError): void {
     if (this.#isFinished) return;
     this.#isFinished = true;
-    if (this.#stream === undefined) return replyJson(this.#incoming, status, message, this.#options.headers);
+    if (this.#stream === undefined) {
+      const { headers } = this.#options;
+      if (challenged === undefined) return replyJson(this.#incoming, 200, message, headers);
+      const challenge = challengeHeaders(this.#incoming, challenged);
+      return replyJson(this.#incoming, challenged.status, message, { ...headers, ...challenge });
+    }
     this.#stream.send(message, { last: true, keep: true, instead: tooLarge(this.#options.ids) });
   }
 

@@ -10,11 +10,14 @@ import type { LiveSession } from './session-table.js';
 
 // Serves the requests of a session that arrive by POST.
 
+/** Sends the response to a request: its text and, if it is an error that HTTP has a challenge for, the error. */
+export type Respond = (text: string, challenged?: McpError) => void;
+
 /** The caller of a session's request, and the way to send the response. */
 interface ReplyPath extends Pick<SessionRequest, 'park' | 'ask'> {
   readonly caller: Caller;
   readonly reply: CallReply;
-  readonly respond: (text: string) => void;
+  readonly respond: Respond;
   /** The answers, for a call that continues. */
   readonly resumed?: ResumedRound | undefined;
   /** Ends when the call does. */
@@ -49,11 +52,14 @@ export function sessionRequests({ dispatch, inFlight }: SessionRequestParts): Se
     const { id } = message;
     // A call that was ended has its response before its handler returns.
     let isFinished = false;
-    const finish = (text: string): void => {
-      if (!isFinished) respond(text);
+    const finish: Respond = (text, challenged) => {
+      if (!isFinished) respond(text, challenged);
       isFinished = true;
     };
-    const fail = (error: unknown): void => finish(printError(id, toMcpError(error).toWire(session.revision)));
+    const fail = (error: unknown): void => {
+      const failure = toMcpError(error);
+      finish(printError(id, failure.toWire(session.revision)), failure.challenge && failure);
+    };
     if (resumed === undefined) {
       const refused = refusal(live, message);
       if (refused !== undefined) {

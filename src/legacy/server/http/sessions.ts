@@ -14,11 +14,11 @@ import { newestSession } from '../../../protocol/tables/features.js';
 import type { SharedState } from '../../../state/cluster.js';
 import type { EventLog } from '../../../state/event-log.js';
 import { memoryEventLog } from '../../../state/memory/event-log.js';
-import { memoryStore } from '../../../state/memory/store.js';
+import { stateOfOne } from '../../../state/memory/state-of-one.js';
 import type { EraContext, SessionEra } from '../../../transports/http/server/endpoint.js';
 import { callerOf, type HeaderFields, type Incoming } from '../../../transports/http/server/incoming.js';
-import { refuse } from '../../../transports/http/server/refusal.js';
-import { replyJson } from '../../../transports/http/server/reply.js';
+import { replyJson } from '../../../transports/http/server/json-reply.js';
+import { refuse, replyWithError } from '../../../transports/http/server/refusal.js';
 import { batchProblem, collector, readInBatch } from '../channel-session.js';
 import type { SessionRequest } from '../forward.js';
 import { readHandshake } from '../session.js';
@@ -32,6 +32,7 @@ import type { ResumableStream } from './resumable-stream.js';
 import { SessionCalls } from './session-calls.js';
 import { sessionIds } from './session-id.js';
 import { SessionReply } from './session-reply.js';
+import type { Respond } from './session-request.js';
 import { type LiveSession, SessionTable } from './session-table.js';
 
 // Serves the session era over HTTP.
@@ -119,7 +120,7 @@ export function httpSessions(
       if (live === undefined) return;
       if (body.kind === 'request') {
         const reply = replyFor(incoming, live, headers, [body]);
-        const respond = (text: string): void => reply.finish(text);
+        const respond: Respond = (text, challenged) => reply.finish(text, challenged);
         await calls.serve(live, { message: body, incoming, reply, respond, isBatch: false });
         return;
       }
@@ -144,6 +145,8 @@ export function httpSessions(
         replyJson(incoming, 200, printResult(message.id, result), { ...headers, [SESSION]: id });
       } catch (error) {
         const failure = toMcpError(error);
+        if (failure.challenge !== undefined)
+          return replyWithError(incoming, failure, { headers, id: message.id, revision: newestSession });
         replyJson(incoming, 200, printError(message.id, failure.toWire(newestSession)), headers);
       }
     }
@@ -281,10 +284,6 @@ function overloaded(message: string): (cause: unknown) => never {
 
 function isBatch(body: Message | readonly unknown[]): body is readonly unknown[] {
   return Array.isArray(body);
-}
-
-function stateOfOne(): SharedState {
-  return { server: 'mcp', store: memoryStore(), bus: () => undefined, eventLog: () => undefined };
 }
 
 // Waiting for the result of a task can begin anew, in any process.

@@ -10,10 +10,11 @@ import { checkHeaders } from './check-headers.js';
 import { type StreamLimits, Streams } from './event-streams.js';
 import { createGuard, type GuardOptions } from './guard.js';
 import { InFlight } from './in-flight.js';
-import type { BodyLimits, HeaderFields, Incoming } from './incoming.js';
-import { PostedCall } from './posted-call.js';
+import type { BodyLimits, HeaderFields, Incoming, Protection } from './incoming.js';
+import { noHeaders, replyJson } from './json-reply.js';
+import { LISTEN, PostedCall } from './posted-call.js';
 import { refuse, replyWithError } from './refusal.js';
-import { noHeaders, ReplyWriter, replyJson } from './reply.js';
+import { ReplyWriter } from './reply.js';
 import { checkBodyType, parseBody, ReceivedRequest, readBody } from './request-body.js';
 import { type Route, type Routes, routeOf } from './routes.js';
 
@@ -38,12 +39,25 @@ export interface HttpOptions extends GuardOptions, Partial<StreamLimits>, Routes
 }
 
 export interface HttpEndpointOptions extends HttpOptions {
-  /** Identifies the caller of a request, before the body is read. Default: callers are anonymous. */
-  readonly authenticate?: ((incoming: Incoming) => Promise<Auth | undefined>) | undefined;
+  /** Identifies the callers of requests, before their bodies are read. Default: callers are anonymous. */
+  readonly protectedBy?: EndpointAuth | undefined;
   /** Called with the reason when a request is refused for its host or origin, once for each reason. */
   readonly warn?: ((message: string) => void) | undefined;
   /** Whether everything responds that calls need. Default: it does. */
   readonly isReady?: (() => Promise<boolean>) | undefined;
+}
+
+/** The authorization of an endpoint. */
+export interface EndpointAuth extends Protection {
+  /** Resolves when requests can be checked; undefined if they can be now. */
+  starting(): Promise<void> | undefined;
+  /** The caller; undefined for an anonymous one. Throws an `McpError` to refuse the request. */
+  authenticate(incoming: Incoming): Auth | undefined | Promise<Auth | undefined>;
+  /**
+   * Replies to a request that needs no caller: for metadata, or for a page of the provider. Undefined if the request is none of
+   * these. The host of the request has been checked.
+   */
+  servePublic(incoming: Incoming, route: Route | undefined): Promise<void> | undefined;
 }
 
 /** Serves the messages and requests of the session era, if that is enabled. */
@@ -80,7 +94,7 @@ export function httpEndpoint(
   const { bodyTimeoutMs = 30_000, writeTimeoutMs = 30_000 } = options;
   const limits: BodyLimits = { maxBytes: maxBodyBytes, silenceMs: bodyTimeoutMs };
   const { keepAliveMs = 15_000, maxAgeMs = 3_600_000, maxBufferedBytes = 4 * 1024 * 1024 } = options;
-  const { authenticate } = options;
+  const { protectedBy } = options;
   const direct: DirectDispatch = toDirect(dispatch) ?? (async (call) => dispatch(copyCall(call)));
   const guard = createGuard(options, options.warn);
   const streams = new Streams({ keepAliveMs, maxAgeMs, maxBufferedBytes });
@@ -97,26 +111,50 @@ export function httpEndpoint(
     try {
       const route = admit(received);
       if (route === undefined) done();
-      else if (route === 'ready') replyReadiness(incoming).then(done, (error) => received.fail(error));
-      else if (authenticate === undefined) serve(received, route);
-      else
-        authenticate(incoming)
-          .then((auth) => {
-            incoming.auth = auth;
-            serve(received, route);
-          })
+      else if (route instanceof Promise)
+        route
+          .then((next) => (next === 'again' ? handle(incoming, done) : done()))
           .catch((error) => received.fail(error));
+      else if (protectedBy === undefined) serve(received, route);
+      else serveCaller(received, route, protectedBy.authenticate(incoming));
     } catch (error) {
       received.fail(error);
     }
   }
 
-  /** The route of a request; undefined if the request has its reply already. */
-  function admit(received: ReceivedRequest): Exclude<Route, 'health'> | undefined {
+  function serveCaller(
+    received: ReceivedRequest,
+    route: ServedRoute,
+    auth: Auth | undefined | Promise<Auth | undefined>,
+  ): void {
+    const { incoming } = received;
+    if (!(auth instanceof Promise)) {
+      incoming.auth = auth;
+      return serve(received, route);
+    }
+    auth
+      .then((caller) => {
+        incoming.auth = caller;
+        serve(received, route);
+      })
+      .catch((error) => received.fail(error));
+  }
+
+  /** The route of a request; undefined if the request has its reply already, a promise if it will have it. */
+  function admit(received: ReceivedRequest): ServedRoute | undefined | Promise<unknown> {
     const { incoming } = received;
     const route = routeOf(incoming.path, options);
     if (route === 'health') return void replyJson(incoming, 200, '{"status":"ok"}', noHeaders);
-    if (route === 'ready') return route;
+    if (route === 'ready') return replyReadiness(incoming);
+    if (protectedBy !== undefined) {
+      const starting = protectedBy.starting();
+      if (starting !== undefined) return starting.then(() => 'again');
+      incoming.protection = protectedBy;
+      const notHere = guard.refuseHost(incoming);
+      if (notHere !== undefined) return void refuse(incoming, 403, notHere);
+      const replying = protectedBy.servePublic(incoming, route);
+      if (replying !== undefined) return replying;
+    }
     const refused = guard.refuse(incoming);
     if (refused !== undefined) return void refuse(incoming, 403, refused);
     const headers = guard.cors(incoming);
@@ -135,7 +173,7 @@ export function httpEndpoint(
     replyJson(incoming, status === 'ready' ? 200 : 503, JSON.stringify({ status }), noHeaders);
   }
 
-  function serve(received: ReceivedRequest, route: 'mcp' | 'sse' | 'messages'): void {
+  function serve(received: ReceivedRequest, route: ServedRoute): void {
     const { incoming, headers, done } = received;
     if (incoming.method === 'POST' && route === 'mcp') {
       checkBodyType(incoming);
@@ -155,12 +193,8 @@ export function httpEndpoint(
     }
     const message = readMessage(value);
     if (message.kind === 'invalid') {
-      return replyWithError(
-        incoming,
-        message.id,
-        new McpError('invalid_request', `Invalid message: ${message.reason}`),
-        headers,
-      );
+      const error = new McpError('invalid_request', `Invalid message: ${message.reason}`);
+      return replyWithError(incoming, error, { id: message.id, headers });
     }
     if (sessions !== undefined && !isModern(message, incoming)) {
       return sessions.post(incoming, message, headers);
@@ -198,7 +232,7 @@ export function httpEndpoint(
   // A call that has ended synchronously cannot be cancelled or time out, and no shutdown waits for it. This one continues.
   async function settle(incoming: Incoming, { call, writer, outcome }: Pending): Promise<void> {
     const { id } = call;
-    const isSubscription = call.method === LISTEN;
+    const { isSubscription } = call;
     const leave = inFlight.enter({
       isSubscription,
       end(why) {
@@ -225,7 +259,7 @@ export function httpEndpoint(
   };
 }
 
-const LISTEN = 'subscriptions/listen';
+type ServedRoute = Exclude<Route, 'health' | 'ready'>;
 
 interface Pending {
   readonly call: PostedCall;

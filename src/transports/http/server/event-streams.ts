@@ -1,3 +1,4 @@
+import { callAt } from '../../../async/call-at.js';
 import { unref } from '../../../async/unref.js';
 import { type EventFields, printComment, printEvent } from '../../../jsonrpc/event-stream.js';
 import { isBehind } from '../../server/backlog.js';
@@ -20,9 +21,12 @@ export interface EventStream {
 }
 
 export interface StreamOwner {
-  /** Called when the client is gone or does not read, or when the stream is too old. */
-  readonly onEnd: (why: 'gone' | 'unread' | 'old') => void;
+  /** Called when the client is gone or does not read, or when the owner has to end the stream: it is too old, or its token has expired. */
+  readonly onEnd: (why: StreamEnd) => void;
 }
+
+/** Why a stream ends before it is complete. */
+export type StreamEnd = 'gone' | 'unread' | 'old' | 'expired';
 
 interface OpenStream {
   readonly outlet: Outlet;
@@ -30,6 +34,8 @@ interface OpenStream {
   readonly owner: StreamOwner;
   lastEventAt: number;
   timer: ReturnType<typeof setInterval> | undefined;
+  /** Stops the clock of the token that has opened the stream. */
+  stopExpiry: (() => void) | undefined;
 }
 
 const streamHeaders: HeaderFields = {
@@ -55,9 +61,18 @@ export class Streams {
   open(incoming: Incoming, headers: HeaderFields, owner: StreamOwner): EventStream {
     const outlet = incoming.stream(200, { ...streamHeaders, ...headers });
     const now = performance.now();
-    const stream: OpenStream = { outlet, openedAt: now, lastEventAt: now, owner, timer: undefined };
+    const stream: OpenStream = {
+      outlet,
+      openedAt: now,
+      lastEventAt: now,
+      owner,
+      timer: undefined,
+      stopExpiry: undefined,
+    };
     this.#open.add(stream);
     stream.timer = this.#startTimer(stream);
+    const { expiresAt } = incoming.auth ?? {};
+    if (expiresAt !== undefined) stream.stopExpiry = callAt(expiresAt, () => owner.onEnd('expired'));
     incoming.onGone(() => this.#lose(stream, 'gone'));
     return {
       send: (event) => {
@@ -75,12 +90,13 @@ export class Streams {
     };
   }
 
-  #lose(stream: OpenStream, why: 'gone' | 'unread' | 'old'): void {
+  #lose(stream: OpenStream, why: StreamEnd): void {
     if (this.#forget(stream)) stream.owner.onEnd(why);
   }
 
   #forget(stream: OpenStream): boolean {
     clearInterval(stream.timer);
+    stream.stopExpiry?.();
     return this.#open.delete(stream);
   }
 

@@ -1,6 +1,6 @@
 import { quote } from '../../../protocol/encoding/shorten.js';
 import type { HeaderFields, Incoming } from './incoming.js';
-import { noHeaders } from './reply.js';
+import { noHeaders } from './json-reply.js';
 
 /** Turns off the check of the Host header, for `allowedHosts`. Only for a server behind a proxy that checks it. */
 export const unsafeAnyHost: unique symbol = Symbol('fullmcp.unsafeAnyHost');
@@ -28,6 +28,8 @@ export interface GuardOptions {
 }
 
 export interface Guard {
+  /** Why the request is refused for its host, or undefined. For documents that the pages of any website may read. */
+  readonly refuseHost: (incoming: Incoming) => string | undefined;
   /** Why the request is refused, or undefined. */
   readonly refuse: (incoming: Incoming) => string | undefined;
   /** The headers that let the calling page read the reply. */
@@ -103,16 +105,22 @@ export function createGuard(options: GuardOptions, warn?: (message: string) => v
     return refusal;
   }
 
+  function reportHost(header: string | undefined): string {
+    return report(
+      `Host ${toDisplay(header)} is not allowed. If it is yours, add it to allowedHosts, or to MCP_ALLOWED_HOSTS, without the port.`,
+    );
+  }
+
   return {
+    refuseHost(incoming) {
+      const header = incoming.header('host');
+      return allowedHost(header, incoming) === undefined ? reportHost(header) : undefined;
+    },
     refuse(incoming) {
       const header = incoming.header('host');
       const origin = incoming.header('origin');
       const host = allowedHost(header, incoming);
-      if (host === undefined) {
-        return report(
-          `Host ${toDisplay(header)} is not allowed. If it is yours, add it to allowedHosts, or to MCP_ALLOWED_HOSTS, without the port.`,
-        );
-      }
+      if (host === undefined) return reportHost(header);
       if (origin !== undefined && !isAllowedOrigin(origin, host)) {
         return report(
           `Origin ${toDisplay(origin)} is not allowed. If its pages may call this server, add it to allowedOrigins, or to MCP_ALLOWED_ORIGINS.`,
@@ -148,11 +156,12 @@ export function createGuard(options: GuardOptions, warn?: (message: string) => v
   };
 }
 
-const exposedHeaders = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate';
+const exposedHeaders = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, DPoP-Nonce';
 const usualHeaders = [
   'accept',
   'authorization',
   'content-type',
+  'dpop',
   'last-event-id',
   'mcp-method',
   'mcp-name',

@@ -16,20 +16,38 @@ export interface Incoming {
   readonly raw: unknown;
   /** The identity of the caller; set by the endpoint before other code reads it. */
   auth: Auth | undefined;
+  /** The facts for the challenge of a refusal; set by an endpoint with `auth`. */
+  protection: Protection | undefined;
   /** Reads a header by its lower-case name. */
   header(name: string): string | undefined;
+  /** All headers, with their names in lower case. */
+  headerFields(): Iterable<readonly [string, string]>;
   /** Reads the whole body. Calls back, because a promise would cost more than the reading. */
   read(limits: BodyLimits, receiver: BodyReceiver): void;
   /** The time after which a client that reads nothing of a reply is disconnected. */
   writeTimeoutMs?: number;
   /** Replies with a complete body. */
   reply(status: number, headers: HeaderFields, body?: string): void;
+  /** Replies with a response that a provider of authorization has made. */
+  respond(response: Response): Promise<void>;
   /** Begins a reply that is written in parts. */
   stream(status: number, headers: HeaderFields): Outlet;
   /** Keeps the request's work alive after the reply, on runtimes that end the work with the reply. */
   readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined;
   /** Calls back when the client disconnects before the reply is complete. */
   onGone(listener: () => void): void;
+}
+
+/** The facts about a protected endpoint that its challenges name. */
+export interface Protection {
+  /** The authentication schemes; each gets a challenge. */
+  readonly schemes: readonly string[];
+  /** The scopes that every request needs. */
+  readonly scopes: readonly string[] | undefined;
+  /** The algorithms for proofs of a key. */
+  readonly algorithms: readonly string[] | undefined;
+  /** The absolute URL of the metadata of the endpoint, which needs no quoting; undefined if there is none. */
+  metadataUrl(incoming: Incoming): string | undefined;
 }
 
 export interface BodyLimits {

@@ -12,6 +12,9 @@ export interface Posted {
   readonly writer: ReplyWriter;
 }
 
+/** The method of calls that stay open until they are ended. */
+export const LISTEN = 'subscriptions/listen';
+
 /** A call that a POST carries. Expensive members are made when they are first read. */
 export class PostedCall implements Call, WithLifetime {
   readonly id: Call['id'];
@@ -42,6 +45,10 @@ export class PostedCall implements Call, WithLifetime {
 
   get signal(): AbortSignal {
     return this.lifetime.signal;
+  }
+
+  get isSubscription(): boolean {
+    return this.method === LISTEN;
   }
 
   end(reason: McpError): void {

@@ -3,17 +3,27 @@ import { McpError } from '../../../protocol/errors.js';
 import { newestRevision } from '../../../protocol/tables/revisions.js';
 import type { EventStream, StreamOwner, Streams } from './event-streams.js';
 import type { HeaderFields, Incoming } from './incoming.js';
+import { replyJson } from './json-reply.js';
+import { challengeHeaders } from './refusal.js';
 
 const endReasons = {
   gone: 'The client went away',
   unread: 'The client does not read its stream',
   old: 'The stream has been open for too long',
+  expired: 'The credentials of the caller have expired. Authenticate again, and repeat the call.',
 } as const;
+
+/** The call that a reply is for. */
+export interface RepliedCall {
+  readonly id: RequestId;
+  readonly isSubscription: boolean;
+  end(reason: McpError): void;
+}
 
 /** Writes the reply to one POST: a single JSON body, or an event stream if notifications precede the response. */
 export class ReplyWriter implements StreamOwner {
-  /** The call to end when the client disconnects, does not read, or has had the stream open for too long. */
-  call: { end(reason: McpError): void } | undefined;
+  /** The call to end when the client disconnects, does not read, or must not have the stream open any longer. */
+  call: RepliedCall | undefined;
   readonly #incoming: Incoming;
   readonly #streams: Streams;
   readonly #headers: HeaderFields;
@@ -41,14 +51,16 @@ export class ReplyWriter implements StreamOwner {
     this.#openStream().send({ data: message });
   }
 
-  /** Ends the reply with a response. The status is used only if no stream has begun. */
-  finish(message: string, status = 200): void {
+  /** Ends the reply with a response. The status and its headers are used only if no stream has begun. */
+  finish(message: string, status = 200, more?: HeaderFields): void {
     if (this.#isFinished) return;
     this.#isFinished = true;
     // A refusal keeps its status, even if the client prefers a stream.
     if (this.#mustStream && status === 200) this.#openStream();
-    if (this.#stream === undefined) replyJson(this.#incoming, status, message, this.#headers);
-    else {
+    if (this.#stream === undefined) {
+      const headers = more === undefined ? this.#headers : { ...this.#headers, ...more };
+      replyJson(this.#incoming, status, message, headers);
+    } else {
       this.#stream.send({ data: message });
       this.#stream.end();
     }
@@ -56,13 +68,17 @@ export class ReplyWriter implements StreamOwner {
 
   /** Ends the reply with an error. */
   fail(id: RequestId, error: McpError): void {
-    this.finish(printError(id, error.toWire(newestRevision)), error.status);
+    const more = error.status < 400 ? undefined : challengeHeaders(this.#incoming, error);
+    this.finish(printError(id, error.toWire(newestRevision)), error.status, more);
   }
 
   onEnd(why: keyof typeof endReasons): void {
+    const reason = new McpError('connection_closed', endReasons[why]);
     // Nothing can be written to a client that is gone or does not read.
-    if (why !== 'old') this.#isFinished = true;
-    this.call?.end(new McpError('connection_closed', endReasons[why]));
+    if (why === 'gone' || why === 'unread') this.#isFinished = true;
+    this.call?.end(reason);
+    // A subscription ends its reply itself, with its result. A handler may ignore its signal, but its caller is nobody any more.
+    if (why === 'expired' && this.call?.isSubscription === false) this.fail(this.call.id, reason);
   }
 
   #openStream(): EventStream {
@@ -80,12 +96,3 @@ export function accepts(accept: string | undefined, type: string): boolean {
     accept.includes(`${type.split('/')[0]}/*`)
   );
 }
-
-export function replyJson(incoming: Incoming, status: number, json: string, headers: HeaderFields): void {
-  incoming.reply(status, headers === noHeaders ? jsonHeaders : { ...jsonHeaders, ...headers }, json);
-}
-
-export const noHeaders: HeaderFields = Object.freeze({});
-export const JSON_TYPE = 'application/json';
-/** The headers of a JSON reply that has no others. */
-export const jsonHeaders: HeaderFields = Object.freeze({ 'content-type': JSON_TYPE });

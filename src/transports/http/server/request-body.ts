@@ -2,8 +2,8 @@ import { parseStrictly, RefusedJson } from '../../../jsonrpc/parse.js';
 import { McpError } from '../../../protocol/errors.js';
 import type { ParsedMessage } from '../../server/channel.js';
 import type { BodyLimits, BodyReceiver, HeaderFields, Incoming } from './incoming.js';
+import { noHeaders } from './json-reply.js';
 import { replyToFailure } from './refusal.js';
-import { noHeaders } from './reply.js';
 
 // The body of a POST: its type, its JSON, and the request that waits for it.
 

@@ -27,9 +27,9 @@ export function routeOf(path: string, { path: endpoint }: Routes): Route | undef
   const last = path.slice(slash + 1);
   const isNeighbour = neighbours.has(last);
   if (endpoint === undefined) {
-    if (isNeighbour) return last as Route;
     // Clients request OAuth metadata, also below the endpoint. Without it, they must get a 404.
-    return path.includes('/.well-known/') ? undefined : 'mcp';
+    if (path.includes('/.well-known/')) return undefined;
+    return isNeighbour ? (last as Route) : 'mcp';
   }
   return isNeighbour && path.slice(0, slash) === endpoint.slice(0, endpoint.lastIndexOf('/'))
     ? (last as Route)

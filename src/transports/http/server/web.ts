@@ -36,8 +36,10 @@ export function webIncoming(
     remoteAddress: undefined,
     raw: request,
     auth: undefined,
+    protection: undefined,
     // A Request that a program made has no Host header, but its URL has the host.
     header: (name) => request.headers.get(name) ?? (name === 'host' ? url.host : undefined),
+    headerFields: () => request.headers,
     read: ({ maxBytes }, receiver) =>
       void readText(request, maxBytes).then(
         (text) => receiver.receiveBody(text),
@@ -46,6 +48,10 @@ export function webIncoming(
     reply(status, headers, body) {
       goneListeners.clear();
       respond(new Response(body ?? null, { status, headers: { ...headers } }));
+    },
+    async respond(response) {
+      goneListeners.clear();
+      respond(response);
     },
     stream(status, headers) {
       const { outlet, body } = openStream(reportGone, () => goneListeners.clear());

@@ -1,0 +1,70 @@
+import { type Authenticate, toAuth } from '../protocol/caller.js';
+import type { AuthContext, AuthProvider, AuthRequest } from './auth-provider.js';
+
+/** Makes the run of an `auth` option. A function is a provider that serves anonymous callers, too. Throws if it is neither. */
+export function authRun(
+  auth: AuthProvider | Authenticate<AuthRequest> | undefined,
+  context: () => AuthContext,
+): AuthRun | undefined {
+  if (auth === undefined) return undefined;
+  if (typeof auth === 'function')
+    return new AuthRun(
+      {
+        optional: true,
+        async check(request) {
+          return toAuth((await auth(request)) ?? undefined);
+        },
+      },
+      context,
+    );
+  if (isProvider(auth)) return new AuthRun(auth, context);
+  throw new TypeError(
+    '"auth" must be a provider, such as the functions of fullmcp/auth make, or a function that takes the request.',
+  );
+}
+
+function isProvider(auth: unknown): auth is AuthProvider {
+  return typeof (auth as AuthProvider | null)?.check === 'function';
+}
+
+/** A provider in use: started once, before its first check, and closed once. */
+export class AuthRun {
+  readonly provider: AuthProvider;
+  readonly #context: () => AuthContext;
+  #isStarted: boolean;
+  #starting: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(provider: AuthProvider, context: () => AuthContext) {
+    this.provider = provider;
+    this.#context = context;
+    this.#isStarted = provider.start === undefined;
+  }
+
+  /** Starts the provider, unless that was done. Undefined if it is ready. After a failure, the next call tries again. */
+  start(): Promise<void> | undefined {
+    if (this.#isStarted) return undefined;
+    this.#starting ??= this.#start();
+    return this.#starting;
+  }
+
+  async #start(): Promise<void> {
+    try {
+      await this.provider.start?.(this.#context());
+      this.#isStarted = true;
+    } finally {
+      this.#starting = undefined;
+    }
+  }
+
+  /** Closes the provider, after its start if that is under way. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#starting?.catch(() => undefined);
+    await this.provider.close?.();
+  }
+}

@@ -1,0 +1,157 @@
+import { settlesWithin } from '../../../../async/deadline.js';
+import type { Auth } from '../../../../protocol/call.js';
+import { type AuthInit, toAuth } from '../../../../protocol/caller.js';
+import { McpError } from '../../../../protocol/errors.js';
+import type { AuthProvider } from '../../../../state/auth-provider.js';
+import type { AuthRun } from '../../../../state/auth-run.js';
+import type { EndpointAuth } from '../endpoint.js';
+import type { Incoming } from '../incoming.js';
+import type { Route } from '../routes.js';
+import { EdgeRequest, toWebRequest } from './provider-request.js';
+import { DEFAULT_ALGORITHMS, replyMetadata } from './resource-metadata.js';
+import { ResourceUrls, type ResourceUrlsOptions } from './resource-url.js';
+
+type Found = AuthInit | undefined | null;
+
+/** The parts of an `EdgeAuth`. */
+export interface EdgeAuthParts extends ResourceUrlsOptions {
+  /** The provider, or the function of the runtime's request that a program has in its place. */
+  readonly source: AuthRun | ((raw: unknown) => Found | Promise<Found>);
+  /** Logs an unexpected error, and makes the one that the client gets. */
+  readonly mask: (error: unknown, where: string) => McpError;
+}
+
+const AUTH_MS = 30_000;
+/** Pages take forms and small documents. */
+const PAGE_LIMITS = { maxBytes: 256 * 1024, silenceMs: 30_000 };
+
+/** Authorizes the requests to an endpoint with a provider, and serves the provider's metadata and pages. */
+export class EdgeAuth implements EndpointAuth {
+  readonly #parts: EdgeAuthParts;
+  readonly #urls: ResourceUrls;
+  readonly #run: AuthRun | undefined;
+  readonly #function: ((raw: unknown) => Found | Promise<Found>) | undefined;
+
+  constructor(parts: EdgeAuthParts) {
+    this.#parts = parts;
+    this.#urls = new ResourceUrls(parts);
+    const { source } = parts;
+    if (typeof source === 'function') this.#function = source;
+    else this.#run = source;
+  }
+
+  get #provider(): AuthProvider | undefined {
+    return this.#run?.provider;
+  }
+
+  get schemes(): readonly string[] {
+    return this.#provider?.schemes ?? ['Bearer'];
+  }
+
+  get scopes(): readonly string[] | undefined {
+    return this.#provider?.resource?.requiredScopes;
+  }
+
+  get algorithms(): readonly string[] | undefined {
+    const { dpop, dpopAlgorithms = DEFAULT_ALGORITHMS } = this.#provider?.resource ?? {};
+    return dpop === undefined ? undefined : dpopAlgorithms;
+  }
+
+  metadataUrl(incoming: Incoming): string | undefined {
+    return this.#provider?.resource === undefined ? undefined : this.#urls.metadataUrlOf(incoming);
+  }
+
+  /** Starts the provider before the first request. Rejects with the provider's own error. */
+  async start(): Promise<void> {
+    await this.#run?.start();
+  }
+
+  starting(): Promise<void> | undefined {
+    return this.#run?.start()?.catch((error: unknown) => {
+      this.#parts.mask(error, 'The start of "auth"');
+      throw new McpError('overloaded', 'Callers cannot be authenticated yet. Try again later.');
+    });
+  }
+
+  authenticate(incoming: Incoming): Auth | undefined | Promise<Auth | undefined> {
+    try {
+      const found = this.#ask(incoming);
+      return found instanceof Promise ? this.#settle(incoming, found) : this.#admit(incoming, found);
+    } catch (error) {
+      throw this.#toMcpError(error);
+    }
+  }
+
+  #ask(incoming: Incoming): Found | Promise<Found> {
+    if (this.#function !== undefined) return this.#function(incoming.raw);
+    return this.#provider?.check(new EdgeRequest(incoming, this.#urls));
+  }
+
+  // No other timeout applies yet: if the service that checks tokens is unavailable, requests would accumulate.
+  async #settle(incoming: Incoming, finding: Promise<Found>): Promise<Auth | undefined> {
+    try {
+      if (await settlesWithin(finding, AUTH_MS)) return this.#admit(incoming, await finding);
+    } catch (error) {
+      throw this.#toMcpError(error);
+    }
+    throw new McpError('overloaded', 'The caller could not be authenticated in time. Try again later.');
+  }
+
+  #admit(incoming: Incoming, found: Found): Auth | undefined {
+    const provider = this.#provider;
+    if (found === undefined || found === null) {
+      if (provider === undefined) return undefined;
+      // Credentials that nobody knows do not make an anonymous caller: the client would believe that it is logged in.
+      if (hasCredentials(incoming, this.schemes)) throw refused('The credentials are not valid here.');
+      if (provider.optional) return undefined;
+      throw new McpError('unauthorized', 'This server requires authentication.', { challenge: {} });
+    }
+    const auth = toAuth(found);
+    if (auth.expiresAt !== undefined && auth.expiresAt <= Date.now()) throw refused('The token has expired.');
+    return auth;
+  }
+
+  #toMcpError(error: unknown): McpError {
+    return McpError.is(error) ? error : this.#parts.mask(error, '"auth"');
+  }
+
+  servePublic(incoming: Incoming, route: Route | undefined): Promise<void> | undefined {
+    const provider = this.#provider;
+    if (provider === undefined) return undefined;
+    const facts = route === undefined ? provider.resource : undefined;
+    const resource = facts && this.#urls.resourceAt(incoming);
+    if (facts !== undefined && resource !== undefined) return replyMetadata(incoming, resource, facts);
+    return this.#mayBePage(incoming, route) ? this.#servePage(incoming) : undefined;
+  }
+
+  // A handler without a path takes every request, so the provider is asked first, unless the path is known to be the endpoint's.
+  #mayBePage({ path }: Incoming, route: Route | undefined): boolean {
+    if (this.#provider?.handle === undefined) return false;
+    if (route === undefined) return true;
+    return route === 'mcp' && this.#parts.path === undefined && path !== this.#urls.publicPath;
+  }
+
+  #servePage(incoming: Incoming): Promise<void> | undefined {
+    const request = toWebRequest(incoming, this.#urls.originOf(incoming), PAGE_LIMITS);
+    const responding = request && this.#provider?.handle?.(request);
+    return responding && this.#respond(incoming, responding);
+  }
+
+  async #respond(incoming: Incoming, responding: Promise<Response>): Promise<void> {
+    const response = await responding.catch((error: unknown) => {
+      throw McpError.is(error) ? error : this.#parts.mask(error, 'A page of "auth"');
+    });
+    await incoming.respond(response);
+  }
+}
+
+function hasCredentials(incoming: Incoming, schemes: readonly string[]): boolean {
+  const scheme = incoming.header('authorization')?.trim().split(' ', 1)[0]?.toLowerCase();
+  return scheme !== undefined && schemes.some((known) => known.toLowerCase() === scheme);
+}
+
+function refused(message: string): McpError {
+  return new McpError('unauthorized', message, {
+    challenge: { error: 'invalid_token', description: message },
+  });
+}
