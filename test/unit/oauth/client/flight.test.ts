@@ -54,3 +54,17 @@ test('a caller whose signal has aborted already does not join', async () => {
   await expect(flight.join(AbortSignal.abort(new Error('too late')))).rejects.toThrow('too late');
   expect(signal.aborted).toBe(false);
 });
+
+test('a flight that is cancelled ends for everybody, and one that is over cannot be cancelled', async () => {
+  const { flight, signal } = work();
+  const joined = [flight.join(forever), flight.join(forever)];
+  flight.cancel(new Error('logged out'));
+  for (const result of joined) await expect(result).rejects.toThrow('logged out');
+  expect(signal.aborted).toBe(true);
+
+  const over = work();
+  over.settle.resolve('tokens');
+  await over.flight.ended;
+  over.flight.cancel(new Error('too late'));
+  expect(over.signal.aborted).toBe(false);
+});
