@@ -2,7 +2,13 @@
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { readSecrets } from '../../protocol/checks/secret.js';
-import { decodeBase64Url, encodeBase64Url } from '../../protocol/encoding/base64.js';
+import {
+  deriveSealingKey,
+  randomSecret,
+  type SealingKey,
+  sealBytes,
+  unsealBytes,
+} from '../../protocol/encoding/sealing.js';
 import { McpError } from '../../protocol/errors.js';
 import { canonical, digestOf } from '../../state/canonical.js';
 import type { Store, StoreChange } from '../../state/store.js';
@@ -49,14 +55,8 @@ export interface Seal {
   readonly open: (state: string, binding: Binding, answers?: object) => Promise<JsonObject>;
 }
 
-interface Key {
-  readonly id: string;
-  readonly key: CryptoKey;
-}
-
 const VERSION = 'v2';
-const IV_BYTES = 12;
-const KEY_ID = /^[\w-]{8}$/;
+const PURPOSE = 'state';
 const USED = 'used:';
 const CLOCK_SKEW_MS = 300_000;
 const encoder = new TextEncoder();
@@ -67,19 +67,22 @@ export function createSeal(options: SealOptions): Seal {
   checkSealOptions(options);
   let secrets = options.secrets === undefined ? undefined : readSecrets(options.secrets);
   let ephemeral: string | undefined;
-  let keys: Promise<readonly Key[]> | undefined;
-  const loadKeys = (): Promise<readonly Key[]> => {
+  let keys: Promise<readonly SealingKey[]> | undefined;
+  const loadKeys = (): Promise<readonly SealingKey[]> => {
     if (keys === undefined && secrets === undefined) {
       onEphemeral();
       ephemeral = randomSecret();
     }
-    keys ??= Promise.all([...(secrets ?? []), ...(ephemeral ? [ephemeral] : [])].map(deriveKey));
+    keys ??= Promise.all(
+      [...(secrets ?? []), ...(ephemeral ? [ephemeral] : [])].map((secret) =>
+        deriveSealingKey(secret, PURPOSE),
+      ),
+    );
     return keys;
   };
 
   async function close(content: JsonObject, binding: Binding): Promise<string> {
-    const [{ id, key }] = (await loadKeys()) as [Key];
-    const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
+    const [key] = (await loadKeys()) as [SealingKey];
     const plain = encoder.encode(JSON.stringify({ ...content, e: Date.now() + maxAgeMs }));
     if (plain.byteLength > maxBytes) {
       throw new McpError(
@@ -87,28 +90,16 @@ export function createSeal(options: SealOptions): Seal {
         `The answers and step results so far have ${plain.byteLength} bytes, more than asking.maxBytes (${maxBytes}). Return less from steps: an id instead of a document.`,
       );
     }
-    const additionalData = await bindingDigest(server, binding);
-    const sealed = await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData }, key, plain);
-    return [VERSION, id, encodeBase64Url(iv), encodeBase64Url(new Uint8Array(sealed))].join('.');
+    return `${VERSION}.${await sealBytes(key, plain, await bindingDigest(server, binding))}`;
   }
 
   async function open(state: string, binding: Binding, answers: object = {}): Promise<JsonObject> {
-    const [version, id, iv, sealed, ...rest] = state.length > maxBytes * 2 ? [] : state.split('.');
-    const key = (await loadKeys()).find((candidate) => candidate.id === id)?.key;
-    const ivBytes = decodeBase64Url(iv ?? '');
-    const bytes = decodeExactly(sealed ?? '');
-    if (version !== VERSION || rest.length > 0 || ivBytes?.byteLength !== IV_BYTES || !bytes)
-      throw rejectedState();
-    if (key === undefined) {
-      if (KEY_ID.test(id ?? '')) onForeign?.();
-      throw rejectedState();
-    }
-    const additionalData = await bindingDigest(server, binding);
-    const plain = await crypto.subtle
-      .decrypt({ name: 'AES-GCM', iv: ivBytes, additionalData }, key, bytes)
-      .catch(() => {
-        throw rejectedState();
-      });
+    if (state.length > maxBytes * 2 || !state.startsWith(`${VERSION}.`)) throw rejectedState();
+    const sealed = state.slice(VERSION.length + 1);
+    const unsealed = await unsealBytes(await loadKeys(), sealed, await bindingDigest(server, binding));
+    if (unsealed === 'foreign') onForeign?.();
+    if (unsealed === undefined || unsealed === 'foreign') throw rejectedState();
+    const { plain, iv } = unsealed;
     const content: unknown = JSON.parse(new TextDecoder().decode(plain));
     if (!isObject(content) || typeof content['e'] !== 'number') throw rejectedState();
     if (content['e'] <= Date.now())
@@ -161,37 +152,10 @@ function useNotRecorded(cause: unknown): McpError {
   );
 }
 
-// The last character has unused bits. A string that differs only in these bits is not the string that was written.
-function decodeExactly(text: string): Uint8Array<ArrayBuffer> | undefined {
-  const bytes = decodeBase64Url(text);
-  return bytes !== undefined && encodeBase64Url(bytes) === text ? bytes : undefined;
-}
-
 function bindingDigest(
   server: string,
   { principal, method, name, args }: Binding,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const text = JSON.stringify([VERSION, server, principal, method, name, canonical(args)]);
   return digestOf(text);
-}
-
-async function deriveKey(secret: string): Promise<Key> {
-  const material = await crypto.subtle.importKey('raw', encoder.encode(secret), 'HKDF', false, [
-    'deriveBits',
-  ]);
-  const derive = (label: string, bits: number): Promise<ArrayBuffer> =>
-    crypto.subtle.deriveBits(
-      { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info: encoder.encode(`fullmcp ${label}`) },
-      material,
-      bits,
-    );
-  const key = await crypto.subtle.importKey('raw', await derive('state', 256), 'AES-GCM', false, [
-    'encrypt',
-    'decrypt',
-  ]);
-  return { id: encodeBase64Url(new Uint8Array(await derive('state id', 48))), key };
-}
-
-function randomSecret(): string {
-  return encodeBase64Url(crypto.getRandomValues(new Uint8Array(32)));
 }
