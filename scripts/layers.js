@@ -39,8 +39,8 @@ export const LAYERS = {
       'client',
       'server',
       'proxy/upstream',
-      'proxy/clients',
       'proxy/tokens',
+      'proxy/clients',
       'proxy/pages',
       'proxy/endpoints',
       'proxy',
@@ -150,6 +150,7 @@ export const MAY_LOAD_NODE = [
   'redis.ts',
   'nats.ts',
   'oauth.ts',
+  'oauth-proxy.ts',
 ];
 export const NODE_GLOBALS = [
   'process',
@@ -167,6 +168,7 @@ export const MAY_LOOK_FOR_NODE = [
   'client-web.ts',
   'node.ts',
   'oauth.ts',
+  'oauth-proxy.ts',
   'stdio.ts',
   'async/next-turn.ts',
 ];

@@ -1,0 +1,65 @@
+// The entry `fullmcp/oauth-proxy`: an authorization server in front of a provider that does not let MCP clients register.
+
+import type { SafeFetch } from './oauth/fetch/safe-fetch.js';
+import type { OAuthProxy, ProxyRuntime } from './oauth/proxy/oauth-proxy.js';
+import { makeOAuthProxy } from './oauth/proxy/oauth-proxy.js';
+import type { OAuthProxyOptions } from './oauth/proxy/options.js';
+
+export {
+  type ClientAuthentication,
+  type PrivateKeyJwtOptions,
+  privateKeyJwt,
+} from './oauth/client/hops/authentication.js';
+export type { AuthorizationServer, IssuerExceptions } from './oauth/documents/authorization-server.js';
+export type { ClientDocumentProfile } from './oauth/documents/cimd/client-id.js';
+export type { SafeFetch, SafeFetchInit } from './oauth/fetch/safe-fetch.js';
+export type { KnownClient } from './oauth/proxy/clients/client.js';
+export type { Admit, AdmittedLogin } from './oauth/proxy/endpoints/parts.js';
+export type { OAuthProxy } from './oauth/proxy/oauth-proxy.js';
+export type { OAuthProxyOptions } from './oauth/proxy/options.js';
+export { type OpenIdOptions, openId } from './oauth/proxy/upstream/open-id.js';
+export type {
+  IdTokenExpectations,
+  UpstreamContext,
+  UpstreamEndpoints,
+  UpstreamIdentity,
+  UpstreamLogin,
+  UpstreamProvider,
+  UpstreamTokens,
+} from './oauth/proxy/upstream/provider.js';
+export type { AuthContext, AuthProvider, AuthRequest, ResourceFacts } from './state/auth-provider.js';
+
+/** Whether the modules of Node are there. Workers have some of them, but not those that open connections. */
+function hasNode(): boolean {
+  const others = ['WebSocketPair', 'EdgeRuntime', 'document'];
+  return globalThis.process?.versions?.node !== undefined && !others.some((name) => name in globalThis);
+}
+
+// The code for Node is loaded when it is needed, so that other runtimes never load it.
+const runtime: ProxyRuntime = {
+  safeFetch(options) {
+    let fetch: Promise<SafeFetch> | undefined;
+    const load = async (): Promise<SafeFetch> =>
+      hasNode()
+        ? (await import('./adapters/node/fetch/node-safe-fetch.js')).nodeSafeFetch(options)
+        : (await import('./oauth/fetch/over-web-fetch.js')).webSafeFetch(options);
+    return async function safeFetch(url, init) {
+      fetch ??= load();
+      return (await fetch)(url, init);
+    };
+  },
+};
+
+/**
+ * Makes an authorization server in front of a provider that MCP clients cannot register at. Clients log in here, users log in at
+ * the provider, and the tokens of the provider never leave the server.
+ * @example
+ * ```ts
+ * const auth = oauthProxy({
+ *   upstream: openId({ issuer: 'https://login.example.com', clientId, clientSecret }),
+ *   publicUrl: 'https://mcp.example.com/mcp',
+ * });
+ * await serve(server, { auth });
+ * ```
+ */
+export const oauthProxy: (options: OAuthProxyOptions) => OAuthProxy = /* @__PURE__ */ makeOAuthProxy(runtime);

@@ -1,0 +1,89 @@
+import { type FetchedClient, fetchClientDocument } from '../../documents/cimd/client-document.js';
+import type { ClientDocumentProfile } from '../../documents/cimd/client-id.js';
+import { DocumentError } from '../../documents/document-error.js';
+import type { SafeFetch } from '../../fetch/safe-fetch.js';
+import { OAuthError } from '../tokens/oauth-error.js';
+import type { ProxyClient } from './client.js';
+import { redirectUriProblem } from './redirect-uris.js';
+
+const MAX_CACHED = 1000;
+const MAX_FETCHING = 20;
+
+interface CachedClient {
+  readonly client: ProxyClient;
+  readonly until: number;
+}
+
+/**
+ * The clients that are described by a document at their client id. Documents are fetched only from public addresses, and cached
+ * as long as their servers say, within bounds.
+ */
+export class ClientDocuments {
+  readonly #fetch: SafeFetch;
+  readonly #profile: ClientDocumentProfile;
+  readonly #schemes: readonly string[];
+  readonly #cached = new Map<string, CachedClient>();
+  readonly #fetching = new Map<string, Promise<ProxyClient>>();
+
+  constructor(options: {
+    readonly fetch: SafeFetch;
+    readonly profile: ClientDocumentProfile;
+    readonly schemes: readonly string[];
+  }) {
+    this.#fetch = options.fetch;
+    this.#profile = options.profile;
+    this.#schemes = options.schemes;
+  }
+
+  /** The client with this id. Throws an OAuthError that says why there is none. */
+  async find(id: string): Promise<ProxyClient> {
+    const cached = this.#cached.get(id);
+    if (cached !== undefined && cached.until > performance.now()) return cached.client;
+    this.#cached.delete(id);
+    const fetching = this.#fetching.get(id);
+    if (fetching !== undefined) return fetching;
+    // Anyone can name a document. The fetches of all of them together are limited.
+    if (this.#fetching.size >= MAX_FETCHING)
+      throw new OAuthError('temporarily_unavailable', 'Too many clients log in at once. Retry in a moment.');
+    const flight = this.#load(id).finally(() => this.#fetching.delete(id));
+    this.#fetching.set(id, flight);
+    return flight;
+  }
+
+  async #load(id: string): Promise<ProxyClient> {
+    const { client, cacheMs } = await this.#fetchDocument(id);
+    const { tokenEndpointAuthMethod: method, jwks, jwksUri, grantTypes } = client;
+    if (method !== 'none' && method !== 'private_key_jwt')
+      throw new OAuthError(
+        'invalid_client',
+        `The method ${JSON.stringify(method)} of the client is not supported.`,
+      );
+    for (const uri of client.redirectUris) {
+      const problem = redirectUriProblem(uri, this.#schemes);
+      if (problem !== undefined)
+        throw new OAuthError('invalid_client', `A redirect URI of the client ${problem}.`);
+    }
+    const found: ProxyClient = {
+      id,
+      kind: 'document',
+      name: client.name,
+      redirectUris: client.redirectUris,
+      authentication: method === 'none' ? { method } : { method, jwks, jwksUri },
+      mayRefresh: grantTypes.includes('refresh_token'),
+    };
+    const [oldest] = this.#cached.size >= MAX_CACHED ? this.#cached.keys() : [];
+    if (oldest !== undefined) this.#cached.delete(oldest);
+    this.#cached.set(id, { client: found, until: performance.now() + cacheMs });
+    return found;
+  }
+
+  async #fetchDocument(id: string): Promise<FetchedClient> {
+    try {
+      return await fetchClientDocument(id, { fetch: this.#fetch, profile: this.#profile });
+    } catch (error) {
+      if (!(error instanceof DocumentError)) throw error;
+      const code = error.code === 'unavailable' ? 'temporarily_unavailable' : 'invalid_client';
+      throw new OAuthError(code, error.message, { cause: error });
+    }
+  }
+}
