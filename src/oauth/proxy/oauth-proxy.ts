@@ -147,7 +147,10 @@ export function makeOAuthProxy(runtime: ProxyRuntime): (options: OAuthProxyOptio
         ...(scopes.size > 0 && { scopes: [...scopes.keys()] }),
       },
       async start(context) {
-        started ??= build(context);
+        started ??= build(context).catch((error: unknown) => {
+          started = undefined;
+          throw error;
+        });
         await started;
       },
       async check(request) {

@@ -24,6 +24,11 @@ export class TestUser {
         continue;
       }
       const page = await response.text();
+      const [, next] = /<meta http-equiv="refresh" content="0; url=([^"]*)">/.exec(page) ?? [];
+      if (next !== undefined) {
+        response = await this.#request(new URL(next.replaceAll('&amp;', '&'), at).href);
+        continue;
+      }
       const form = readForm(page, at);
       if (form === undefined) return void this.lastPages.push(page);
       response = await this.#request(form.action, form.fields);
@@ -58,7 +63,9 @@ function readForm(
   const [, action, body = ''] = /<form[^>]*action="([^"]*)"[^>]*>([\s\S]*?)<\/form>/.exec(page) ?? [];
   if (action === undefined) return undefined;
   const fields = new URLSearchParams();
-  for (const [input] of body.matchAll(/<input[^>]*>/g)) {
+  const [button] = /<button[^>]*name="[^>]*>/.exec(body) ?? [];
+  for (const input of [...body.matchAll(/<input[^>]*>/g)].map(([one]) => one).concat(button ?? [])) {
+    if (input.includes('type="checkbox"')) continue;
     const [, name] = /name="([^"]*)"/.exec(input) ?? [];
     const [, value] = /value="([^"]*)"/.exec(input) ?? [];
     if (name !== undefined) fields.set(name, value ?? 'test');
