@@ -27,6 +27,13 @@ type Start = (provider: AuthProvider, options?: ProtectedOptions) => Promise<Run
 
 export const SECRET = 'x'.repeat(32);
 
+const waiting: (() => void)[] = [];
+
+/** Ends the calls of the tool `wait`. */
+export function endWaiting(): void {
+  for (const resolve of waiting.splice(0)) resolve();
+}
+
 /** A server whose tools show the caller, need a scope, and stream. */
 export function protectedServer(auth?: AuthProvider): Server {
   return createServer({
@@ -53,7 +60,7 @@ export function protectedServer(auth?: AuthProvider): Server {
         run: async (_, { progress }) => {
           progress(1, 2, 'begun');
           // Ignores its signal, as a careless handler does.
-          await new Promise(() => undefined);
+          await new Promise<void>((resolve) => waiting.push(resolve));
           return '';
         },
       }),
