@@ -24,6 +24,31 @@ export function isSameAddress(a: string, b: string): boolean {
   return number !== undefined && number === numberOf(b);
 }
 
+/**
+ * Makes a function that tells whether an address is one of these, or in one of these ranges (`10.0.0.0/8`). IPv4 addresses are also
+ * found in their IPv4-mapped form. Throws a TypeError that names an entry that is neither.
+ */
+export function addressMatcher(entries: readonly string[]): (address: string) => boolean {
+  const ranges = entries.map(mappedRange);
+  return function isListed(address) {
+    const number = numberOf(address);
+    return number !== undefined && ranges.some((range) => isIn(number, range));
+  };
+}
+
+function mappedRange(entry: string): Range {
+  const [base = '', prefix, ...more] = typeof entry === 'string' ? entry.split('/', 3) : [];
+  const first = numberOf(base);
+  const isIPv4 = parseIPv4(base) !== undefined;
+  const bits = isIPv4 ? 32 : 128;
+  const length = prefix === undefined ? bits : /^[1-9]\d{0,2}$/.test(prefix) ? Number(prefix) : 0;
+  if (first === undefined || more.length > 0 || length < 1 || length > bits)
+    throw new TypeError(
+      `${JSON.stringify(entry)} is not an IP address or a range of them, such as "10.0.0.0/8" or "fd00::/8".`,
+    );
+  return { first, rest: BigInt(bits - length) };
+}
+
 interface Range {
   readonly first: bigint;
   /** The number of bits after the prefix. */

@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto';
+import { anyOf, apiKey, bearer, hashApiKey } from 'fullmcp/auth';
+import { describe, expect, test } from 'vitest';
+import { isSameDigest } from '../../../../src/oauth/server/digests.js';
+import { requestWith } from '../../../support/oauth/auth-request.js';
+
+const [ann, bob] = ['key-of-ann-0123456789', 'key-of-bob-0123456789'];
+const keys = [
+  { hash: await hashApiKey(ann), subject: 'ann', scopes: ['read', 'write'] },
+  { hash: await hashApiKey(bob), subject: 'bob' },
+  { hash: await hashApiKey(`${bob}-new`), subject: 'bob', issuer: 'https://keys.example' },
+];
+const withBearer = (token: string) => requestWith({ authorization: `Bearer ${token}` });
+const check = async (provider: ReturnType<typeof apiKey>, request: ReturnType<typeof requestWith>) =>
+  provider.check(request);
+
+describe('hashApiKey', () => {
+  test('makes the SHA-256 of the key, which anybody can compute', async () => {
+    const digest = createHash('sha256').update(ann).digest('base64url');
+    expect(await hashApiKey(ann)).toBe(`sha256:${digest}`);
+  });
+
+  test('refuses keys that could be guessed', async () => {
+    await expect(hashApiKey('short')).rejects.toThrow(RangeError);
+    await expect(hashApiKey(undefined as never)).rejects.toThrow(RangeError);
+  });
+});
+
+describe('apiKey', () => {
+  test('knows each key by its hash, with its subject and scopes', async () => {
+    const provider = apiKey({ keys });
+    expect(await provider.check(withBearer(ann))).toEqual({
+      subject: 'ann',
+      scopes: ['read', 'write'],
+      claims: {},
+    });
+    expect(await provider.check(withBearer(bob))).toMatchObject({ subject: 'bob', scopes: [] });
+    expect(await provider.check(withBearer(`${bob}-new`))).toMatchObject({ issuer: 'https://keys.example' });
+    expect(await provider.check(requestWith({}))).toBeUndefined();
+    expect(JSON.stringify(await provider.check(withBearer(ann)))).not.toContain('hash');
+  });
+
+  test.each(['', 'key-of-ann-012345678', `${ann}x`, `x${ann}`, ann.toUpperCase(), 'a'.repeat(2000)])(
+    'rejects the key %j with an error that does not contain it',
+    async (key) => {
+      const failure = await check(
+        apiKey({ keys, header: 'X-Api-Key' }),
+        requestWith({ 'x-api-key': key }),
+      ).catch((error: unknown) => error);
+      expect(failure).toMatchObject({ status: 401, message: 'The API key is not valid.' });
+    },
+  );
+
+  test('is not fooled by the hash of a key', async () => {
+    const hash = String(keys[0]?.hash);
+    await expect(
+      check(apiKey({ keys, header: 'x-api-key' }), requestWith({ 'x-api-key': hash })),
+    ).rejects.toThrow();
+    await expect(check(apiKey({ keys }), withBearer(hash.replace('sha256:', '')))).rejects.toThrow();
+  });
+
+  test('reads a header of its own, and leaves the Authorization header to others', async () => {
+    const provider = apiKey({ keys, header: 'X-Api-Key' });
+    expect(provider.schemes).toEqual(['ApiKey']);
+    expect(await provider.check(requestWith({ 'x-api-key': ann }))).toMatchObject({ subject: 'ann' });
+    expect(await provider.check(withBearer(ann))).toBeUndefined();
+  });
+
+  test.each([
+    ['no keys', []],
+    ['a key that is not hashed', [{ hash: 'key-of-ann-0123456789', subject: 'ann' }]],
+    ['a truncated hash', [{ hash: String(keys[0]?.hash).slice(0, -2), subject: 'ann' }]],
+    ['no subject', [{ hash: keys[0]?.hash }]],
+    ['a missing hash', [{ subject: 'ann' }]],
+    ['a hash twice', [keys[0], keys[0]]],
+  ])('cannot be made with %s, and the error does not show it', (_name, wrong) => {
+    const failure = (() => {
+      try {
+        return apiKey({ keys: wrong as never });
+      } catch (error) {
+        return String(error);
+      }
+    })();
+    expect(failure).toMatch(/^TypeError: apiKey: /);
+    expect(failure).not.toContain('key-of-ann');
+  });
+
+  test('compares with every key, of 10,000 too, in an order that does not matter', async () => {
+    const many = await Promise.all(
+      Array.from({ length: 10_000 }, async (_, i) => ({
+        hash: await hashApiKey(`key-number-${i}-0123456`),
+        subject: `s${i}`,
+      })),
+    );
+    const provider = apiKey({ keys: many });
+    for (const i of [0, 5000, 9999])
+      expect(await provider.check(withBearer(`key-number-${i}-0123456`))).toMatchObject({ subject: `s${i}` });
+    expect(() => apiKey({ keys: [...many, ...keys] })).toThrow('10000');
+  });
+});
+
+test('Digests are compared to the end, wherever they differ', () => {
+  const reads = (different: number): number => {
+    let count = 0;
+    const bytes = new Uint8Array(32).map((_, i) => (i === different ? 1 : 0));
+    const counting = new Proxy(bytes, {
+      get(target, key) {
+        if (typeof key === 'string' && /^\d+$/.test(key)) count++;
+        return Reflect.get(target, key, target);
+      },
+    });
+    expect(isSameDigest(counting, new Uint8Array(32))).toBe(different === 32);
+    return count;
+  };
+  expect(new Set([0, 1, 15, 31, 32].map(reads))).toEqual(new Set([32]));
+  expect(isSameDigest(new Uint8Array(31), new Uint8Array(32))).toBe(false);
+});
+
+describe('anyOf', () => {
+  const jwt = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln';
+  const tokens = bearer((token) => (token === jwt ? { subject: 'token' } : undefined), {
+    resource: { authorizationServers: ['https://a.example'], scopes: ['a', 'b'], dpop: 'required' },
+  });
+
+  test('gives a token that looks like a JWT to the next provider, and rejects other unknown keys', async () => {
+    const provider = anyOf(apiKey({ keys }), tokens);
+    expect(await provider.check(withBearer(jwt))).toMatchObject({ subject: 'token' });
+    expect(await provider.check(withBearer(ann))).toMatchObject({ subject: 'ann' });
+    await expect(Promise.resolve(provider.check(withBearer('unknown-key')))).rejects.toThrow('API key');
+  });
+
+  test('uses the prefix of keys to tell them from other tokens', async () => {
+    const seen: string[] = [];
+    const spy = bearer((token) => {
+      seen.push(token);
+      return { subject: 'token' };
+    });
+    const provider = anyOf(apiKey({ keys, prefix: 'key-of-' }), spy);
+    expect(await provider.check(withBearer('opaque'))).toMatchObject({ subject: 'token' });
+    await expect(Promise.resolve(provider.check(withBearer('key-of-nobody')))).rejects.toThrow('API key');
+    expect(seen).toEqual(['opaque']);
+  });
+
+  test('does not try credentials that one kind rejects as another kind', async () => {
+    const provider = anyOf(apiKey({ keys, header: 'x-api-key' }), tokens);
+    const both = requestWith({ 'x-api-key': 'wrong', authorization: `Bearer ${jwt}` });
+    await expect(Promise.resolve(provider.check(both))).rejects.toThrow('API key');
+  });
+
+  test('merges schemes, facts, pages, starts and closes', async () => {
+    const log: string[] = [];
+    const page = new Response('page');
+    const provider = anyOf(tokens, {
+      check: () => undefined,
+      schemes: ['DPoP', 'Bearer'],
+      optional: true,
+      resource: { authorizationServers: ['https://a.example', 'https://b.example'], scopes: ['b', 'c'] },
+      handle: (request) => (request.url.endsWith('/page') ? Promise.resolve(page) : undefined),
+      start: () => void log.push('start'),
+      close: () => void log.push('close'),
+    });
+    expect(provider).toMatchObject({
+      optional: true,
+      schemes: ['Bearer', 'DPoP'],
+      resource: {
+        authorizationServers: ['https://a.example', 'https://b.example'],
+        scopes: ['a', 'b', 'c'],
+        dpop: 'supported',
+      },
+    });
+    expect(await provider.handle?.(new Request('https://x.example/page'))).toBe(page);
+    expect(provider.handle?.(new Request('https://x.example/other'))).toBeUndefined();
+    await provider.start?.(undefined as never);
+    await provider.close?.();
+    expect(log).toEqual(['start', 'close']);
+    expect(anyOf(tokens).handle).toBeUndefined();
+    expect(() => anyOf()).toThrow('anyOf needs');
+  });
+});
