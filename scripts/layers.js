@@ -38,6 +38,10 @@ export const LAYERS = {
       'client/grants',
       'client',
       'server',
+      'server/keys',
+      'server/dpop',
+      'server/tokens',
+      'server/presets',
       'proxy/upstream',
       'proxy/tokens',
       'proxy/clients',
@@ -149,6 +153,7 @@ export const MAY_LOAD_NODE = [
   'postgres.ts',
   'redis.ts',
   'nats.ts',
+  'auth.ts',
   'oauth.ts',
   'oauth-proxy.ts',
 ];

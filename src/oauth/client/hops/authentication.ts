@@ -1,6 +1,7 @@
 import * as oauth from 'oauth4webapi';
-import { decodeBase64, encodeBase64 } from '../../../protocol/encoding/base64.js';
+import { decodeBase64 } from '../../../protocol/encoding/base64.js';
 import { McpError } from '../../../protocol/errors.js';
+import { basicCredentials } from '../../fetch/basic-credentials.js';
 
 // How a client proves to a token endpoint who it is.
 
@@ -59,16 +60,10 @@ export function secretAuthentication(method: string, secret: string): ClientAuth
   }
 }
 
-/** RFC 6749, 2.3.1. Escapes no more than a form does: servers that do not decode the two parts refuse `%2D`. */
 function basic(secret: string): oauth.ClientAuth {
   return function clientSecretBasic(_as, client, _body, headers) {
-    const pair = `${formEncode(client.client_id)}:${formEncode(secret)}`;
-    headers.set('authorization', `Basic ${encodeBase64(new TextEncoder().encode(pair))}`);
+    headers.set('authorization', basicCredentials(client.client_id, secret));
   };
-}
-
-function formEncode(text: string): string {
-  return new URLSearchParams([['', text]]).toString().slice(1);
 }
 
 /** The parameters of WebCrypto for an algorithm of JOSE; undefined for algorithms that are not supported. */

@@ -1,0 +1,167 @@
+import type { JsonObject } from '../../../jsonrpc/message.js';
+import { checkOptions } from '../../../protocol/checks/known-keys.js';
+import type { AuthContext } from '../../../state/auth-provider.js';
+import { KeySet, type KeySetTimes } from '../keys/key-set.js';
+import { checkChosenUrl, chosenHosts } from '../keys/load-keys.js';
+import type { VerifierRuntime } from '../keys/runtime.js';
+import { TokenCache } from './token-cache.js';
+import { audiencesOf, checkTokenOptions, type TokenOptions, tokenOptionKeys } from './token-options.js';
+import { createTokenProvider, type TokenProvider } from './token-provider.js';
+import { type AcceptedIssuer, type JwtRules, verifyJwt } from './verify-jwt.js';
+
+/** An issuer of tokens, and where its keys are. */
+export interface TokenIssuer {
+  /** The `iss` of its tokens, compared as text: a slash more is another issuer. */
+  readonly issuer: string;
+  /** The URL of its public keys. Default: the `jwks_uri` of its metadata (RFC 8414, otherwise OpenID Connect Discovery). */
+  readonly jwksUri?: string | undefined;
+  /** Whether the protected resource metadata names this issuer, so that clients log in there. Default: true. */
+  readonly isAdvertised?: boolean | undefined;
+}
+
+/** The options of `jwt`. */
+export interface JwtOptions extends TokenOptions {
+  /** The issuer of the tokens, or several. */
+  readonly issuer: string | TokenIssuer | readonly (string | TokenIssuer)[];
+  /** The URL of the public keys, if there is one issuer. Default: the `jwks_uri` of its metadata. */
+  readonly jwksUri?: string | undefined;
+  /** The accepted algorithms. Default: RS256, PS256, ES256, ES384, EdDSA. */
+  readonly algorithms?: readonly string[] | undefined;
+  /** The type that the header of tokens must have, such as `at+jwt`. Default: none, `JWT` or `at+jwt`. */
+  readonly typ?: string | undefined;
+  /** The hosts on private networks that may be asked for metadata and keys, besides those of `issuer` and `jwksUri`. Default: none. */
+  readonly privateHosts?: readonly string[] | undefined;
+}
+
+/** The parts that presets and tests add to `jwt`. */
+export interface JwtParts {
+  /** The name of the function in errors. */
+  readonly name?: string;
+  readonly refuse?: (claims: JsonObject) => string | undefined;
+  readonly now?: () => number;
+  readonly times?: KeySetTimes;
+}
+
+const jwtOptionKeys = {
+  ...tokenOptionKeys,
+  issuer: true,
+  jwksUri: true,
+  algorithms: true,
+  typ: true,
+  privateHosts: true,
+} as const satisfies Readonly<Record<Exclude<keyof JwtOptions, symbol>, true>>;
+
+const defaultAlgorithms = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA', 'Ed25519'];
+/** Algorithms with public keys. A symmetric one beside them would let anybody sign with the public key. */
+const asymmetric = /^(?:RS|PS|ES)(?:256|384|512)$|^EdDSA$|^Ed25519$/;
+const CACHE_SECONDS = 300;
+const TOLERANCE_SECONDS = 5;
+
+/** Makes `jwt` for a runtime. */
+export function makeJwt(runtime: VerifierRuntime): (options: JwtOptions) => TokenProvider {
+  return function jwt(options) {
+    return createJwt(runtime, options);
+  };
+}
+
+/** Makes a provider for the signed tokens of an issuer. */
+export function createJwt(
+  runtime: VerifierRuntime,
+  options: JwtOptions,
+  parts: JwtParts = {},
+): TokenProvider {
+  const { name = 'jwt', now = Date.now } = parts;
+  const issuers = readIssuers(name, options);
+  const { algorithms = defaultAlgorithms, clockToleranceSeconds = TOLERANCE_SECONDS } = options;
+  const { cacheSeconds = CACHE_SECONDS } = options;
+  const urls = issuers.flatMap(({ issuer, jwksUri }) => [issuer, jwksUri]);
+  const privateHosts = chosenHosts(urls, options.privateHosts);
+  for (const { issuer, jwksUri } of issuers) {
+    // An issuer whose keys are elsewhere is only compared.
+    if (jwksUri === undefined) checkChosenUrl(name, issuer, { option: 'issuer', privateHosts });
+    else checkChosenUrl(name, jwksUri, { option: 'jwksUri', privateHosts });
+  }
+  const fetch = runtime.safeFetch({ privateHosts });
+  const cache = new TokenCache({ keepMs: cacheSeconds * 1000, now });
+  let log: AuthContext['log'] | undefined;
+  const keySets = issuers.map(
+    (source) =>
+      new KeySet({
+        ...source,
+        fetch,
+        privateHosts,
+        sharesWork: runtime.sharesWork,
+        onRemoved: () => cache.clear(),
+        onTrouble: (message, error) => log?.('warning', message, error),
+        now,
+        ...(parts.times !== undefined && { times: parts.times }),
+      }),
+  );
+  const accepted = new Map<string, AcceptedIssuer>(
+    issuers.map(({ issuer }, index) => {
+      const keySet = keySets[index] as KeySet;
+      return [
+        issuer,
+        {
+          issuer,
+          refuse: parts.refuse,
+          keys: (header, token) => keySet.find(header, token),
+          refresh: () => keySet.refresh(),
+        },
+      ];
+    }),
+  );
+  const rules: JwtRules = {
+    algorithms,
+    audiences: audiencesOf(options),
+    clientIds: options.clientIds,
+    names: options.claims,
+    toleranceSeconds: clockToleranceSeconds,
+    typ: options.typ,
+    now,
+  };
+  return createTokenProvider({
+    name,
+    options,
+    runtime,
+    cache,
+    now,
+    verify: (token) => verifyJwt(token, accepted, rules),
+    authorizationServers: issuers
+      .filter(({ isAdvertised = true }) => isAdvertised)
+      .map(({ issuer }) => issuer),
+    start(context) {
+      log = context.log;
+      // In the background: a server starts although its issuer does not answer. Workers allow no requests at this time.
+      if (runtime.sharesWork) for (const keySet of keySets) void keySet.warmUp();
+    },
+    close() {
+      for (const keySet of keySets) keySet.close();
+    },
+  });
+}
+
+function readIssuers(name: string, options: JwtOptions): readonly TokenIssuer[] {
+  checkOptions(name, options, jwtOptionKeys);
+  checkTokenOptions(name, options);
+  const { issuer, jwksUri, algorithms } = options;
+  const list = (Array.isArray(issuer) ? issuer : [issuer]) as readonly (string | TokenIssuer)[];
+  const issuers = list.map((one) => (typeof one === 'string' ? { issuer: one } : one));
+  const isValid = issuers.every((one) => typeof one?.issuer === 'string' && one.issuer !== '');
+  if (!isValid || issuers.length === 0)
+    throw new TypeError(
+      `${name}: \`issuer\` is required: the URL that tokens have as their \`iss\`, or several.`,
+    );
+  if (new Set(issuers.map((one) => one.issuer)).size < issuers.length)
+    throw new TypeError(`${name}: \`issuer\` names one issuer twice.`);
+  if (jwksUri !== undefined && issuers.length > 1)
+    throw new TypeError(
+      `${name}: with several issuers, each one has its own \`jwksUri\`: issuer: [{ issuer, jwksUri }].`,
+    );
+  const refused = algorithms?.find((one) => !asymmetric.test(one));
+  if (refused !== undefined || algorithms?.length === 0)
+    throw new TypeError(
+      `${name}: \`algorithms\` may have RS, PS and ES algorithms, EdDSA and Ed25519. For tokens with a shared secret (HS256) use sharedSecretJwt.`,
+    );
+  return issuers.map((one) => (jwksUri === undefined ? one : { ...one, jwksUri: one.jwksUri ?? jwksUri }));
+}

@@ -1,0 +1,161 @@
+import type { Auth } from '../../../protocol/call.js';
+import type { McpError } from '../../../protocol/errors.js';
+import { insufficientScope } from '../../../protocol/insufficient-scope.js';
+import type { AuthContext, AuthProvider, AuthRequest, ResourceFacts } from '../../../state/auth-provider.js';
+import { invalidToken, readAuthorization, readToken } from '../credentials.js';
+import { ProofChecker } from '../dpop/proof-checker.js';
+import { invalidBinding } from '../dpop/proof-errors.js';
+import { TokenDigest, type VerifierRuntime } from '../keys/runtime.js';
+import { Revocations } from './revocations.js';
+import type { TokenCache, Verdict, VerifiedToken } from './token-cache.js';
+import type { TokenOptions } from './token-options.js';
+
+/** Identifies callers by tokens. */
+export interface TokenProvider extends AuthProvider {
+  /**
+   * Rejects a token from now on, in this process at once, and in the other processes of the server when they verify it again, after
+   * `cacheSeconds` at the latest. Needs the option `revocable`.
+   */
+  revoke(token: string): Promise<void>;
+}
+
+/** The parts in which the providers for tokens differ. */
+export interface TokenProviderParts {
+  readonly name: string;
+  readonly options: TokenOptions;
+  readonly runtime: VerifierRuntime;
+  readonly cache: TokenCache;
+  /** Checks a token that is not in the cache. Throws only if that is impossible now. */
+  readonly verify: (token: string) => Promise<Verdict>;
+  readonly authorizationServers?: readonly string[] | undefined;
+  readonly start?: ((context: AuthContext) => void) | undefined;
+  readonly close?: (() => void) | undefined;
+  readonly now?: (() => number) | undefined;
+}
+
+/** Makes a provider: the scheme and the token of a request, the cache, the proof of the key, the scopes. */
+export function createTokenProvider(parts: TokenProviderParts): TokenProvider {
+  const { name, options, runtime, cache, now } = parts;
+  const { dpop, requiredScopes = [], optional = false } = options;
+  const digest = new TokenDigest();
+  const proofs = new ProofChecker({ nonce: options.dpopNonce, now, digest });
+  const revocations = new Revocations(options.revocable === true);
+  const flights = new Map<string, Promise<Verdict>>();
+
+  function check(request: AuthRequest): Auth | undefined | Promise<Auth | undefined> {
+    const scheme = readAuthorization(request)?.scheme;
+    if (scheme !== 'bearer' && scheme !== 'dpop') return undefined;
+    const token = readToken(request, scheme);
+    if (token === undefined) return undefined;
+    if (scheme === 'dpop' && dpop === undefined)
+      throw invalidToken('This server does not accept tokens with the scheme DPoP. Use Bearer.');
+    const presented: Presented = { token, scheme, request };
+    const tokenDigest = digest.of(token);
+    return typeof tokenDigest === 'string'
+      ? checkToken(presented, tokenDigest)
+      : tokenDigest.then((one) => checkToken(presented, one));
+  }
+
+  function checkToken(presented: Presented, tokenDigest: string): Auth | Promise<Auth> {
+    const known = cache.get(tokenDigest);
+    if (known !== undefined) return conclude(known, presented, tokenDigest);
+    return verifyOnce(presented.token, tokenDigest).then((verdict) =>
+      conclude(verdict, presented, tokenDigest),
+    );
+  }
+
+  /** Requests with the same token at the same time share one check. */
+  function verifyOnce(token: string, tokenDigest: string): Promise<Verdict> {
+    const under = flights.get(tokenDigest);
+    if (under !== undefined) return under;
+    const { generation } = cache;
+    const flight = verify(token, tokenDigest)
+      .then((verdict) => {
+        cache.add(tokenDigest, verdict, generation);
+        return verdict;
+      })
+      .finally(() => {
+        if (flights.get(tokenDigest) === flight) flights.delete(tokenDigest);
+      });
+    if (runtime.sharesWork) flights.set(tokenDigest, flight);
+    return flight;
+  }
+
+  async function verify(token: string, tokenDigest: string): Promise<Verdict> {
+    const verdict = await parts.verify(token);
+    // Only for valid tokens: nobody can fill the store's time with invented ones.
+    if ('auth' in verdict && (await revocations.has(tokenDigest)))
+      return { reason: 'The token was revoked.', isFinal: true };
+    return verdict;
+  }
+
+  function conclude(verdict: Verdict, presented: Presented, tokenDigest: string): Auth | Promise<Auth> {
+    if (!('auth' in verdict)) throw rejected(verdict.reason, presented);
+    const { auth } = verdict;
+    checkBinding(verdict, presented);
+    for (const scope of requiredScopes) {
+      if (!auth.scopes.includes(scope)) throw insufficientScope(requiredScopes);
+    }
+    if (verdict.jkt === undefined) return auth;
+    const { request } = presented;
+    return proofs.check({ request, tokenDigest, jkt: verdict.jkt }).then(() => auth);
+  }
+
+  function checkBinding({ jkt }: VerifiedToken, { scheme }: Presented): void {
+    if (jkt !== undefined && dpop === undefined)
+      throw invalidToken('The token is bound to a key (cnf), and this server does not check proofs of keys.');
+    const refuse = (message: string): McpError => invalidBinding(message, proofs.algorithms);
+    if (jkt !== undefined && scheme !== 'dpop')
+      throw refuse('The token is bound to a key (cnf.jkt): use the scheme DPoP and a proof of the key.');
+    if (jkt === undefined && dpop === 'required')
+      throw refuse('This server accepts only tokens that are bound to a key (cnf.jkt).');
+    if (jkt === undefined && scheme === 'dpop')
+      throw refuse('The token is not bound to a key (cnf.jkt): use the scheme Bearer.');
+  }
+
+  function rejected(reason: string, { scheme }: Presented): McpError {
+    return scheme === 'dpop' ? invalidBinding(reason, proofs.algorithms) : invalidToken(reason);
+  }
+
+  return {
+    check,
+    optional,
+    schemes: schemesOf(dpop),
+    resource: resourceOf(parts),
+    async start(context) {
+      proofs.start(context);
+      revocations.start(context);
+      await digest.load(runtime);
+      parts.start?.(context);
+    },
+    close: () => parts.close?.(),
+    async revoke(token) {
+      const tokenDigest = await digest.of(token);
+      await revocations.add(tokenDigest, name);
+      cache.delete(tokenDigest);
+      // A check that is under way may have begun before.
+      flights.delete(tokenDigest);
+    },
+  };
+}
+
+interface Presented {
+  readonly token: string;
+  readonly scheme: 'bearer' | 'dpop';
+  readonly request: AuthRequest;
+}
+
+function schemesOf(dpop: TokenOptions['dpop']): readonly string[] {
+  if (dpop === undefined) return ['Bearer'];
+  return dpop === 'required' ? ['DPoP'] : ['Bearer', 'DPoP'];
+}
+
+function resourceOf({ authorizationServers = [], options }: TokenProviderParts): ResourceFacts | undefined {
+  const { scopes, dpop } = options;
+  if (authorizationServers.length === 0) return undefined;
+  return {
+    authorizationServers,
+    scopes: scopes?.filter((scope) => scope !== 'offline_access'),
+    dpop,
+  };
+}
