@@ -1,9 +1,35 @@
 // The entry `fullmcp/auth`: authorizes the callers of a server.
 
+import { hasNode, lazySafeFetch } from './adapters/node/fetch/lazy-safe-fetch.js';
+import type { VerifierRuntime } from './oauth/server/keys/runtime.js';
+import { makePresets, type ProviderPresets } from './oauth/server/presets/make-presets.js';
+import { type IntrospectionOptions, makeIntrospection } from './oauth/server/tokens/introspection.js';
+import { type JwtOptions, makeJwt } from './oauth/server/tokens/jwt.js';
+import { makeSharedSecretJwt, type SharedSecretJwtOptions } from './oauth/server/tokens/shared-secret-jwt.js';
+import type { TokenProvider } from './oauth/server/tokens/token-provider.js';
+
 export { anyOf } from './oauth/server/any-of.js';
 export { type ApiKey, type ApiKeyOptions, apiKey } from './oauth/server/api-key.js';
 export { type BearerOptions, bearer, type ProviderOptions, type VerifyToken } from './oauth/server/bearer.js';
 export { hashApiKey } from './oauth/server/digests.js';
+export type { Auth0Options } from './oauth/server/presets/auth0.js';
+export type { ClerkOptions } from './oauth/server/presets/clerk.js';
+export type { CognitoOptions } from './oauth/server/presets/cognito.js';
+export type { EntraOptions } from './oauth/server/presets/entra.js';
+export type { KeycloakOptions } from './oauth/server/presets/keycloak.js';
+export type { OktaOptions } from './oauth/server/presets/okta.js';
+export type { PresetOptions } from './oauth/server/presets/preset.js';
+export type { WorkosOptions } from './oauth/server/presets/workos.js';
+export type { ClaimNames } from './oauth/server/tokens/claims.js';
+export type { IntrospectionOptions } from './oauth/server/tokens/introspection.js';
+export type { JwtOptions, TokenIssuer } from './oauth/server/tokens/jwt.js';
+export {
+  type MintTokenOptions,
+  mintToken,
+  type SharedSecretJwtOptions,
+} from './oauth/server/tokens/shared-secret-jwt.js';
+export { type TokenOptions, unsafeAnyAudience } from './oauth/server/tokens/token-options.js';
+export type { TokenProvider } from './oauth/server/tokens/token-provider.js';
 export {
   type GatewaySecret,
   type TrustedProxyOptions,
@@ -12,3 +38,56 @@ export {
 export type { AuthInit } from './protocol/caller.js';
 export { insufficientScope } from './protocol/insufficient-scope.js';
 export type { AuthContext, AuthProvider, AuthRequest, ResourceFacts } from './state/auth-provider.js';
+
+const runtime: VerifierRuntime = {
+  safeFetch: lazySafeFetch,
+  // A Worker must not wait for the work of another request.
+  sharesWork: !('WebSocketPair' in globalThis),
+  ...(hasNode() && {
+    loadDigest: async () => (await import('./adapters/node/oauth/digest.js')).nodeDigest,
+  }),
+};
+
+/**
+ * Identifies callers by signed tokens (JWT), which it verifies with the keys that their issuer publishes.
+ *
+ * @example
+ * const auth = jwt({ issuer: 'https://login.example.com', audience: 'https://mcp.example.com/mcp' });
+ * await serve(server, { auth });
+ */
+export const jwt: (options: JwtOptions) => TokenProvider = /* @__PURE__ */ makeJwt(runtime);
+
+/**
+ * Identifies callers by tokens of any form, about which it asks the authorization server (RFC 7662).
+ *
+ * @example
+ * const auth = introspection({ issuer: 'https://login.example.com', clientId: 'mcp', clientSecret, audience: url });
+ */
+export const introspection: (options: IntrospectionOptions) => TokenProvider =
+  /* @__PURE__ */ makeIntrospection(runtime);
+
+/**
+ * Identifies callers by tokens that are signed with a shared secret (HS256), as `mintToken` makes them: for tests and small setups.
+ *
+ * @example
+ * const auth = sharedSecretJwt({ secret, issuer: 'my-company', audience: 'https://mcp.example.com/mcp' });
+ */
+export const sharedSecretJwt: (options: SharedSecretJwtOptions) => TokenProvider =
+  /* @__PURE__ */ makeSharedSecretJwt(runtime);
+
+const presets: ProviderPresets = /* @__PURE__ */ makePresets(runtime);
+
+/** Identifies callers by tokens of Auth0. */
+export const auth0: ProviderPresets['auth0'] = presets.auth0;
+/** Identifies callers by OAuth access tokens of Clerk. */
+export const clerk: ProviderPresets['clerk'] = presets.clerk;
+/** Identifies callers by access tokens of Amazon Cognito. */
+export const cognito: ProviderPresets['cognito'] = presets.cognito;
+/** Identifies callers by tokens of Microsoft Entra ID. */
+export const entra: ProviderPresets['entra'] = presets.entra;
+/** Identifies callers by tokens of Keycloak. */
+export const keycloak: ProviderPresets['keycloak'] = presets.keycloak;
+/** Identifies callers by tokens of a custom authorization server of Okta. */
+export const okta: ProviderPresets['okta'] = presets.okta;
+/** Identifies callers by tokens of WorkOS AuthKit. */
+export const workos: ProviderPresets['workos'] = presets.workos;

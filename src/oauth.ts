@@ -1,11 +1,11 @@
 // The entry `fullmcp/oauth`: authorizes clients.
 
+import { hasNode, lazySafeFetch } from './adapters/node/fetch/lazy-safe-fetch.js';
 import type { FileTokenStoreOptions } from './adapters/node/oauth/file-token-store.js';
 import type { OAuthRuntime } from './oauth/client/create-auth.js';
 import { makeMachineClients } from './oauth/client/machine-clients.js';
 import { makeOAuth } from './oauth/client/oauth.js';
 import type { TokenStore } from './oauth/client/store/token-store.js';
-import type { SafeFetch } from './oauth/fetch/safe-fetch.js';
 
 export type { FileTokenStoreOptions, TokenKey } from './adapters/node/oauth/file-token-store.js';
 export type { AuthorizationOptions, OAuthClient } from './oauth/client/create-auth.js';
@@ -37,25 +37,9 @@ export type {
   ClientAuth,
 } from './protocol/model/client-auth.js';
 
-/** Whether the modules of Node are there. Workers have some of them, but not those that open connections. */
-function hasNode(): boolean {
-  const others = ['WebSocketPair', 'EdgeRuntime', 'document'];
-  return globalThis.process?.versions?.node !== undefined && !others.some((name) => name in globalThis);
-}
-
 // The code for Node is loaded when it is needed, so that other runtimes never load it.
 const runtime: OAuthRuntime = {
-  safeFetch(options) {
-    let fetch: Promise<SafeFetch> | undefined;
-    const load = async (): Promise<SafeFetch> =>
-      hasNode()
-        ? (await import('./adapters/node/fetch/node-safe-fetch.js')).nodeSafeFetch(options)
-        : (await import('./oauth/fetch/over-web-fetch.js')).webSafeFetch(options);
-    return async function safeFetch(url, init) {
-      fetch ??= load();
-      return (await fetch)(url, init);
-    };
-  },
+  safeFetch: lazySafeFetch,
   ...(hasNode() && {
     browser: (options) => ({
       async start(how) {

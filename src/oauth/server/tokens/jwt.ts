@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../jsonrpc/message.js';
 import { checkOptions } from '../../../protocol/checks/known-keys.js';
 import type { AuthContext } from '../../../state/auth-provider.js';
-import { KeySet, type KeySetTimes } from '../keys/key-set.js';
+import { IssuerKeys, type KeyTimes } from '../keys/issuer-keys.js';
 import { checkChosenUrl, chosenHosts } from '../keys/load-keys.js';
 import type { VerifierRuntime } from '../keys/runtime.js';
 import { TokenCache } from './token-cache.js';
@@ -39,7 +39,7 @@ export interface JwtParts {
   readonly name?: string;
   readonly refuse?: (claims: JsonObject) => string | undefined;
   readonly now?: () => number;
-  readonly times?: KeySetTimes;
+  readonly times?: KeyTimes;
 }
 
 const jwtOptionKeys = {
@@ -86,7 +86,7 @@ export function createJwt(
   let log: AuthContext['log'] | undefined;
   const keySets = issuers.map(
     (source) =>
-      new KeySet({
+      new IssuerKeys({
         ...source,
         fetch,
         privateHosts,
@@ -99,7 +99,7 @@ export function createJwt(
   );
   const accepted = new Map<string, AcceptedIssuer>(
     issuers.map(({ issuer }, index) => {
-      const keySet = keySets[index] as KeySet;
+      const keySet = keySets[index] as IssuerKeys;
       return [
         issuer,
         {

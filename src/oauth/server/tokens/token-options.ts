@@ -1,3 +1,4 @@
+import type { ProviderOptions } from '../bearer.js';
 import { type ClaimNames, checkClaimNames } from './claims.js';
 
 // The options that all providers for tokens share.
@@ -9,7 +10,7 @@ import { type ClaimNames, checkClaimNames } from './claims.js';
 export const unsafeAnyAudience: unique symbol = Symbol('fullmcp.unsafeAnyAudience');
 
 /** The options of `jwt`, `introspection` and `sharedSecretJwt`. */
-export interface TokenOptions {
+export interface TokenOptions extends ProviderOptions {
   /**
    * The audience that a token must be for (`aud`), usually the URL of this server. One of several is enough. It is compared as text.
    * Required, unless `[unsafeAnyAudience]` is set.
@@ -32,8 +33,6 @@ export interface TokenOptions {
    * Default: 300 s, or 30 s if another server is asked (`introspection`).
    */
   readonly cacheSeconds?: number | undefined;
-  /** Whether a request without a token is served for an anonymous caller. Default: it gets 401. */
-  readonly optional?: boolean | undefined;
   /**
    * Whether tokens that are bound to a key (DPoP) are accepted, or are the only ones. Bound tokens are never accepted without the
    * proof of their key. Default: bound tokens are rejected.

@@ -18,20 +18,22 @@ interface ProofChanges {
 
 /** A client with a key of its own, and a token that is bound to it. */
 class Client {
+  readonly jwk: JWK;
+  readonly jkt: string;
   readonly #privateKey: CryptoKey;
-  private constructor(
-    readonly jwk: JWK,
-    readonly jkt: string,
-    privateKey: CryptoKey,
-    readonly alg: string,
-  ) {
-    this.#privateKey = privateKey;
+  readonly #alg: string;
+
+  private constructor(key: { jwk: JWK; jkt: string; privateKey: CryptoKey; alg: string }) {
+    this.jwk = key.jwk;
+    this.jkt = key.jkt;
+    this.#privateKey = key.privateKey;
+    this.#alg = key.alg;
   }
 
   static async create(alg = 'ES256'): Promise<Client> {
     const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
     const jwk = await exportJWK(publicKey);
-    return new Client(jwk, await calculateJwkThumbprint(jwk), privateKey, alg);
+    return new Client({ jwk, jkt: await calculateJwkThumbprint(jwk), privateKey, alg });
   }
 
   async prove(token: string, { claims = {}, header = {} }: ProofChanges = {}): Promise<string> {
@@ -39,7 +41,7 @@ class Client {
     const all = { jti: crypto.randomUUID(), iat: now(), htm: 'POST', htu: url, ath, ...claims };
     const payload = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
     return await new SignJWT(payload)
-      .setProtectedHeader({ typ: 'dpop+jwt', alg: this.alg, jwk: this.jwk, ...header })
+      .setProtectedHeader({ typ: 'dpop+jwt', alg: this.#alg, jwk: this.jwk, ...header })
       .sign(this.#privateKey);
   }
 }

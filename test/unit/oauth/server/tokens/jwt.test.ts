@@ -1,5 +1,5 @@
 import { createPublicKey } from 'node:crypto';
-import { exportSPKI, importJWK, SignJWT, UnsecuredJWT } from 'jose';
+import { exportSPKI, importJWK, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { createJwt, type JwtOptions } from '../../../../../src/oauth/server/tokens/jwt.js';
 import { unsafeAnyAudience } from '../../../../../src/oauth/server/tokens/token-options.js';
@@ -108,7 +108,7 @@ describe('jwt', () => {
     ['two bindings', { cnf: { jkt: 'a', 'x5t#S256': 'x' } }, /cnf/],
   ])('refuses a token with %s', async (_, claims, description) => {
     const { issuer, provider } = await setUp();
-    await expectInvalid(provider, await issuer.sign(claims as object), description);
+    await expectInvalid(provider, await issuer.sign(claims as JWTPayload), description);
   });
 
   it('refuses a token that is bound to a key, unless DPoP is on', async () => {
@@ -196,7 +196,7 @@ describe('jwt under attack', () => {
     for (const alg of ['RS256', 'ES256']) {
       const issuer = await TokenIssuer.create({ alg });
       const provider = createJwt(issuer.runtime, { issuer: issuer.issuer, audience });
-      const jwk = issuer.keys[0]?.publicJwk as object;
+      const jwk = issuer.keys[0]?.publicJwk as JsonWebKey & Record<string, string>;
       const key = (await importJWK(jwk, alg, { extractable: true })) as CryptoKey;
       const secrets = [
         await exportSPKI(key),
@@ -269,7 +269,7 @@ describe('jwt under attack', () => {
   it('refuses claims with the names of members of every object', async () => {
     const { issuer, provider } = await setUp({ claims: { subject: 'constructor' } });
     await expectInvalid(provider, await issuer.sign(), /subject \(constructor\)/);
-    const parsed = JSON.parse('{"__proto__":{"scope":"admin"}}') as object;
+    const parsed = JSON.parse('{"__proto__":{"scope":"admin"}}') as JWTPayload;
     const plain = await setUp();
     const auth = await plain.check(await plain.issuer.sign(parsed));
     expect(auth?.scopes).toEqual([]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keySetTimes } from '../../../../../src/oauth/server/keys/key-set.js';
+import { keyTimes } from '../../../../../src/oauth/server/keys/issuer-keys.js';
 import { createJwt } from '../../../../../src/oauth/server/tokens/jwt.js';
 import type { TokenProvider } from '../../../../../src/oauth/server/tokens/token-provider.js';
 import { McpError } from '../../../../../src/protocol/errors.js';
@@ -62,7 +62,7 @@ describe('the keys of an issuer', () => {
     const inFloor = await Promise.all(bad.map(status));
     expect(new Set(inFloor)).toEqual(new Set([401]));
     expect(issuer.keyFetches).toBe(1);
-    clock.now += keySetTimes.floorMs;
+    clock.now += keyTimes.floorMs;
     await Promise.all(bad.map(status));
     for (const token of bad.slice(0, 100)) await status(token);
     expect(issuer.keyFetches).toBe(2);
@@ -74,7 +74,7 @@ describe('the keys of an issuer', () => {
     const { issuer, clock, sign, status } = await setUp();
     expect(await status(await sign())).toBe(200);
     const second = await issuer.addKey('key-2');
-    clock.now += keySetTimes.floorMs;
+    clock.now += keyTimes.floorMs;
     expect(await status(await sign({}, {}, second))).toBe(200);
     expect(issuer.keyFetches).toBe(2);
   });
@@ -85,7 +85,7 @@ describe('the keys of an issuer', () => {
     issuer.keys = [];
     await issuer.addKey('key-2');
     expect(await status(await sign({}, { kid: undefined }))).toBe(401);
-    clock.now += keySetTimes.floorMs;
+    clock.now += keyTimes.floorMs;
     expect(await status(await sign({}, { kid: undefined }))).toBe(200);
     expect(issuer.keyFetches).toBe(2);
   });
@@ -96,7 +96,7 @@ describe('the keys of an issuer', () => {
     expect(await status(token)).toBe(200);
     const [first] = issuer.keys.splice(0);
     const second = await issuer.addKey('key-2');
-    clock.now += keySetTimes.floorMs;
+    clock.now += keyTimes.floorMs;
     // The cached token is still valid: nobody has looked.
     expect(await status(token)).toBe(200);
     expect(await status(await sign({}, {}, second))).toBe(200);
@@ -109,7 +109,7 @@ describe('the keys of an issuer', () => {
     const token = await sign();
     const caller = await check(token);
     const second = await issuer.addKey('key-2');
-    clock.now += keySetTimes.floorMs;
+    clock.now += keyTimes.floorMs;
     await check(await sign({}, {}, second));
     expect(await check(token)).toBe(caller);
   });
@@ -119,13 +119,13 @@ describe('the keys of an issuer', () => {
     const token = await sign();
     for (let index = 0; index < 20; index++) expect(await status(token)).toBe(503);
     expect(issuer.fetched).toHaveLength(1);
-    clock.now += keySetTimes.retryMs;
+    clock.now += keyTimes.retryMs;
     expect(new Set(await Promise.all(Array.from({ length: 20 }, () => status(token))))).toEqual(
       new Set([503]),
     );
     expect(issuer.fetched).toHaveLength(2);
     issuer.isDown = false;
-    clock.now += keySetTimes.retryMs;
+    clock.now += keyTimes.retryMs;
     expect(await status(token)).toBe(200);
   });
 
@@ -134,13 +134,13 @@ describe('the keys of an issuer', () => {
     await start(provider, context);
     expect(await status(await sign())).toBe(200);
     issuer.isDown = true;
-    clock.now += keySetTimes.maxAgeMs;
+    clock.now += keyTimes.maxAgeMs;
     const before = issuer.fetched.length;
     for (let index = 0; index < 20; index++) expect(await status(await sign())).toBe(200);
     expect(issuer.fetched.length - before).toBe(1);
     // Nobody knows whether the issuer has this key by now.
     expect(await status(await sign({}, { kid: 'new' }))).toBe(503);
-    clock.now += keySetTimes.staleMs;
+    clock.now += keyTimes.staleMs;
     expect(await status(await sign())).toBe(503);
     expect(context.logged).toEqual([expect.stringContaining('The last known keys are used for now.')]);
   });

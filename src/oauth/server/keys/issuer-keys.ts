@@ -16,7 +16,7 @@ import { fetchKeys, findJwksUri, type KeySource } from './load-keys.js';
 type FindKey = ReturnType<typeof createLocalJWKSet>;
 
 /** The times of a key set, in milliseconds. */
-export interface KeySetTimes {
+export interface KeyTimes {
   /** The age at which keys are fetched again. */
   readonly maxAgeMs: number;
   /** The time between two fetches because of an unknown key, whether the first one worked or not. */
@@ -29,7 +29,7 @@ export interface KeySetTimes {
   readonly addressMs: number;
 }
 
-export const keySetTimes: KeySetTimes = {
+export const keyTimes: KeyTimes = {
   maxAgeMs: 10 * 60_000,
   floorMs: 30_000,
   retryMs: 5_000,
@@ -37,13 +37,13 @@ export const keySetTimes: KeySetTimes = {
   addressMs: 3_600_000,
 };
 
-export interface KeySetParts extends KeySource {
+export interface IssuerKeysParts extends KeySource {
   readonly sharesWork: boolean;
   /** Called when keys were removed: tokens that they verified are not valid any more. */
   readonly onRemoved: () => void;
   /** Tells the operator that the keys cannot be fetched, once for each outage. */
   readonly onTrouble: (message: string, error: unknown) => void;
-  readonly times?: KeySetTimes | undefined;
+  readonly times?: KeyTimes | undefined;
   readonly now?: (() => number) | undefined;
 }
 
@@ -55,9 +55,9 @@ interface Loaded {
 }
 
 /** The keys of one issuer. */
-export class KeySet {
-  readonly #parts: KeySetParts;
-  readonly #times: KeySetTimes;
+export class IssuerKeys {
+  readonly #parts: IssuerKeysParts;
+  readonly #times: KeyTimes;
   readonly #now: () => number;
   readonly #closing = new AbortController();
   #loaded: Loaded | undefined;
@@ -66,9 +66,9 @@ export class KeySet {
   #failure: unknown;
   #flight: Promise<void> | undefined;
 
-  constructor(parts: KeySetParts) {
+  constructor(parts: IssuerKeysParts) {
     this.#parts = parts;
-    this.#times = parts.times ?? keySetTimes;
+    this.#times = parts.times ?? keyTimes;
     this.#now = parts.now ?? Date.now;
   }
 
