@@ -9,7 +9,7 @@ import type { TokenStore } from './oauth/client/store/token-store.js';
 
 export type { FileTokenStoreOptions, TokenKey } from './adapters/node/oauth/file-token-store.js';
 export type { AuthorizationOptions, OAuthClient } from './oauth/client/create-auth.js';
-export type { IssuerOptions } from './oauth/client/discovery.js';
+export type { IssuerEndpoints, IssuerOptions } from './oauth/client/discovery.js';
 export {
   type ClientAuthentication,
   type PrivateKeyJwtOptions,

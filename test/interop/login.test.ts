@@ -3,6 +3,7 @@ import { type ConnectOptions, connect } from 'fullmcp/client';
 import { memoryTokenStore, type OAuthEvent, oauth } from 'fullmcp/oauth';
 import { afterEach, describe, expect, test } from 'vitest';
 import { TestUser } from '../support/oauth/user.js';
+import { until } from '../support/until.js';
 import { startObserved } from './support/observed-server.js';
 
 // Our client logs in to servers that are protected with the helpers of others.
@@ -42,7 +43,7 @@ describe.each(kinds)('a server protected with the helpers of $name', ({ kind, re
     expect((await client.callTool('hello')).text).toBe('hello');
     expect((await (await open()).callTool('hello')).text).toBe('hello');
     expect(user.opened).toHaveLength(1);
-    expect(user.lastPages.at(-1)).toContain('You are logged in');
+    await until('the last page', () => user.lastPages.at(-1)?.includes('You are logged in') === true);
     const how = events.flatMap((event) => (event.type === 'tokens' ? [event.how] : []));
     expect(how).toEqual(['login']);
 

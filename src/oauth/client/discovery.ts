@@ -16,8 +16,24 @@ import { hopError } from './hops/failures.js';
 export interface IssuerOptions extends IssuerExceptions {
   /** Whether to send the `resource` that the tokens are for. Entra ID refuses it. Default: true. */
   readonly sendResource?: boolean | undefined;
-  /** More parameters for its authorization endpoint, such as `audience`. Default: none. */
+  /** More parameters for its authorization endpoint, such as `audience`, or another `prompt`. Default: none. */
   readonly parameters?: Readonly<Record<string, string>> | undefined;
+  /** The endpoints of a server that publishes no metadata, which is then not looked for. Default: those of its metadata. */
+  readonly endpoints?: IssuerEndpoints | undefined;
+}
+
+/** The endpoints of an authorization server without metadata. */
+export interface IssuerEndpoints {
+  /** The URL at which users log in. */
+  readonly authorization: string;
+  /** The URL that issues tokens. */
+  readonly token: string;
+  /** The URL that issues codes for a login on another device. Default: there is none. */
+  readonly deviceAuthorization?: string | undefined;
+  /** The URL that revokes tokens. Default: there is none. */
+  readonly revocation?: string | undefined;
+  /** How a client with a secret authenticates at the token endpoint. Default: `client_secret_basic`. */
+  readonly authentication?: 'client_secret_basic' | 'client_secret_post' | undefined;
 }
 
 export interface DiscoveryParts {
@@ -64,10 +80,16 @@ async function targetOf(
   parts: DiscoveryParts,
   document?: ProtectedResource,
 ): Promise<DiscoveredTarget> {
-  const { sendResource = true, ...exceptions } = exceptionsOf(parts.issuers, issuer);
-  const metadata = await reading('authorization server metadata', () =>
-    discoverAuthorizationServer(issuer, { ...traced(parts, 'authorization server metadata'), ...exceptions }),
-  );
+  const { sendResource = true, endpoints, ...exceptions } = exceptionsOf(parts.issuers, issuer);
+  const metadata =
+    endpoints === undefined
+      ? await reading('authorization server metadata', () =>
+          discoverAuthorizationServer(issuer, {
+            ...traced(parts, 'authorization server metadata'),
+            ...exceptions,
+          }),
+        )
+      : metadataOf(issuer, endpoints);
   parts.emit({ type: 'authorization server', issuer });
   return {
     server,
@@ -76,6 +98,18 @@ async function targetOf(
     resource: sendResource ? resource : undefined,
     resourceScopes: document?.scopesSupported ?? [],
     requiresDpop: document?.requiresDpop ?? false,
+  };
+}
+
+function metadataOf(issuer: string, endpoints: IssuerEndpoints): AuthorizationServer {
+  const { authorization, token, deviceAuthorization, revocation, authentication } = endpoints;
+  return {
+    issuer,
+    authorization_endpoint: authorization,
+    token_endpoint: token,
+    ...(deviceAuthorization !== undefined && { device_authorization_endpoint: deviceAuthorization }),
+    ...(revocation !== undefined && { revocation_endpoint: revocation }),
+    ...(authentication !== undefined && { token_endpoint_auth_methods_supported: [authentication] }),
   };
 }
 
@@ -158,6 +192,8 @@ export async function reading<T>(hop: OAuthHop, read: () => Promise<T> | T): Pro
     return await read();
   } catch (error) {
     if (McpError.is(error) || !(error instanceof DocumentError)) throw error;
-    throw hopError(error.message, { hop, cause: error.cause });
+    const isMissing = hop === 'authorization server metadata' && error.code === 'not_found';
+    const advice = isMissing ? ' If it publishes none, name its `endpoints` in the option `issuers`.' : '';
+    throw hopError(`${error.message}${advice}`, { hop, cause: error.cause });
   }
 }

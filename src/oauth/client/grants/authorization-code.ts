@@ -86,6 +86,8 @@ async function authorizationUrl(context: GrantContext, parts: UrlParts): Promise
   const { client, verifier, state, redirectUri, parameters } = parts;
   const url = checkedEndpoint(context);
   const query = {
+    // OpenID Connect Core 1.0, 11: without it, no refresh token has to be issued.
+    ...(context.scopes.includes('offline_access') && { prompt: 'consent' }),
     ...parameters,
     response_type: 'code',
     client_id: client.client_id,
@@ -94,8 +96,6 @@ async function authorizationUrl(context: GrantContext, parts: UrlParts): Promise
     code_challenge_method: 'S256',
     state,
     ...commonParameters(context),
-    // OpenID Connect Core 1.0, 11: without it, no refresh token has to be issued.
-    ...(context.scopes.includes('offline_access') && { prompt: 'consent' }),
   };
   if (metadata.require_pushed_authorization_requests !== true) {
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);

@@ -41,8 +41,11 @@ export async function revoke(
         secrets: [token, secret],
       });
     } catch (error) {
+      const answered = answeredError(error);
+      // Google refuses what is revoked already, such as an access token whose refresh token was revoked.
+      if (answered === 'invalid_token') continue;
       // RFC 7009, 2.2.1: a server may not be able to revoke access tokens, which end by themselves.
-      if (hint === 'refresh_token' || answeredError(error) !== 'unsupported_token_type') throw error;
+      if (hint === 'refresh_token' || answered !== 'unsupported_token_type') throw error;
     }
   }
   return true;
