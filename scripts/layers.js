@@ -53,7 +53,7 @@ export const LAYERS = {
   server: {
     what: 'the serving role, newest revision only',
     may: ['async', 'jsonrpc', 'schema', 'protocol', 'state'],
-    rooms: ['state', 'asking', 'results', 'context', 'define', 'catalog', 'handle', '.'],
+    rooms: ['state', 'asking', 'results', 'context', 'define', 'access', 'catalog', 'handle', '.'],
   },
   client: {
     what: 'the asking role, newest revision only',

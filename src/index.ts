@@ -66,6 +66,7 @@ export { DefinitionError } from './server/catalog/compile.js';
 export type { Registration } from './server/catalog/registry.js';
 export type { ClientFacts } from './server/context/client-facts.js';
 export type { Context, Elicit } from './server/context/context.js';
+export type { AccessOptions, AccessRule, AccessTarget, Allow } from './server/define/access.js';
 export type { Completer, Completers, Described } from './server/define/definition.js';
 export type { NeedsState, NeedsUser, OrUndefined } from './server/define/fitting.js';
 export type {

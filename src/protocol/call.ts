@@ -27,6 +27,11 @@ export interface Call {
   readonly auth?: Auth | undefined;
   /** Facts about the HTTP request that carried the call; undefined on other transports. */
   readonly http?: HttpFacts | undefined;
+  /**
+   * Whether the caller is the program that the server runs in or that has started the server (stdio). Unless it also has `auth`, it is
+   * trusted: rules of access do not apply. Absent for all other callers, anonymous ones included.
+   */
+  readonly isLocal?: boolean | undefined;
   /** Aborts when the client cancels the call or disconnects, when the call times out, and when the server shuts down. */
   readonly signal: AbortSignal;
   /** Sends a notification that belongs to this call. After the outcome it does nothing. */

@@ -10,6 +10,8 @@ import { type AuthRun, authRun } from '../state/auth-run.js';
 import { type Cluster, SHARING_ADVICE, type SharedState } from '../state/cluster.js';
 import type { Store } from '../state/store.js';
 import { Topic } from '../state/topic.js';
+import { readServerAccess } from './access/access.js';
+import { Gate } from './access/gate.js';
 import { createSeal, type SealOptions } from './asking/sealed-state.js';
 import { compileDefinition, compileDefinitions, DefinitionError } from './catalog/compile.js';
 import { type Registration, Registry } from './catalog/registry.js';
@@ -43,6 +45,8 @@ export interface CoreServer<State = unknown, User = unknown, T = unknown> extend
   readonly changed: Changed;
   /** Writes to the `logger` of the options. */
   readonly logger: Logger;
+  /** The scopes that the rules of this server and of its definitions name, sorted. Clients learn them when they log in. */
+  readonly scopes: readonly string[];
   /** Adds a tool to the running server. Throws if the name is taken. */
   readonly tool: <
     In extends SchemaLike | undefined = undefined,
@@ -116,7 +120,8 @@ export function createServer<State, User, T>(
   const { use = [] } = options;
   // Middleware may change the `_meta` of an outcome, so only a server without middleware prints its `_meta` once.
   const complete = completeAs(use.length === 0 ? withPrint(meta) : meta);
-  const defaults = { timeoutMs, idempotency, log, mapError, outcomes: toolOutcomes(complete) };
+  const access = readServerAccess(options.access, log);
+  const defaults = { timeoutMs, idempotency, log, mapError, outcomes: toolOutcomes(complete), access };
   const compiled = compileDefinitions(options as object, defaults);
   const info = serverInfo(options);
   const { cluster, store: ownStore, bus } = options;
@@ -129,7 +134,8 @@ export function createServer<State, User, T>(
     outcomes: topic<OutcomeAnnouncement>('outcomes'),
     releases: topic<ReleaseAnnouncement>('releases'),
   };
-  const registry = new Registry(info, options, { compiled, complete, changes: topics.changes });
+  const gate = new Gate(log);
+  const registry = new Registry(info, options, { compiled, complete, changes: topics.changes, gate });
   const releases = new Releases(registry, topics.releases);
   const lifespan = new LifespanRun(options.lifespan);
   const announce = (change: Announcement): Promise<unknown> | undefined => registry.publish(change);
@@ -139,6 +145,8 @@ export function createServer<State, User, T>(
   const once = runOnce({ name: info.name, store, outcomes: topics.outcomes, log, hasUser });
   const { methods, tasks } = methodTable({
     registry,
+    gate,
+    access,
     seal,
     lifespan: lifespan as LifespanRun<never>,
     announce,
@@ -149,7 +157,7 @@ export function createServer<State, User, T>(
     taskChanges: topics.tasks,
     tasks:
       plugins.tasks &&
-      ((restartTask) =>
+      ((work) =>
         plugins.tasks?.({
           server: info.name,
           store,
@@ -157,7 +165,7 @@ export function createServer<State, User, T>(
           complete: registry.complete,
           changes: topics.tasks,
           log,
-          workOf: restartTask,
+          ...work,
           limits: options.tasks ?? {},
         }) as TaskHost),
   });
@@ -190,6 +198,9 @@ export function createServer<State, User, T>(
     dispatch: createDispatch({ registry, methods, use, mapError, log }),
     changed,
     logger: log,
+    get scopes() {
+      return registry.scopes;
+    },
     tool(name, toolOptions, run) {
       const definition = (tool as (definition: object) => Tool)({ ...toolOptions, run });
       return registry.add('tools', name, compileDefinition('tool', name, definition, defaults));

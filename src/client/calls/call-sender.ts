@@ -215,7 +215,9 @@ export class CallSender {
     if (needsProgress) params['_meta'] = { ...meta, progressToken: id };
     else if (meta) params['_meta'] = meta;
     const peer = logLevel === undefined ? this.#peer : { ...this.#peer, logLevel };
-    return withSignal({ id, method, params, peer, auth: this.#auth, notify }, open.lifetime);
+    const auth = this.#auth;
+    // Only a server in this process sees the call itself, and with it that its caller is local.
+    return withSignal({ id, method, params, peer, auth, isLocal: true, notify }, open.lifetime);
   }
 }
 

@@ -88,6 +88,7 @@ export class TaskCreation {
     running?.replay.takeNews();
     const head: TaskHead = {
       id,
+      tool: work.name,
       createdAt: now,
       updatedAt: now,
       ttlMs: options.ttlMs ?? limits.ttlMs,

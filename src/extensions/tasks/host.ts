@@ -19,7 +19,7 @@ const requiredCapabilities = { extensions: { [TASKS]: {} } };
 
 /** Makes the host of the extension `io.modelcontextprotocol/tasks`. */
 export function taskHost(parts: TaskPluginParts): TaskHost {
-  const { store, complete, log } = parts;
+  const { store, complete, log, rules } = parts;
   const limits = taskLimits(parts);
   const worker = new TaskWorker(parts, limits);
   const { keys, quota } = worker;
@@ -69,10 +69,20 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
     }
   }
 
+  /** Finds a task for a caller that may still use its tool. For any other caller it is unknown. */
+  async function findVisible(call: Call, place: TaskPlace): Promise<TaskHead> {
+    const task = await saving('The task could not be read', () => find(place));
+    if (task === undefined || !(await sees(call, task))) throw unknown.error(place.id);
+    return task;
+  }
+
+  async function sees(call: Call, { tool = '' }: TaskHead): Promise<boolean> {
+    return !rules.areGuarded() || rules.sees(call, tool);
+  }
+
   async function get(call: Call): Promise<Outcome> {
     const place = await placeOf(call);
-    const task = await saving('The task could not be read', () => find(place));
-    if (task === undefined) throw unknown.error(place.id);
+    const task = await findVisible(call, place);
     const details = toDetails(task);
     return complete(details, details['_meta'] as JsonObject | undefined);
   }
@@ -82,6 +92,7 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
     const { inputResponses } = call.params;
     if (!isObject(inputResponses))
       throw new McpError('invalid_params', 'params.inputResponses must be an object');
+    if (rules.areGuarded()) await findVisible(call, place);
     await saving('The answers could not be saved, and the questions are open again', async () => {
       await quota.checkBytes(place);
       const end = await answerTask(
@@ -97,6 +108,7 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
 
   async function cancel(call: Call): Promise<Outcome> {
     const place = await placeOf(call);
+    if (rules.areGuarded()) await findVisible(call, place);
     await saving('The cancellation could not be saved, and the task continues', async () => {
       const reason = 'The client cancelled the task';
       const end = await cancelTask({ store, keys }, place, reason);
@@ -106,8 +118,10 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
     return complete({});
   }
 
+  /** Finds a task that a caller watches; undefined also if the caller may not use its tool any more, or lacks scopes. */
   async function findFor(call: Call, id: string): Promise<TaskHead | undefined> {
-    return isTaskId(id) ? find(await keys.placeOf(principalOf(call), id)) : undefined;
+    const task = isTaskId(id) ? await find(await keys.placeOf(principalOf(call), id)) : undefined;
+    return task !== undefined && (await sees(call, task).catch(() => false)) ? task : undefined;
   }
 
   return {

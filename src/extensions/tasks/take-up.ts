@@ -5,7 +5,7 @@ import { type BackoffOptions, backoff, delay } from '../../async/delay.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import { isTerminal } from '../../protocol/tasks.js';
-import type { TaskWork } from '../../server/handle/task-host.js';
+import type { StoredCall, TaskWork } from '../../server/handle/task-host.js';
 import type { Lease, StoreChange } from '../../state/store.js';
 import type { LiveTasks } from './live-tasks.js';
 import type { HeldTask } from './running/held-task.js';
@@ -21,7 +21,7 @@ import { readHead, type TaskHead } from './stored/task.js';
 export interface TakeUpParts {
   readonly live: LiveTasks;
   readonly liveParts: LiveTaskParts;
-  readonly workOf: (task: { readonly tool: string; readonly args: unknown }) => Promise<TaskWork>;
+  readonly workOf: (task: StoredCall) => Promise<TaskWork>;
 }
 
 /** A task is not run again after this many processes ended while it ran without progress. */

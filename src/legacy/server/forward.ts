@@ -145,6 +145,7 @@ async function callAsTask(
 
 async function canBeTask(name: unknown, request: SessionRequest, peer: Peer): Promise<boolean> {
   let cursor: unknown;
+  let dependsOnCaller = false;
   do {
     const page = await request.forward(peer, cursor === undefined ? {} : { cursor }, {
       method: 'tools/list',
@@ -152,8 +153,10 @@ async function canBeTask(name: unknown, request: SessionRequest, peer: Peer): Pr
     const tool = (page['tools'] as JsonObject[]).find((candidate) => candidate['name'] === name);
     if (tool !== undefined) return tool['execution'] !== undefined;
     cursor = page['nextCursor'];
+    dependsOnCaller = page['cacheScope'] === 'private';
   } while (cursor !== undefined);
-  return false;
+  // The call itself says whether the tool is unknown, or whether its caller lacks scopes.
+  return dependsOnCaller;
 }
 
 function serveTaskMethod(

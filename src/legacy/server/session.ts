@@ -155,6 +155,11 @@ export class Session {
     if (!(capabilities as ServerCapabilities).resources?.subscribe) {
       throw new McpError('method_not_found', 'This server does not announce changes of resources.');
     }
+    // Ends as soon as the server has said whether it grants the subscription. A caller that lacks scopes gets the challenge.
+    const lifetime = new Lifetime();
+    lifetime.end(replaced());
+    const params = { notifications: { resourceSubscriptions: [uri] } };
+    await forward(this.peer, params, { method: 'subscriptions/listen', notify: () => undefined, lifetime });
     return this.#change({ subscribe: uri });
   }
 
@@ -221,7 +226,7 @@ export class Session {
       this.#missed = [...(this.#missed ?? []), ...missed];
     const lifetime = new Lifetime();
     this.#listening = lifetime;
-    const { auth, http } = stream.caller;
+    const { auth, http, isLocal } = stream.caller;
     // Members are listed one by one: an object that begins with a spread takes 350 bytes more, for each idle session.
     const call: Omit<Call, 'signal'> = {
       id: 'session',
@@ -233,6 +238,7 @@ export class Session {
       peer: this.peer,
       auth,
       http,
+      isLocal,
       notify: (method, params) => {
         if (lifetime.ended) return;
         if (method !== ACKNOWLEDGED) return stream.notify(method, toOlderNotification(params));

@@ -1,30 +1,32 @@
-// Lists of definitions, printed once and returned page by page.
+// Named definitions, and the list of them that a caller sees.
 
-import type { JsonObject } from '../../jsonrpc/message.js';
-import { type Outcome, withPrint } from '../../protocol/call.js';
-import { decodeBase64Url, encodeBase64Url } from '../../protocol/encoding/base64.js';
-import { McpError } from '../../protocol/errors.js';
-import type { Complete } from '../results/results.js';
+import type { Outcome } from '../../protocol/call.js';
+import type { Caller } from '../../protocol/caller.js';
+import type { CompiledAccess } from '../access/access.js';
+import type { Gate } from '../access/gate.js';
+import { type Guarded, Views } from '../access/views.js';
+import { Pages, type PagesOptions } from './pages.js';
 
 /** The options of a catalog. */
-export interface CatalogOptions<T> {
-  /** The field of the list result: `tools`, `resources` … */
-  readonly field: string;
-  readonly list: (entry: T) => object;
-  readonly pageSize: number;
-  /** The fields of every page besides its items. */
-  readonly hints: JsonObject;
-  readonly complete: Complete;
+export interface CatalogOptions<T> extends PagesOptions<T> {
+  readonly gate: Gate;
 }
 
+/** The number of removed entries whose rules are remembered. */
+const MAX_REMOVED = 1000;
+
 /**
- * Named definitions in the order in which they were added, and their list as prepared JSON. The pages are printed for the first
- * request after a change; later requests get the same JSON.
+ * Named definitions in the order in which they were added, and their list as prepared JSON. The list is printed for the first request
+ * after a change; later requests get the same JSON. If entries have rules, there is one list for each set of entries that callers see.
  */
-export class Catalog<T> {
+export class Catalog<T extends Guarded> {
   readonly #entries = new Map<string, T>();
   readonly #options: CatalogOptions<T>;
-  #pages: Map<string | undefined, Outcome> | undefined;
+  #pages: Pages<T> | undefined;
+  #views: Views<T, Pages<T>> | undefined;
+  #guarded = 0;
+  /** The rules of entries that were removed, for the announcements of their removal. */
+  readonly #removed = new Map<string, CompiledAccess>();
 
   constructor(options: CatalogOptions<T>) {
     this.#options = options;
@@ -32,6 +34,16 @@ export class Catalog<T> {
 
   get size(): number {
     return this.#entries.size;
+  }
+
+  /** Whether an entry has rules, so that the list depends on the caller. */
+  get isGuarded(): boolean {
+    return this.#guarded > 0;
+  }
+
+  /** Whether the rules of an entry are known, even if it was removed. */
+  get knowsRules(): boolean {
+    return this.isGuarded || this.#removed.size > 0;
   }
 
   get(name: string): T | undefined {
@@ -42,76 +54,69 @@ export class Catalog<T> {
     return this.#entries.has(name);
   }
 
-  names(): IterableIterator<string> {
-    return this.#entries.keys();
-  }
-
   values(): IterableIterator<T> {
     return this.#entries.values();
   }
 
+  /** The rules of an entry, even of one that was removed; undefined if there are none, or the entry is unknown. */
+  accessOf(name: string): CompiledAccess | undefined {
+    const entry = this.#entries.get(name);
+    return entry === undefined ? this.#removed.get(name) : entry.access;
+  }
+
   add(name: string, entry: T): void {
     this.#entries.set(name, entry);
-    this.#pages = undefined;
+    this.#onChange(entry, 1);
   }
 
   /** Removes the entry unless another one has replaced it: an old registration cannot remove its successor. */
   remove(name: string, entry: T): boolean {
     if (this.#entries.get(name) !== entry) return false;
+    this.#entries.delete(name);
+    this.#onChange(entry, -1);
+    this.#removed.delete(name);
+    if (entry.access !== undefined) this.#removed.set(name, entry.access);
+    const [oldest] = this.#removed.keys();
+    if (this.#removed.size > MAX_REMOVED && oldest !== undefined) this.#removed.delete(oldest);
+    return true;
+  }
+
+  /** The page of the caller's list at a cursor; the first page without one. */
+  page(caller: Caller, cursor: unknown): Outcome | Promise<Outcome> {
+    const list = this.#listFor(caller);
+    return list instanceof Promise ? list.then((pages) => pages.at(cursor)) : list.at(cursor);
+  }
+
+  /** The names that the caller sees. */
+  names(caller: Caller): readonly string[] | Promise<readonly string[]> {
+    const list = this.#listFor(caller);
+    return list instanceof Promise ? list.then(({ names }) => names) : list.names;
+  }
+
+  /** The entries that the caller sees. */
+  entries(caller: Caller): readonly T[] | Promise<readonly T[]> {
+    const list = this.#listFor(caller);
+    return list instanceof Promise ? list.then(({ entries }) => entries) : list.entries;
+  }
+
+  #listFor(caller: Caller): Pages<T> | Promise<Pages<T>> {
+    if (this.#guarded === 0) {
+      this.#pages ??= new Pages(this.#entries, this.#options);
+      return this.#pages;
+    }
+    this.#views ??= this.#newViews();
+    return this.#views.of(caller);
+  }
+
+  #newViews(): Views<T, Pages<T>> {
+    const { gate, hints } = this.#options;
+    const options = { ...this.#options, hints: { ...hints, cacheScope: 'private' } };
+    return new Views([...this.#entries], { gate, make: (entries) => new Pages(entries, options) });
+  }
+
+  #onChange({ access }: T, count: 1 | -1): void {
     this.#pages = undefined;
-    return this.#entries.delete(name);
+    this.#views = undefined;
+    if (access !== undefined) this.#guarded += count;
   }
-
-  /** The page of the list at a cursor; the first page without one. */
-  page(cursor: unknown): Outcome {
-    if (cursor !== undefined && typeof cursor !== 'string') {
-      throw new McpError('invalid_params', 'params.cursor must be a string');
-    }
-    this.#pages ??= this.#print();
-    return this.#pages.get(cursor) ?? this.#pageAfter(cursor as string);
-  }
-
-  #print(): Map<string | undefined, Outcome> {
-    const { pageSize } = this.#options;
-    const names = [...this.#entries.keys()];
-    const pages = new Map<string | undefined, Outcome>();
-    let cursor: string | undefined;
-    let from = 0;
-    do {
-      pages.set(cursor, withPrint(this.#slice(names, from)));
-      from += pageSize;
-      cursor = cursorAfter(names[from - 1]);
-    } while (from < names.length);
-    return pages;
-  }
-
-  // A cursor from before a change still works if the entry that it names still exists.
-  #pageAfter(cursor: string): Outcome {
-    const names = [...this.#entries.keys()];
-    const at = names.indexOf(readCursor(cursor) ?? '');
-    if (at === -1) {
-      throw new McpError(
-        'invalid_params',
-        'Unknown cursor: the list has changed. Start again without a cursor.',
-      );
-    }
-    return this.#slice(names, at + 1);
-  }
-
-  #slice(names: readonly string[], from: number): Outcome {
-    const { field, list, pageSize, hints, complete } = this.#options;
-    const to = from + pageSize;
-    const items = names.slice(from, to).map((name) => list(this.#entries.get(name) as T));
-    const nextCursor = to < names.length ? cursorAfter(names[to - 1]) : undefined;
-    return complete({ [field]: items, ...(nextCursor !== undefined && { nextCursor }), ...hints });
-  }
-}
-
-function cursorAfter(name: string | undefined): string | undefined {
-  return name === undefined ? undefined : encodeBase64Url(new TextEncoder().encode(name));
-}
-
-function readCursor(cursor: string): string | undefined {
-  const bytes = decodeBase64Url(cursor);
-  return bytes && new TextDecoder().decode(bytes);
 }

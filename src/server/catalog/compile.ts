@@ -3,6 +3,7 @@
 import { isProtocolMethod } from '../../protocol/tables/methods.js';
 import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
 import { compileSchema } from '../../schema/compile.js';
+import type { Guarded } from '../access/views.js';
 import type { Context } from '../context/context.js';
 import { checkKeys, type KeyCheck } from '../define/definition-keys.js';
 import type { Prompt } from '../define/prompt.js';
@@ -45,7 +46,7 @@ export interface Definitions {
 }
 
 /** A method of the server, prepared for its calls. */
-export interface CompiledMethod {
+export interface CompiledMethod extends Guarded {
   readonly params: CompiledSchema | undefined;
   readonly run: (params: unknown, ctx: Context) => unknown;
 }
@@ -66,6 +67,7 @@ export function compileDefinitions(definitions: Definitions, defaults: Defaults)
   const problems: string[] = [
     ...checkKeys('server', definitions).problems,
     ...serverFunctionProblems({ ...definitions }),
+    ...defaults.access.problems,
   ];
   for (const field of ['name', 'version'] as const) {
     if (typeof definitions[field] !== 'string' || definitions[field] === '') {
@@ -94,8 +96,19 @@ export function compileDefinitions(definitions: Definitions, defaults: Defaults)
     prompts: compileAll('prompt', definitions.prompts),
     methods: compileAll('method', definitions.methods),
   };
+  problems.push(...defaults.access.tagProblems(tagsOf(definitions)));
   if (problems.length > 0) throw new DefinitionError(problems);
   return compiled;
+}
+
+function tagsOf({ tools, resources, prompts }: Definitions): ReadonlySet<string> {
+  const definitions = [tools, resources, prompts].flatMap((group) => Object.values(group ?? {}));
+  return new Set(
+    definitions.flatMap((definition) => {
+      const tags: unknown = (definition as Partial<Tool> | null)?.options?.tags;
+      return Array.isArray(tags) ? tags : [];
+    }),
+  );
 }
 
 /** Compiles a definition that is added to a running server. Throws a `DefinitionError` with all its mistakes. */
@@ -196,18 +209,22 @@ function warnOfPatterns(definition: string, { document }: CompiledSchema, log: L
   }
 }
 
-function compileCheckedPrompt(name: string, prompt: Prompt, { log }: Defaults): CompiledPrompt {
-  const compiled = compilePrompt(name, prompt);
-  warnOfPatterns(`prompt "${name}"`, compiled.args, log);
+function compileCheckedPrompt(name: string, prompt: Prompt, defaults: Defaults): CompiledPrompt {
+  const compiled = compilePrompt(name, prompt, defaults);
+  warnOfPatterns(`prompt "${name}"`, compiled.args, defaults.log);
   return compiled;
 }
 
-function compileMethod(name: string, method: MethodDefinition, { log }: Defaults): CompiledMethod {
+function compileMethod(name: string, method: MethodDefinition, { log, access }: Defaults): CompiledMethod {
   if (isProtocolMethod(name))
     throw new TypeError('the protocol already defines this method; choose another name');
   if (!name.includes('/')) throw new TypeError('its name needs a prefix, such as "acme/search"');
   checkFunction('run', method.run);
   const params = method.params && compileSchema(method.params, { io: 'input', requireObject: true });
   if (params !== undefined) warnOfPatterns(`method "${name}"`, params, log);
-  return { params, run: method.run as CompiledMethod['run'] };
+  return {
+    params,
+    run: method.run as CompiledMethod['run'],
+    access: access.of({ kind: 'method', name }, {}),
+  };
 }

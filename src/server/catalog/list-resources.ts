@@ -8,6 +8,7 @@ import { decodeBase64Url, encodeBase64Url } from '../../protocol/encoding/base64
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import type { ListedResource } from '../../protocol/model/model.js';
+import type { Gate } from '../access/gate.js';
 import type { Context } from '../context/context.js';
 import type { ResourceEntry } from '../define/resource.js';
 import { listDescription } from './description.js';
@@ -21,17 +22,18 @@ type WithContext = <T>(call: Call, work: (ctx: Context) => Promise<T>) => Promis
 export async function listResources(
   registry: Registry,
   call: Call,
-  withContext: WithContext,
+  { gate, withContext }: { readonly gate: Gate; readonly withContext: WithContext },
 ): Promise<Outcome> {
   const start = readCursor(call.params['cursor']);
-  const templates = [...registry.templates.values()].filter(({ list }) => list !== undefined);
+  const templates = (await registry.templates.entries(call)).filter(({ list }) => list !== undefined);
   const lists = await withContext(call, (ctx) =>
     Promise.all(templates.map(async (template) => entriesOf(template, ctx))),
   );
-  const fixed = [...registry.resources.values()].map(
+  const fixed = (await registry.resources.entries(call)).map(
     ({ uri, listed }): Entry => ({ uri, toListed: () => listed }),
   );
-  const entries = withoutDuplicates([...fixed, ...lists.flat()]);
+  const readable = registry.guardsResources ? await onlyReadable(lists.flat()) : lists.flat();
+  const entries = withoutDuplicates([...fixed, ...readable]);
   const from = start === undefined ? 0 : positionAfter(entries, start);
   const to = from + registry.pageSize;
   const page = entries.slice(from, to).map(({ toListed }) => toListed());
@@ -42,6 +44,18 @@ export async function listResources(
     ttlMs: 0,
     cacheScope: 'private',
   });
+
+  // The resource or template that `resources/read` would find decides, which need not be the template that listed the URI.
+  async function onlyReadable(listed: readonly Entry[]): Promise<readonly Entry[]> {
+    const verdicts = await Promise.all(
+      listed.map(({ uri }) => {
+        const match = registry.findResource(uri);
+        const access = match?.source.access;
+        return access === undefined ? 'allowed' : gate.judgeUse(call, access, match?.values);
+      }),
+    );
+    return listed.filter((_, at) => verdicts[at] === 'allowed');
+  }
 }
 
 interface Entry {

@@ -7,6 +7,8 @@ import { contentProblem } from '../../protocol/model/content-problem.js';
 import type { ListedPrompt, PromptArgument, PromptMessage } from '../../protocol/model/model.js';
 import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
 import { compileSchema } from '../../schema/compile.js';
+import type { GuardedOptions, ServerAccess } from '../access/access.js';
+import type { Guarded } from '../access/views.js';
 import type { Context } from '../context/context.js';
 import type { Completer } from '../define/definition.js';
 import type { Prompt } from '../define/prompt.js';
@@ -15,7 +17,7 @@ import { checkFunction, readCompleters } from './check-functions.js';
 import { listDescription } from './description.js';
 
 /** A prompt, prepared for its calls. */
-export interface CompiledPrompt {
+export interface CompiledPrompt extends Guarded {
   readonly name: string;
   readonly listed: ListedPrompt;
   readonly args: CompiledSchema;
@@ -26,7 +28,11 @@ export interface CompiledPrompt {
 const noArguments = { type: 'object' } as const;
 
 /** Compiles a prompt. Throws an error that describes the mistake in the definition. */
-export function compilePrompt(name: string, prompt: Prompt): CompiledPrompt {
+export function compilePrompt(
+  name: string,
+  prompt: Prompt,
+  { access: rules }: { readonly access: ServerAccess },
+): CompiledPrompt {
   if (name === '') throw new TypeError('a prompt needs a name');
   checkFunction('run', prompt.run);
   const args = compileSchema(prompt.options.args ?? noArguments, { io: 'input', requireObject: true });
@@ -43,7 +49,8 @@ export function compilePrompt(name: string, prompt: Prompt): CompiledPrompt {
     ...listDescription(prompt.options),
     ...(listedArguments.length > 0 && { arguments: listedArguments }),
   };
-  return { name, listed, args, run: prompt.run as CompiledPrompt['run'], complete };
+  const access = rules.of({ kind: 'prompt', name }, prompt.options as GuardedOptions);
+  return { name, listed, args, access, run: prompt.run as CompiledPrompt['run'], complete };
 }
 
 function listArguments(schema: Readonly<Record<string, unknown>>): PromptArgument[] {

@@ -1,6 +1,7 @@
 // The definitions of a server, with their lists and the capabilities that follow from them.
 
 import { type Outcome, withPrint } from '../../protocol/call.js';
+import type { Caller } from '../../protocol/caller.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import { SERVER_INFO } from '../../protocol/meta.js';
@@ -9,7 +10,11 @@ import { modernRevisions } from '../../protocol/tables/features.js';
 import { TASKS } from '../../protocol/tasks.js';
 import { closestName } from '../../schema/explain/closest-name.js';
 import type { Topic } from '../../state/topic.js';
+import type { CompiledAccess } from '../access/access.js';
+import type { Gate } from '../access/gate.js';
+import type { Guarded } from '../access/views.js';
 import type { ServerOptions } from '../define/options.js';
+import type { TemplateValues } from '../define/template-values.js';
 import type { Complete } from '../results/results.js';
 import type { Announcement } from '../state/changes.js';
 import { Catalog } from './catalog.js';
@@ -23,6 +28,17 @@ type AnyOptions = Omit<
   'tools' | 'user' | 'lifespan' | 'resources' | 'prompts' | 'methods'
 >;
 
+/** A resource or a template that has a URI, with the variables of the template. */
+export interface ResourceMatch {
+  readonly uri: string;
+  readonly source: CompiledResource | CompiledTemplate;
+  readonly values: TemplateValues;
+}
+
+const noValues: TemplateValues = Object.freeze({});
+
+type ListKind = 'tools' | 'resources' | 'prompts';
+
 const allKinds: readonly Announcement['kind'][] = ['tools', 'prompts', 'resources', 'resource'];
 
 /** The parts of a `Registry`. */
@@ -30,6 +46,7 @@ export interface RegistryParts {
   readonly compiled: CompiledDefinitions;
   readonly complete: Complete;
   readonly changes: Topic<Announcement>;
+  readonly gate: Gate;
 }
 
 /** The definitions of a server with their lists, and the kinds of changes that the server announces. */
@@ -46,9 +63,11 @@ export class Registry {
   readonly #info: Implementation;
   readonly #options: AnyOptions;
   readonly #announcedKinds: Set<Announcement['kind']>;
+  readonly #methods: readonly Guarded[];
   #discoverOutcome: Outcome | undefined;
 
-  constructor(info: Implementation, options: object, { compiled, complete, changes: topic }: RegistryParts) {
+  constructor(info: Implementation, options: object, parts: RegistryParts) {
+    const { compiled, complete, changes: topic, gate } = parts;
     const { pageSize = 500, listTtlMs = 60_000, changes, bus } = options as AnyOptions;
     if (!Number.isSafeInteger(pageSize) || pageSize < 1)
       throw new DefinitionError(['"pageSize" must be a whole number, 1 or more']);
@@ -62,7 +81,8 @@ export class Registry {
     // A kind of changes that another process announces counts as declared here, too.
     topic.subscribe({ message: ({ kind }) => this.#declare(kind), gap: () => undefined });
     this.complete = complete;
-    const shared = { pageSize, hints: { ttlMs: listTtlMs, cacheScope: 'public' }, complete };
+    this.#methods = [...compiled.methods.values()];
+    const shared = { pageSize, hints: { ttlMs: listTtlMs, cacheScope: 'public' }, complete, gate };
     const list = (entry: { readonly listed: object }): object => entry.listed;
     this.tools = new Catalog<CompiledTool>({ ...shared, field: 'tools', list });
     this.resources = new Catalog<CompiledResource>({ ...shared, field: 'resources', list });
@@ -74,20 +94,20 @@ export class Registry {
   }
 
   /** Adds a definition. Returns a registration that can remove it. */
-  add(kind: 'tools' | 'resources' | 'prompts', name: string, entry: object): Registration {
-    const catalog = (
-      kind === 'resources' && 'template' in entry ? this.templates : this[kind]
-    ) as Catalog<object>;
+  add(kind: ListKind, name: string, entry: Guarded): Registration {
+    const catalog = (kind === 'resources' && 'template' in entry
+      ? this.templates
+      : this[kind]) as unknown as Catalog<Guarded>;
     if (catalog.has(name))
       throw new DefinitionError([
         `"${name}" is defined twice; remove the first definition before adding another`,
       ]);
     this.#checkShape(name, entry);
     catalog.add(name, entry);
-    this.#onChange(kind);
+    this.#onChange(kind, name, entry);
     return {
       remove: () => {
-        if (catalog.remove(name, entry)) this.#onChange(kind);
+        if (catalog.remove(name, entry)) this.#onChange(kind, name, entry);
       },
     };
   }
@@ -102,9 +122,41 @@ export class Registry {
     }
   }
 
-  #onChange(kind: 'tools' | 'resources' | 'prompts'): void {
+  // The change of an entry with rules is announced with its name, so that only callers that see the entry are told.
+  #onChange(kind: ListKind, name: string, { access }: Guarded): void {
     this.#discoverOutcome = undefined;
-    if (this.inUse) void this.publish({ kind });
+    if (this.inUse) void this.publish(access === undefined ? { kind } : { kind, name });
+  }
+
+  /** The rules of a definition, even of one that was removed; undefined if there are none, or the definition is unknown. */
+  accessOf(kind: ListKind, name: string): CompiledAccess | undefined {
+    const access = this[kind].accessOf(name);
+    return kind === 'resources' ? (access ?? this.templates.accessOf(name)) : access;
+  }
+
+  /** The resource, or the first template, that has a URI. */
+  findResource(uri: string): ResourceMatch | undefined {
+    const exact = this.resources.get(uri);
+    if (exact !== undefined) return { uri, source: exact, values: noValues };
+    for (const source of this.templates.values()) {
+      const values = source.template.match(uri);
+      if (values !== undefined) return { uri, source, values: values as TemplateValues };
+    }
+    return undefined;
+  }
+
+  /** Whether reading a resource may depend on the caller. */
+  get guardsResources(): boolean {
+    return this.resources.isGuarded || this.templates.isGuarded;
+  }
+
+  /** The scopes that the rules of all definitions name, sorted. */
+  get scopes(): readonly string[] {
+    const guarded: Iterable<Guarded>[] = [
+      ...[this.tools.values(), this.resources.values(), this.templates.values(), this.prompts.values()],
+      this.#methods,
+    ];
+    return [...new Set(guarded.flatMap((entries) => [...entries].flatMap(scopesOf)))].sort();
   }
 
   /** Announces a change. The promise resolves when other processes are told, or cannot be; undefined if there are none. */
@@ -124,7 +176,7 @@ export class Registry {
   }
 
   /** Whether the server has a list: the list has items, or its changes are announced. */
-  offers(kind: 'tools' | 'resources' | 'prompts'): boolean {
+  offers(kind: ListKind): boolean {
     const size = kind === 'resources' ? this.resources.size + this.templates.size : this[kind].size;
     return size > 0 || this.announces(kind);
   }
@@ -183,11 +235,26 @@ export class Registry {
   }
 }
 
-/** The error for a name that is not defined, with the name that was probably meant. */
-export function unknownName(kind: 'tool' | 'prompt', name: string, names: Iterable<string>): McpError {
-  const closest = closestName(name, [...names]);
+/**
+ * The error for a name that is not defined, or not for this caller, with the name that was probably meant. Both errors are the same,
+ * and neither suggests a name that the caller does not see.
+ */
+export async function unknownName(
+  kind: 'tool' | 'prompt',
+  name: string,
+  { catalog, caller }: { readonly catalog: Pick<Catalog<never>, 'names'>; readonly caller: Caller },
+): Promise<McpError> {
+  const names = await catalog.names(caller);
+  const closest = closestName(
+    name,
+    names.filter((other) => other !== name),
+  );
   const hint = closest === undefined ? '' : `. Did you mean "${closest}"?`;
   return new McpError('invalid_params', `Unknown ${kind}: ${shorten(name, 128)}${hint}`);
+}
+
+function scopesOf({ access }: Guarded): readonly string[] {
+  return access?.scopes ?? [];
 }
 
 /** A definition that was added to a running server. */

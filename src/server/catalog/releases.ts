@@ -4,6 +4,7 @@ import { settlesWithin } from '../../async/deadline.js';
 import { encodeBase64Url } from '../../protocol/encoding/base64.js';
 import { digestOf } from '../../state/canonical.js';
 import type { Topic } from '../../state/topic.js';
+import type { Guarded } from '../access/views.js';
 import type { Registry } from './registry.js';
 
 /** The lists of a process that starts or ends, as digests. */
@@ -56,8 +57,11 @@ export class Releases {
 
   async #lists(): Promise<ReleaseAnnouncement> {
     const { tools, prompts, resources, templates } = this.#registry;
-    const listed = (entries: Iterable<{ readonly listed: object }>): object[] =>
-      Array.from(entries, (entry) => entry.listed);
+    // The scopes of a definition decide who sees it.
+    const listed = (entries: Iterable<Guarded & { readonly listed: object }>): object[] =>
+      Array.from(entries, ({ listed: definition, access }) =>
+        access === undefined ? definition : [definition, access.scopes],
+      );
     const digest = async (...lists: readonly object[][]): Promise<string> =>
       encodeBase64Url(await digestOf(JSON.stringify(lists)));
     return {

@@ -2,6 +2,8 @@
 
 import type { ListedResource, ListedTemplate } from '../../protocol/model/model.js';
 import { parseTemplate, type UriTemplate } from '../../protocol/uri-template/template.js';
+import type { GuardedOptions, ServerAccess } from '../access/access.js';
+import type { Guarded } from '../access/views.js';
 import type { Context } from '../context/context.js';
 import type { Completer } from '../define/definition.js';
 import type { Resource } from '../define/resource.js';
@@ -11,7 +13,7 @@ import { listDescription } from './description.js';
 
 type Read = (values: TemplateValues, ctx: Context & { readonly uri: string }) => unknown;
 
-interface CompiledReader {
+interface CompiledReader extends Guarded {
   readonly read: Read;
   readonly mimeType: string | undefined;
   readonly ttlMs: number;
@@ -39,6 +41,7 @@ export interface CompiledTemplate extends CompiledReader {
 export function compileResource(
   uri: string,
   { options, read }: Resource,
+  { access: rules }: { readonly access: ServerAccess },
 ): CompiledResource | CompiledTemplate {
   checkFunction('read', read);
   const { mimeType, annotations, size, list, ttlMs = 0, cacheScope = 'private' } = options;
@@ -49,7 +52,15 @@ export function compileResource(
     ...(mimeType !== undefined && { mimeType }),
     ...(annotations && { annotations }),
   };
-  const compiled = { uri, read: read as Read, mimeType, ttlMs: checkTtl(ttlMs), cacheScope, complete };
+  const access = rules.of({ kind: 'resource', name: uri }, options as GuardedOptions);
+  if (access !== undefined && cacheScope === 'public')
+    throw new TypeError(
+      '"cacheScope" is "public", so that a cache may give the contents to every caller, but rules decide who may read them. Remove "cacheScope" or the rules.',
+    );
+  const compiled = {
+    ...{ uri, read: read as Read, mimeType, ttlMs: checkTtl(ttlMs), cacheScope, complete },
+    access,
+  };
   // A URI with a single brace is a template with a mistake.
   if (!/[{}]/.test(uri)) {
     if (!URL.canParse(uri)) throw new TypeError('a resource needs an absolute URI, such as "config://app"');

@@ -15,6 +15,8 @@ import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
 import type { ValidationResult } from '../../schema/check/issue.js';
 import { compileSchema } from '../../schema/compile.js';
 import { explain } from '../../schema/explain/explain.js';
+import type { GuardedOptions, ServerAccess } from '../access/access.js';
+import type { Guarded } from '../access/views.js';
 import type { HandlerRun } from '../context/handler-run.js';
 import type { TaskOptions } from '../define/task-options.js';
 import type { Tool, ToolAnnotations } from '../define/tool.js';
@@ -33,7 +35,7 @@ import {
 } from './run-tool.js';
 
 /** A tool, prepared for its calls. */
-export interface CompiledTool {
+export interface CompiledTool extends Guarded {
   readonly name: string;
   readonly listed: ListedTool;
   readonly input: CompiledSchema;
@@ -52,6 +54,7 @@ export interface ToolDefaults extends ToolErrors {
   readonly timeoutMs: number | undefined;
   readonly idempotency: boolean | IdempotencyOptions | undefined;
   readonly outcomes: ToolOutcomes;
+  readonly access: ServerAccess;
 }
 
 const NAME = /^[A-Za-z0-9_.-]{1,128}$/;
@@ -79,6 +82,7 @@ export function compileTool(name: string, tool: Tool, defaults: ToolDefaults): C
     listed: withExecution(withIdempotency(listTool(name, tool, { input, output }), idempotencyMs), task),
     input,
     output,
+    access: defaults.access.of({ kind: 'tool', name }, options as GuardedOptions),
     paramHeaders,
     handler: {
       target: ({ params }) => ({ name, args: params['arguments'] }),

@@ -87,8 +87,8 @@ export class CallContext<State, User> implements Context<State, User> {
    */
   continueAs(call: Call): void {
     this.#unlisten?.();
-    const { auth, http } = this.#call;
-    this.#call = withSignalOf(call, { ...call, auth, http });
+    const { auth, http, isLocal } = this.#call;
+    this.#call = withSignalOf(call, { ...call, auth, http, isLocal });
     this.#timeout?.follow(call);
     if (this.#run !== undefined) this.#bind(this.#run);
   }

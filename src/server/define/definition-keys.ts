@@ -8,13 +8,22 @@ import {
 } from '../../protocol/checks/known-keys.js';
 import type { Annotations } from '../../protocol/model/content.js';
 import type { IdempotencyOptions } from '../state/idempotency.js';
+import type { AccessOptions } from './access.js';
 import type { AskingOptions, Method, ServerOptions } from './options.js';
 import type { PromptOptions } from './prompt.js';
 import type { ResourceOptions } from './resource.js';
 import type { TaskOptions, TasksOptions } from './task-options.js';
 import type { ToolAnnotations, ToolOptions } from './tool.js';
 
-const infoKeys = { title: true, description: true, icons: true, tags: true, meta: true } as const;
+const infoKeys = {
+  title: true,
+  description: true,
+  icons: true,
+  tags: true,
+  meta: true,
+  scopes: true,
+  allow: true,
+} as const;
 
 const tool = {
   ...infoKeys,
@@ -62,6 +71,7 @@ const server = {
   resources: true,
   prompts: true,
   methods: true,
+  access: true,
   use: true,
   lifespan: true,
   user: true,
@@ -105,6 +115,7 @@ const tasks = {
   leaseMs: true,
 } satisfies KeysOf<TasksOptions>;
 const asking = { maxAgeMs: true, maxBytes: true, once: true } satisfies KeysOf<AskingOptions>;
+const access = { scopes: true, allow: true, tags: true } satisfies KeysOf<AccessOptions>;
 const idempotency = { windowMs: true } satisfies KeysOf<IdempotencyOptions>;
 
 /** The hint for `name`: the key of a definition is its name, and a second name could differ from it. */
@@ -123,12 +134,23 @@ interface Kind {
   >;
 }
 
+/** Names that other libraries use for the parts of a rule of access. */
+export const foreignRuleNames: ForeignNames = {
+  scope: 'scopes',
+  requiredScopes: 'scopes',
+  permissions: 'scopes',
+  auth: 'allow',
+  authorize: 'allow',
+  canAccess: 'allow',
+};
+
 const handlerNames = { handler: 'run', execute: 'run', call: 'run', callback: 'run', fn: 'run' };
 
 const kinds: Readonly<Record<DefinitionKind, Kind>> = {
   tool: {
     keys: tool,
     foreign: {
+      ...foreignRuleNames,
       ...handlerNames,
       inputSchema: 'input',
       parameters: 'input',
@@ -159,6 +181,7 @@ const kinds: Readonly<Record<DefinitionKind, Kind>> = {
   resource: {
     keys: resource,
     foreign: {
+      ...foreignRuleNames,
       run: 'read',
       load: 'read',
       handler: 'read',
@@ -172,6 +195,7 @@ const kinds: Readonly<Record<DefinitionKind, Kind>> = {
   prompt: {
     keys: prompt,
     foreign: {
+      ...foreignRuleNames,
       ...handlerNames,
       get: 'run',
       load: 'run',
@@ -192,6 +216,8 @@ const kinds: Readonly<Record<DefinitionKind, Kind>> = {
   server: {
     keys: server,
     foreign: {
+      authorize: 'Write access: { allow: (auth) => … }.',
+      scopes: 'Write access: { scopes: […] }.',
       middleware: 'use',
       log: 'logger',
       context: 'user',
@@ -199,6 +225,7 @@ const kinds: Readonly<Record<DefinitionKind, Kind>> = {
       capabilities: 'The capabilities follow from the definitions: leave them out.',
     },
     inner: {
+      access: { keys: access, foreign: foreignRuleNames },
       asking: { keys: asking },
       tasks: { keys: tasks },
       idempotency: { keys: idempotency },

@@ -13,7 +13,9 @@ export interface Described {
   readonly description?: string;
   /** Icons that clients may show, each an `https:` or `data:` URI. */
   readonly icons?: readonly Icon[];
-  /** Tags for clients that filter definitions. They are sent as `_meta["fullmcp/tags"]`. */
+  /**
+   * Tags for clients that filter definitions, and for the rules of `access.tags`. Clients get them as `_meta["fullmcp/tags"]`.
+   */
   readonly tags?: readonly string[];
   /** The `_meta` of the definition. */
   readonly meta?: JsonObject;

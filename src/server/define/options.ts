@@ -16,6 +16,7 @@ import type { Announcement } from '../state/changes.js';
 import type { IdempotencyOptions } from '../state/idempotency.js';
 import type { Lifespan } from '../state/lifespan.js';
 import type { Logger } from '../state/log.js';
+import type { AccessOptions } from './access.js';
 import type { NotInferred } from './definition.js';
 import type {
   AllInferred,
@@ -67,6 +68,11 @@ export interface ServerDefinition<
   /** Custom methods, in addition to those of the protocol, by name. A name needs a prefix, such as `acme/search`. */
   readonly methods?: { readonly [Name in keyof M]: Method<State, User, M[Name]> };
 
+  /**
+   * The rules for all definitions and for those with a tag: which callers see and use them. Local callers (stdio, in-process) without
+   * `auth` are trusted. Default: only the rules of the definitions themselves.
+   */
+  readonly access?: AccessOptions;
   /** Middleware around every call, the first outermost. */
   readonly use?: readonly Middleware[];
   /**

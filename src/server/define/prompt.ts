@@ -4,11 +4,14 @@ import type { ContentBlock } from '../../protocol/model/content.js';
 import type { PromptMessage } from '../../protocol/model/model.js';
 import type { Infer, RawShape, Schema, SchemaLike } from '../../schema/schema.js';
 import type { Context } from '../context/context.js';
+import type { AccessRule } from './access.js';
 import type { Completers, Described } from './definition.js';
 import type { Awaitable, NotASchema } from './tool-handler.js';
 
 /** The description of a prompt, without its handler. */
-export interface PromptOptions<Args = undefined, State = unknown, User = unknown> extends Described {
+export interface PromptOptions<Args = undefined, State = unknown, User = unknown>
+  extends Described,
+    AccessRule<Infer<Args>> {
   /** The arguments, as a schema of an object whose fields are strings. Default: none. */
   readonly args?: Args;
   /** Completions for the arguments. */

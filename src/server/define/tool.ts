@@ -1,8 +1,9 @@
 // The definition of a tool.
 
-import type { Schema, SchemaLike, Sent } from '../../schema/schema.js';
+import type { Infer, Schema, SchemaLike, Sent } from '../../schema/schema.js';
 import type { Context } from '../context/context.js';
 import type { IdempotencyOptions } from '../state/idempotency.js';
+import type { AccessRule } from './access.js';
 import type { Described } from './definition.js';
 import type { TaskOptions } from './task-options.js';
 import type { Literals, ToolHandler, ToolModule, ToolValue } from './tool-handler.js';
@@ -20,7 +21,7 @@ export interface ToolAnnotations {
 }
 
 /** The description of a tool, without its handler. */
-export interface ToolOptions<In = undefined, Out = undefined> extends Described {
+export interface ToolOptions<In = undefined, Out = undefined> extends Described, AccessRule<Infer<In>> {
   /** The arguments, as a schema of an object. Default: none are accepted. */
   readonly input?: In;
   /** The result, as a schema. The handler's return value is validated by it and sent as structured content. */

@@ -4,13 +4,14 @@ import type { Call, HttpFacts, Outcome } from '../../protocol/call.js';
 import { copyCall } from '../../protocol/direct.js';
 import { McpError } from '../../protocol/errors.js';
 import { isInputRequired } from '../asking/input-required.js';
-import { type Registry, unknownName } from '../catalog/registry.js';
+import type { Registry } from '../catalog/registry.js';
 import { type CompiledTool, readArguments, type ToolInput } from '../catalog/tools.js';
 import type { ContextParts, NestedCall, PreparedInputs } from '../context/run-inputs.js';
 import type { ToolResult } from '../results/tool-result.js';
 import type { RunOnce } from '../state/idempotency.js';
+import type { Entrance } from './entrance.js';
 import type { HandlerRunner } from './run-handler.js';
-import type { TaskHost, TaskWork } from './task-host.js';
+import type { StoredCall, TaskHost, TaskWork } from './task-host.js';
 
 /** The functions that call tools. */
 export interface ToolCalls {
@@ -19,7 +20,7 @@ export interface ToolCalls {
   /** Calls a tool from inside another handler. */
   readonly callNested: ContextParts['callTool'];
   /** Finds the tool of a task that an earlier process left, to run it again. */
-  readonly restartTask: (task: { readonly tool: string; readonly args: unknown }) => Promise<TaskWork>;
+  readonly restartTask: (task: StoredCall) => Promise<TaskWork>;
 }
 
 /** The call that a tool runs for. */
@@ -31,6 +32,7 @@ interface Origin {
 /** The parts of the server that tool calls need. */
 export interface ToolCallParts {
   readonly registry: Registry;
+  readonly entrance: Entrance;
   readonly runner: HandlerRunner;
   readonly tasks: () => TaskHost | undefined;
   /** Runs the calls that have an idempotency key. */
@@ -38,17 +40,28 @@ export interface ToolCallParts {
 }
 
 /** Makes the functions that call tools. */
-export function toolCalls({ registry, runner, tasks, runOnce }: ToolCallParts): ToolCalls {
+export function toolCalls({ registry, entrance, runner, tasks, runOnce }: ToolCallParts): ToolCalls {
   const { complete } = registry;
   const { runHandler, runPrepared, runNested } = runner;
 
   function callTool(call: Call): Outcome | Promise<Outcome> {
-    const tool = findTool(call.params['name']);
+    const { name } = call.params;
+    if (typeof name !== 'string') throw new McpError('invalid_params', 'params.name must be a string');
+    const tool = registry.tools.get(name);
+    if (tool === undefined || !entrance.isOpen(call, tool)) return callGuarded(name, call);
     const input = readArguments(tool, call);
     if (input instanceof Promise) return input.then((result) => callWith(tool, result, call));
     if (!input.ok || tool.idempotencyMs !== undefined || tool.task !== undefined)
       return callWith(tool, input, call);
     return runHandler(call, tool.handler, input.value);
+  }
+
+  // Each round of a call with questions, and each repetition of a call with an idempotency key, enters here anew.
+  async function callGuarded(name: string, call: Call): Promise<Outcome> {
+    const tool = await entrance.tool(call, name);
+    const input = await readArguments(tool, call);
+    if (input.ok) await entrance.toolInput(call, tool, input.value);
+    return callWith(tool, input, call);
   }
 
   function callWith(tool: CompiledTool, input: ToolInput, call: Call): Outcome | Promise<Outcome> {
@@ -116,20 +129,16 @@ export function toolCalls({ registry, runner, tasks, runOnce }: ToolCallParts): 
     };
   }
 
-  async function restartTask({
-    tool: name,
-    args,
-  }: {
-    readonly tool: string;
-    readonly args: unknown;
-  }): Promise<TaskWork> {
-    const tool = findTool(name);
+  async function restartTask(task: StoredCall): Promise<TaskWork> {
+    const { tool: name, args } = task;
+    const tool = await entrance.tool(task, name);
     const checked = await tool.input.validate(args);
     if (!checked.ok)
       throw new McpError(
         'invalid_params',
         `The arguments of this task are no longer valid for the tool "${name}"`,
       );
+    await entrance.toolInput(task, tool, checked.value);
     return workOf(tool, checked.value);
   }
 
@@ -138,7 +147,7 @@ export function toolCalls({ registry, runner, tasks, runOnce }: ToolCallParts): 
     name: string,
     args: object,
   ): Promise<ToolResult> {
-    const tool = findTool(name);
+    const tool = await entrance.tool(call, name);
     const nested = copyCall(call, {
       params: { name, arguments: args },
       http: withoutParamHeaders(call.http),
@@ -146,19 +155,13 @@ export function toolCalls({ registry, runner, tasks, runOnce }: ToolCallParts): 
     const input = await readArguments(tool, nested);
     if (!input.ok) return input.failure;
     const { value } = input;
+    await entrance.toolInput(call, tool, value);
     const result = await runNested(nested, run, async (ctx) => tool.handler.run(value, ctx, nested), inputs);
     if (isInputRequired(result))
       throw new TypeError(
         `The tool "${name}" returned inputRequired, which ctx.call does not support. Ask with ctx.elicit or ctx.ask in that tool.`,
       );
     return result;
-  }
-
-  function findTool(name: unknown): CompiledTool {
-    if (typeof name !== 'string') throw new McpError('invalid_params', 'params.name must be a string');
-    const tool = registry.tools.get(name);
-    if (tool === undefined) throw unknownName('tool', name, registry.tools.names());
-    return tool;
   }
 
   return { callTool, callNested, restartTask };

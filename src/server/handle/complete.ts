@@ -7,13 +7,14 @@ import { McpError } from '../../protocol/errors.js';
 import type { Context } from '../context/context.js';
 import type { Completer } from '../define/definition.js';
 import type { Complete } from '../results/results.js';
+import type { Entrance } from './entrance.js';
 
 const MAX_VALUES = 100;
 
 /** The completers of a server, and the functions that run them. */
 export interface CompletionSources {
-  readonly prompt: (name: string) => ReadonlyMap<string, Completer> | undefined;
-  readonly template: (uri: string) => ReadonlyMap<string, Completer> | undefined;
+  /** The completers of a prompt or of a template; undefined if it does not exist for the caller. */
+  readonly completers: Entrance['completers'];
   readonly complete: Complete;
   /** Runs a completer with a context. */
   readonly withContext: <T>(call: Call, work: (ctx: Context) => Promise<T>) => Promise<T>;
@@ -29,7 +30,7 @@ export async function completeArgument(call: Call, sources: CompletionSources): 
   if (typeof name !== 'string' || typeof value !== 'string') {
     throw new McpError('invalid_params', 'params.argument needs a string "name" and a string "value"');
   }
-  const completer = completersOf(ref, sources).get(name);
+  const completer = (await completersOf(call, ref, sources)).get(name);
   const filled = isObject(context) && isObject(context['arguments']) ? context['arguments'] : {};
   const suggestions =
     completer === undefined
@@ -42,13 +43,19 @@ export async function completeArgument(call: Call, sources: CompletionSources): 
   return sources.complete({ completion: { values: first, total, hasMore: total > first.length } });
 }
 
-function completersOf(ref: JsonObject, sources: CompletionSources): ReadonlyMap<string, Completer> {
+async function completersOf(
+  call: Call,
+  ref: JsonObject,
+  { completers }: CompletionSources,
+): Promise<ReadonlyMap<string, Completer>> {
   const { type, name, uri } = ref;
   if (type === 'ref/prompt' && typeof name === 'string') {
-    return sources.prompt(name) ?? reject(`Unknown prompt: ${shorten(name, 128)}`);
+    return (await completers(call, 'prompts', name)) ?? reject(`Unknown prompt: ${shorten(name, 128)}`);
   }
   if (type === 'ref/resource' && typeof uri === 'string') {
-    return sources.template(uri) ?? reject(`Unknown resource template: ${shorten(uri, 256)}`);
+    return (
+      (await completers(call, 'templates', uri)) ?? reject(`Unknown resource template: ${shorten(uri, 256)}`)
+    );
   }
   return reject('params.ref must be {"type":"ref/prompt","name":…} or {"type":"ref/resource","uri":…}');
 }

@@ -12,6 +12,7 @@ import type { Topic, TopicListener } from '../../state/topic.js';
 import type { Complete } from '../results/results.js';
 import type { Announcement, TaskAnnouncement } from '../state/changes.js';
 import type { Logger } from '../state/log.js';
+import type { Entrance } from './entrance.js';
 import type { TaskHost } from './task-host.js';
 
 /** The parts of the server that subscriptions need. */
@@ -21,22 +22,39 @@ export interface ListenOptions {
   readonly complete: Complete;
   /** Whether this server announces changes of a kind. */
   readonly publishes: (kind: Announcement['kind']) => boolean;
+  readonly entrance: Entrance;
   readonly tasks: TaskHost | undefined;
   readonly log: Logger;
 }
 
 /** Makes the handler of `subscriptions/listen`. It acknowledges the subscription, then forwards changes until the call ends. */
 export function listen(options: ListenOptions): (call: Call) => Outcome | Promise<Outcome> {
-  const { tasks, publishes } = options;
+  const { tasks, publishes, entrance } = options;
   return function listen(call) {
     const requested = readFilter(call.params);
     const granted = grant(requested, publishes);
-    if (!requested.taskIds?.length || !tasks) return follow(call, granted, options);
-    return tasks.filterWatchable(call, requested.taskIds).then((taskIds) => {
-      if (taskIds.length > 0) granted.taskIds = taskIds;
-      return follow(call, granted, options);
-    });
+    const taskIds = tasks && requested.taskIds?.length ? requested.taskIds : undefined;
+    const uris = entrance.guardsResources ? granted.resourceSubscriptions : undefined;
+    if (taskIds === undefined && uris === undefined) return follow(call, granted, options);
+    return narrow(call, granted, { taskIds, uris }).then(() => follow(call, granted, options));
   };
+
+  /** Leaves only the tasks and resources that the caller may follow. */
+  async function narrow(
+    call: Call,
+    granted: SubscriptionFilter,
+    {
+      taskIds,
+      uris,
+    }: { readonly taskIds: readonly string[] | undefined; readonly uris: readonly string[] | undefined },
+  ): Promise<void> {
+    const watchable = taskIds && (await tasks?.filterWatchable(call, taskIds));
+    if (watchable?.length) granted.taskIds = watchable;
+    if (uris === undefined) return;
+    delete granted.resourceSubscriptions;
+    const allowed = await entrance.subscribable(call, uris, { isOnly: isEmpty(granted) });
+    if (allowed.length > 0) granted.resourceSubscriptions = allowed;
+  }
 }
 
 // Not an async function: thousands of subscriptions may be open for hours, and the state of a waiting async function would be a
@@ -93,14 +111,26 @@ class Forwarder implements TopicListener<Announcement | TaskAnnouncement> {
   }
 
   message(change: Announcement | TaskAnnouncement): void {
-    const { granted, tag } = this.#parts;
+    const { granted, options } = this.#parts;
+    const { entrance } = options;
     if ('id' in change) {
       if (this.#taskIds?.has(change.id)) this.#reportTask(change.id);
     } else if (change.kind === 'resource') {
-      if (this.#uris?.has(change.uri))
-        this.#call.notify('notifications/resources/updated', { uri: change.uri, _meta: tag });
+      const { uri } = change;
+      if (this.#uris?.has(uri))
+        this.#ifAllowed(entrance.mayFollow(this.#call, uri), 'notifications/resources/updated', { uri });
     } else if (granted[`${change.kind}ListChanged`]) {
-      this.#call.notify(`notifications/${change.kind}/list_changed`, { _meta: tag });
+      const { kind, name } = change;
+      const sees = name === undefined || entrance.seesChange(this.#call, kind, name);
+      this.#ifAllowed(sees, `notifications/${kind}/list_changed`);
+    }
+  }
+
+  #ifAllowed(isAllowed: boolean | Promise<boolean>, method: string, params?: JsonObject): void {
+    if (isAllowed instanceof Promise) {
+      void isAllowed.then((sees) => this.#ifAllowed(sees, method, params));
+    } else if (isAllowed) {
+      this.#call.notify(method, { ...params, _meta: this.#parts.tag });
     }
   }
 

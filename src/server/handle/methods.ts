@@ -4,13 +4,15 @@ import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { explain } from '../../schema/explain/explain.js';
 import type { Topic } from '../../state/topic.js';
+import type { ServerAccess } from '../access/access.js';
+import type { Gate } from '../access/gate.js';
 import { type InputRequired, isInputRequired } from '../asking/input-required.js';
 import { Replay } from '../asking/replay.js';
 import type { Run } from '../asking/run.js';
 import type { CompiledMethod } from '../catalog/compile.js';
 import { listResources } from '../catalog/list-resources.js';
 import { type CompiledPrompt, type GetPromptResult, toPromptResult } from '../catalog/prompts.js';
-import { type Registry, unknownName } from '../catalog/registry.js';
+import type { Registry, ResourceMatch } from '../catalog/registry.js';
 import type { CallContext } from '../context/call-context.js';
 import type { Context } from '../context/context.js';
 import type { HandlerRun } from '../context/handler-run.js';
@@ -20,23 +22,26 @@ import { ToolError } from '../results/tool-error.js';
 import type { TaskAnnouncement } from '../state/changes.js';
 import type { RunOnce } from '../state/idempotency.js';
 import type { Logger } from '../state/log.js';
-import { type ToolCalls, toolCalls } from './call-tool.js';
+import { toolCalls } from './call-tool.js';
 import { completeArgument } from './complete.js';
+import { Entrance } from './entrance.js';
 import { listen } from './listen.js';
 import { type ReadResourceResult, readResource } from './read-resource.js';
 import { createHandlerRunner, type HandlerRunnerParts } from './run-handler.js';
-import type { TaskHost } from './task-host.js';
+import type { TaskHost, TaskPluginParts } from './task-host.js';
 
 /** The parts of the server that its methods need. */
 export interface ServerParts extends Omit<HandlerRunnerParts, 'complete'> {
   readonly registry: Registry;
+  readonly gate: Gate;
+  readonly access: ServerAccess;
   readonly announce: ContextParts['announce'];
   readonly log: Logger;
   readonly methods: ReadonlyMap<string, CompiledMethod>;
   readonly runOnce: RunOnce;
   readonly taskChanges: Topic<TaskAnnouncement>;
   /** Makes the host that runs tools as tasks. */
-  readonly tasks: ((restartTask: ToolCalls['restartTask']) => TaskHost) | undefined;
+  readonly tasks: ((parts: Pick<TaskPluginParts, 'workOf' | 'rules'>) => TaskHost) | undefined;
 }
 
 type Handler = (call: Call) => Outcome | Promise<Outcome>;
@@ -53,14 +58,19 @@ export function methodTable(parts: ServerParts): MethodTable {
   const { complete } = registry;
   const runner = createHandlerRunner({ ...parts, complete }, () => contextParts);
   const { runHandler, runNested } = runner;
-  const tools = toolCalls({ registry, runner, tasks: () => tasks, runOnce: parts.runOnce });
-  const tasks = parts.tasks?.(tools.restartTask);
+  const entrance = new Entrance(parts);
+  const tools = toolCalls({ registry, entrance, runner, tasks: () => tasks, runOnce: parts.runOnce });
+  const tasks = parts.tasks?.({
+    workOf: tools.restartTask,
+    rules: entrance.tasks,
+  });
 
   const contextParts: ContextParts = {
     newReplay: () => new Replay(undefined, { maxBytes: parts.seal.maxBytes }),
     announce: parts.announce,
     async read({ call, run, inputs }, uri) {
-      const work = (ctx: CallContext<never, never>) => withToolErrors(readResource(registry, uri, ctx));
+      const match = await entrance.resource(call, uri);
+      const work = (ctx: CallContext<never, never>) => withToolErrors(readResource(match, ctx));
       const result = await runNested(call, run, work, inputs);
       if (isInputRequired(result))
         throw new TypeError(
@@ -71,46 +81,51 @@ export function methodTable(parts: ServerParts): MethodTable {
     callTool: tools.callNested,
   };
 
-  function getPrompt(call: Call): Outcome | Promise<Outcome> {
+  async function getPrompt(call: Call): Promise<Outcome> {
     const { name } = call.params;
     if (typeof name !== 'string') throw new McpError('invalid_params', 'params.name must be a string');
-    const prompt = registry.prompts.get(name);
-    if (prompt === undefined) throw unknownName('prompt', name, registry.prompts.names());
-    return runHandler(call, promptRun, prompt);
+    const prompt = entrance.prompt(call, name);
+    return runHandler(call, promptRun, prompt instanceof Promise ? await prompt : prompt);
   }
 
   const promptRun: HandlerRun<CompiledPrompt, GetPromptResult | InputRequired> = {
     target: ({ params: { name, arguments: args = {} } }) => ({ name: name as string, args }),
-    async run(prompt, ctx, { params: { arguments: args = {} } }) {
+    async run(prompt, ctx, call) {
+      const { arguments: args = {} } = call.params;
       const checked = await prompt.args.validate(args);
       if (!checked.ok) {
         const problem = explain(checked.issues, prompt.args, args);
         throw new McpError('invalid_params', `Invalid arguments for prompt ${prompt.name}. ${problem}`);
       }
+      await entrance.promptInput(call, prompt, checked.value);
       const value = await withToolErrors(prompt.run(checked.value, ctx));
       return isInputRequired(value) ? value : toPromptResult(value, prompt.listed.description);
     },
     finish: complete,
   };
 
-  function read(call: Call): Outcome | Promise<Outcome> {
+  async function read(call: Call): Promise<Outcome> {
     const { uri } = call.params;
     if (typeof uri !== 'string') throw new McpError('invalid_params', 'params.uri must be a string');
-    return runHandler(call, resourceRun, uri);
+    const match = entrance.resource(call, uri);
+    return runHandler(call, resourceRun, match instanceof Promise ? await match : match);
   }
 
-  const resourceRun: HandlerRun<string, ReadResourceResult | InputRequired> = {
+  const resourceRun: HandlerRun<ResourceMatch, ReadResourceResult | InputRequired> = {
     target: ({ params: { uri } }) => ({ name: uri as string, args: undefined }),
-    run: (uri, ctx) => withToolErrors(readResource(registry, uri, ctx)),
+    run: (match, ctx) => withToolErrors(readResource(match, ctx)),
     finish: complete,
   };
 
-  async function callCustom({ params: schema, run }: CompiledMethod, call: Call): Promise<Outcome> {
+  async function callCustom(method: CompiledMethod, call: Call): Promise<Outcome> {
+    const { params: schema, run } = method;
+    await entrance.method(call, method);
     const checked = schema && (await schema.validate(withoutMeta(call.params)));
     if (checked?.ok === false && schema) {
       throw new McpError('invalid_params', `Invalid params. ${explain(checked.issues, schema, call.params)}`);
     }
     const params = checked?.ok ? checked.value : call.params;
+    await entrance.method(call, method, params);
     return complete(
       toMethodResult(await runNested(call, cannotAsk, (ctx) => withToolErrors(run(params, ctx)))),
     );
@@ -118,13 +133,13 @@ export function methodTable(parts: ServerParts): MethodTable {
 
   function list(call: Call): Outcome | Promise<Outcome> {
     const resources = catalogOf('resources');
-    if (!registry.listsPerCaller()) return resources.page(call.params['cursor']);
-    return withToolErrors(listResources(registry, call, withContext));
+    if (!registry.listsPerCaller()) return resources.page(call, call.params['cursor']);
+    return withToolErrors(listResources(registry, call, { gate: parts.gate, withContext }));
   }
 
-  function listTemplates(call: Call): Outcome {
+  function listTemplates(call: Call): Outcome | Promise<Outcome> {
     catalogOf('resources');
-    return registry.templates.page(call.params['cursor']);
+    return registry.templates.page(call, call.params['cursor']);
   }
 
   function catalogOf<K extends 'tools' | 'resources' | 'prompts'>(kind: K): Registry[K] {
@@ -137,8 +152,7 @@ export function methodTable(parts: ServerParts): MethodTable {
   }
 
   const completionSources = {
-    prompt: (name: string) => registry.prompts.get(name)?.complete,
-    template: (uri: string) => registry.templates.get(uri)?.complete,
+    completers: entrance.completers.bind(entrance),
     complete,
     withContext,
   };
@@ -146,17 +160,25 @@ export function methodTable(parts: ServerParts): MethodTable {
 
   const methods = new Map<string, Handler>([
     ['server/discover', () => registry.discover()],
-    ['tools/list', ({ params }) => catalogOf('tools').page(params['cursor'])],
+    ['tools/list', (call) => catalogOf('tools').page(call, call.params['cursor'])],
     ['resources/list', list],
-    ['prompts/list', ({ params }) => catalogOf('prompts').page(params['cursor'])],
+    ['prompts/list', (call) => catalogOf('prompts').page(call, call.params['cursor'])],
     ['resources/templates/list', listTemplates],
     ['tools/call', tools.callTool],
-    ['resources/read', async (call) => read(call)],
-    ['prompts/get', async (call) => getPrompt(call)],
+    ['resources/read', read],
+    ['prompts/get', getPrompt],
     ['completion/complete', (call) => withToolErrors(completeArgument(call, completionSources))],
     [
       'subscriptions/listen',
-      listen({ changes: registry.changes, taskChanges: parts.taskChanges, complete, publishes, tasks, log }),
+      listen({
+        changes: registry.changes,
+        taskChanges: parts.taskChanges,
+        complete,
+        publishes,
+        entrance,
+        tasks,
+        log,
+      }),
     ],
     ...[...parts.methods].map(([name, method]): [string, Handler] => [
       name,

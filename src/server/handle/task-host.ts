@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
+import type { Caller } from '../../protocol/caller.js';
 import type { Store } from '../../state/store.js';
 import type { Topic } from '../../state/topic.js';
 import type { Replay } from '../asking/replay.js';
@@ -50,6 +51,20 @@ export interface TaskHost {
   readonly close: (options?: { readonly drainMs?: number }) => Promise<void>;
 }
 
+/** The call that a task was made from, with its caller. */
+export interface StoredCall extends Caller {
+  readonly tool: string;
+  readonly args: unknown;
+}
+
+/** Decides which callers see the tasks of a tool. */
+export interface TaskRules {
+  /** Whether there are rules at all. */
+  readonly areGuarded: () => boolean;
+  /** Whether a caller sees the tasks of a tool. Rejects with a challenge if the caller only lacks scopes. */
+  readonly sees: (caller: Caller, tool: string) => Promise<boolean>;
+}
+
 /** The parts that a task host is made of. */
 export interface TaskPluginParts {
   /** The name of the server. */
@@ -62,6 +77,7 @@ export interface TaskPluginParts {
   readonly changes: Topic<TaskAnnouncement>;
   readonly log: Logger;
   /** Finds the tool of a task, to run it again. Rejects with an `McpError` if this process cannot run it. */
-  readonly workOf: (task: { readonly tool: string; readonly args: unknown }) => Promise<TaskWork>;
+  readonly workOf: (task: StoredCall) => Promise<TaskWork>;
+  readonly rules: TaskRules;
   readonly limits: TasksOptions;
 }

@@ -5,6 +5,8 @@ export type Announcement =
   | {
       /** The list that changed. */
       readonly kind: 'tools' | 'prompts' | 'resources';
+      /** The definition that was added or removed, if it has rules: only callers that see the definition are told. */
+      readonly name?: string;
     }
   | {
       /** The contents of one resource changed. */

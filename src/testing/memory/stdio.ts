@@ -19,7 +19,13 @@ const MAX_BYTES = 16 * 1024 * 1024;
 export function memoryStdio(dispatch: Dispatch): Wire {
   const random = seeded(1);
   const send = (text: string): void => toClient.write(printLine(text));
-  const channel = openChannel({ dispatch, send, input, session: channelSession(dispatch, send) });
+  const channel = openChannel({
+    dispatch,
+    send,
+    input,
+    session: channelSession(dispatch, send),
+    caller: { isLocal: true },
+  });
   const toServer = new Pipe(random, (text) => channel.receive(text));
   let events: WireEvents | undefined;
   let early: string[] | undefined = [];

@@ -51,7 +51,8 @@ export function inProcess(
   return async function request(method, params = {}, { signal, onNotification } = {}) {
     const lifetime = signal === undefined ? new Lifetime() : { signal };
     const notify = onNotification ?? ignore;
-    return detach(await dispatch(withSignal({ id: ++last, method, params, peer, auth, notify }, lifetime)));
+    const call = { id: ++last, method, params, peer, auth, isLocal: true, notify };
+    return detach(await dispatch(withSignal(call, lifetime)));
   };
 }
 

@@ -25,8 +25,9 @@ export async function dispatchLink(
   const abort = (): void => lifetime.end(open.signal.reason);
   open.signal.addEventListener('abort', abort, { once: true });
   try {
+    const auth = toAuth(caller, 'caller');
     const call = withSignal(
-      { id: 0, method: 'server/discover', params: {}, peer, auth: toAuth(caller, 'caller'), notify() {} },
+      { id: 0, method: 'server/discover', params: {}, peer, auth, isLocal: true, notify() {} },
       lifetime,
     );
     const discovered = (await dispatch(call)) as unknown as Discovered;

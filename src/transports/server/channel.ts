@@ -61,7 +61,7 @@ export interface ChannelOptions {
   /** The number of calls that may be open at the same time. Default: 1,000. */
   readonly maxOpenCalls?: number | undefined;
   readonly session?: ((calls: OpenCalls) => ChannelSession) | undefined;
-  /** The caller that opened the connection, if it began as an HTTP request. */
+  /** The caller that opened the connection. Default: an anonymous one. */
   readonly caller?: Caller | undefined;
 }
 

@@ -119,7 +119,7 @@ export class OpenCalls implements DrainableCalls {
       notifiedAt = performance.now();
       this.#options.send(text);
     };
-    const { auth, http } = this.caller;
+    const { auth, http, isLocal } = this.caller;
     const notify: Call['notify'] = (name, params) => sendDuringCall(printNotification(name, params));
     const open: OpenRequest = {
       call: (peer, params = message.params ?? {}, extra) =>
@@ -132,6 +132,7 @@ export class OpenCalls implements DrainableCalls {
               peer,
               auth,
               http,
+              isLocal,
               notify: extra?.notify ?? notify,
             },
             extra?.lifetime ?? call.lifetime,

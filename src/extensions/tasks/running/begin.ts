@@ -79,13 +79,14 @@ export function taskCall(
   lifetime: Lifetime,
   onProgress: (report: JsonObject) => void,
 ): Call {
-  const { tool, args, peer, auth } = journal.call;
+  const { tool, args, peer, auth, isLocal } = journal.call;
   const call = {
     id,
     method: 'tools/call',
     params: { name: tool, arguments: args, _meta: { progressToken: id } },
     peer,
     auth,
+    isLocal,
     notify: (method: string, { progressToken, ...report }: JsonObject = {}) => {
       if (method === 'notifications/progress') onProgress(report);
     },

@@ -15,6 +15,7 @@ export interface TaskCall {
   readonly principal: string;
   /** The caller as the handler sees it. */
   readonly auth?: Auth;
+  readonly isLocal?: true;
   readonly tool: string;
   readonly args: unknown;
   readonly peer: Peer;
@@ -41,8 +42,15 @@ export interface StoredJournal {
 
 /** The part of a call that its task keeps. */
 export function taskCallOf(call: Call, { name, args }: TaskWork): TaskCall {
-  const { auth, peer } = call;
-  return { principal: principalOf(call), ...(auth && { auth: storableAuth(auth) }), tool: name, args, peer };
+  const { auth, isLocal, peer } = call;
+  return {
+    principal: principalOf(call),
+    ...(auth && { auth: storableAuth(auth) }),
+    ...(isLocal && { isLocal }),
+    tool: name,
+    args,
+    peer,
+  };
 }
 
 /** The first item of a journal. */

@@ -8,6 +8,8 @@ import type { StoreEntry } from '../../../state/store.js';
 /** The head of a task. Everything that is needed to run the task is in its journal, which is not written again with each change. */
 export interface TaskHead {
   readonly id: string;
+  /** The tool, whose rules decide who sees the task. Absent from tasks of earlier versions. */
+  readonly tool?: string;
   readonly createdAt: number;
   readonly ttlMs: number;
   readonly pollIntervalMs: number;
@@ -60,8 +62,9 @@ export function readHead(
 
 /** The head after its end. */
 export function endedHead(head: TaskHead, ending: Ending): TaskHead {
-  const { id, createdAt, ttlMs, pollIntervalMs, progress, statusMessage, bytes } = head;
+  const { id, tool, createdAt, ttlMs, pollIntervalMs, progress, statusMessage, bytes } = head;
   return {
+    ...(tool !== undefined && { tool }),
     ...{ id, createdAt, ttlMs, pollIntervalMs, updatedAt: laterThan(head), open: [], bytes },
     ...(progress !== undefined && { progress }),
     ...(statusMessage !== undefined && { statusMessage }),

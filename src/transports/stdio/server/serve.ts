@@ -76,6 +76,7 @@ export function serveOverStdio(
     outputFull,
     maxOpenCalls,
     session: session?.(send),
+    caller: { isLocal: true },
   });
   const reader = new LineReader({ maxBytes: maxMessageBytes });
   const stopWatching = onClientGone((why) => void close(why));

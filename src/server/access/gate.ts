@@ -1,0 +1,100 @@
+// Decides whether a caller may use a definition.
+
+import type { Auth } from '../../protocol/call.js';
+import type { Caller } from '../../protocol/caller.js';
+import type { Allow } from '../define/access.js';
+import type { Logger } from '../state/log.js';
+import type { CompiledAccess } from './access.js';
+import { AllowFailures } from './allow-failures.js';
+
+/** The decision of all rules: the caller may use the definition, it does not exist for the caller, or the caller lacks scopes. */
+export type Verdict = 'allowed' | 'unknown' | 'needs_scopes';
+
+/** Whether no rule applies to a caller: it is local, and does not act for somebody else. */
+export function isTrusted({ isLocal, auth }: Caller): boolean {
+  return isLocal === true && auth === undefined;
+}
+
+/** The scopes that a caller lacks. */
+export function missingScopes(auth: Auth | undefined, scopes: readonly string[]): readonly string[] {
+  return auth === undefined ? scopes : scopes.filter((scope) => !auth.scopes.includes(scope));
+}
+
+/** Decides for the callers of a server. Decisions are made anew for each call: `allow` may decide differently each time. */
+export class Gate {
+  readonly #failures: AllowFailures;
+
+  constructor(log: Logger) {
+    this.#failures = new AllowFailures(log);
+  }
+
+  /** Whether scopes alone decide, and the caller has them. Then the input need not be judged either. */
+  admits(caller: Caller, { scopes, allow }: CompiledAccess): boolean {
+    return isTrusted(caller) || (allow.length === 0 && hasScopes(caller.auth, scopes));
+  }
+
+  /** Judges a caller, with the checked input if there is one. Synchronous if every `allow` is. */
+  judge(caller: Caller, access: CompiledAccess, input?: unknown): Verdict | Promise<Verdict> {
+    return isTrusted(caller) ? 'allowed' : this.#judgeFrom(0, caller.auth, access, input);
+  }
+
+  /** Judges the use of a definition whose input is known: as in lists, and then with the input. */
+  judgeUse(caller: Caller, access: CompiledAccess, input: unknown): Verdict | Promise<Verdict> {
+    const verdict = this.judge(caller, access);
+    const next = (first: Verdict): Verdict | Promise<Verdict> =>
+      first === 'allowed' && access.allow.length > 0 ? this.judge(caller, access, input) : first;
+    return verdict instanceof Promise ? verdict.then(next) : next(verdict);
+  }
+
+  /** Whether a caller sees the definition in lists. */
+  sees(caller: Caller, access: CompiledAccess): boolean | Promise<boolean> {
+    const verdict = this.judge(caller, access);
+    return verdict instanceof Promise ? verdict.then(isAllowed) : isAllowed(verdict);
+  }
+
+  // `allow` decides before scopes do: a caller that it refuses must not learn from a challenge that the definition exists.
+  #judgeFrom(
+    first: number,
+    auth: Auth | undefined,
+    access: CompiledAccess,
+    input: unknown,
+  ): Verdict | Promise<Verdict> {
+    const { allow, scopes } = access;
+    for (let at = first; at < allow.length; at++) {
+      const answer = this.#ask(allow[at] as Allow, auth, access, input);
+      if (answer instanceof Promise)
+        return answer.then((isAllowedByIt) =>
+          isAllowedByIt ? this.#judgeFrom(at + 1, auth, access, input) : 'unknown',
+        );
+      if (!answer) return 'unknown';
+    }
+    return hasScopes(auth, scopes) ? 'allowed' : 'needs_scopes';
+  }
+
+  #ask(
+    allow: Allow,
+    auth: Auth | undefined,
+    access: CompiledAccess,
+    input: unknown,
+  ): boolean | Promise<boolean> {
+    const { target } = access;
+    try {
+      const answer: unknown = allow(auth, input, target);
+      if (typeof answer === 'boolean') return answer;
+      return Promise.resolve(answer).then(
+        (value) => value === true || (value !== false && this.#failures.notBoolean(target, value)),
+        (error: unknown) => this.#failures.threw(target, error),
+      );
+    } catch (error) {
+      return this.#failures.threw(target, error);
+    }
+  }
+}
+
+function hasScopes(auth: Auth | undefined, scopes: readonly string[]): boolean {
+  return auth === undefined ? scopes.length === 0 : scopes.every((scope) => auth.scopes.includes(scope));
+}
+
+function isAllowed(verdict: Verdict): boolean {
+  return verdict === 'allowed';
+}
