@@ -190,14 +190,14 @@ export function createServer<
 ): Server<OrUndefined<State>, OrUndefined<User>, T> {
   const core = createCore<OrUndefined<State>, OrUndefined<User>, T>(options, { tasks: taskHost });
   let handler: Promise<Handler> | undefined;
-  return {
-    ...core,
-    async fetch(request, _env, context) {
+  // Not a spread, which would read `scopes` once.
+  return Object.assign(core, {
+    async fetch(request: Request, _env?: unknown, context?: Parameters<Handler>[1]) {
       // A server that only speaks stdio never loads HTTP.
       handler ??= import('./http.js').then(({ createHandler }) => createHandler(core));
       return (await handler)(request, context);
     },
-  };
+  });
 }
 
 /** The functions that `defineWith({ lifespan, user })` returns: `tool`, `resource`, `prompt` and `createServer`. */

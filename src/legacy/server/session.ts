@@ -152,15 +152,20 @@ export class Session {
 
   async #subscribe(uri: string, forward: SessionRequest['forward']): Promise<string> {
     const { capabilities } = await this.#discover(forward);
-    if (!(capabilities as ServerCapabilities).resources?.subscribe) {
+    const { resources } = capabilities as ServerCapabilities;
+    if (!resources?.subscribe) {
       throw new McpError('method_not_found', 'This server does not announce changes of resources.');
     }
-    // Ends as soon as the server has said whether it grants the subscription. A caller that lacks scopes gets the challenge.
+    if ('isGuarded' in resources) await this.#checkAccess(uri, forward);
+    return this.#change({ subscribe: uri });
+  }
+
+  // Throws the challenge if the caller lacks scopes. The subscription ends as soon as the server has granted it.
+  async #checkAccess(uri: string, forward: SessionRequest['forward']): Promise<void> {
     const lifetime = new Lifetime();
     lifetime.end(replaced());
     const params = { notifications: { resourceSubscriptions: [uri] } };
     await forward(this.peer, params, { method: 'subscriptions/listen', notify: () => undefined, lifetime });
-    return this.#change({ subscribe: uri });
   }
 
   async #change(change: FactChange): Promise<string> {

@@ -36,9 +36,9 @@ export function readServerAccess(access: AccessOptions | undefined, log: Logger)
   const problems: string[] = [];
   const tags = new Map<string, AccessRule>();
   const report = (path: string, value: unknown): AccessRule => {
-    const problem = ruleProblem(value);
+    const problem = isRecord(value) ? ruleProblem(value) : 'it must be an object: { scopes: ["files:read"] }';
     if (problem === undefined) return value as AccessRule;
-    problems.push(`"${path}" ${problem}`);
+    problems.push(`"${path}": ${problem}`);
     return {};
   };
   const own = access === undefined ? {} : report('access', access);
@@ -90,9 +90,13 @@ function combine(target: AccessTarget, rules: readonly AccessRule[]): CompiledAc
 // RFC 6749, section 3.3. A space would make one scope of two that no token ever has.
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
-function ruleProblem(rule: unknown): string | undefined {
-  if (!isRecord(rule)) return 'must be an object: { scopes: ["files:read"], allow: (auth) => … }';
-  const { scopes, allow } = rule;
+function ruleProblem({
+  scopes,
+  allow,
+}: {
+  readonly scopes?: unknown;
+  readonly allow?: unknown;
+}): string | undefined {
   if (scopes !== undefined) {
     if (!Array.isArray(scopes) || !scopes.every((scope) => typeof scope === 'string'))
       return '"scopes" must be an array of strings, such as ["files:read"]';

@@ -214,6 +214,11 @@ export class Registry {
     return this.#discoverOutcome;
   }
 
+  // The property is not enumerable: only the translation to sessions reads it, which then asks before it accepts a subscription.
+  #markGuarded(resources: object): object {
+    return this.guardsResources ? Object.defineProperty(resources, 'isGuarded', { value: true }) : resources;
+  }
+
   #capabilities(): ServerCapabilities {
     const { experimental } = this.#options;
     const extensions = this.offersTasks()
@@ -224,7 +229,10 @@ export class Registry {
     return {
       ...(this.offers('tools') && { tools: listChanged('tools') }),
       ...(this.offers('resources') && {
-        resources: { ...(this.announces('resource') && { subscribe: true }), ...listChanged('resources') },
+        resources: this.#markGuarded({
+          ...(this.announces('resource') && { subscribe: true }),
+          ...listChanged('resources'),
+        }),
       }),
       ...(this.offers('prompts') && { prompts: listChanged('prompts') }),
       ...(this.offersCompletions() && { completions: {} }),

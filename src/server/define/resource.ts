@@ -4,7 +4,7 @@ import type { Annotations } from '../../protocol/model/content.js';
 import type { CacheScope } from '../../protocol/model/model.js';
 import type { Context } from '../context/context.js';
 import type { AccessRule } from './access.js';
-import type { Completers, Described } from './definition.js';
+import type { Completers, Described, NotInferred } from './definition.js';
 import type { TemplateValues } from './template-values.js';
 import type { Awaitable } from './tool-handler.js';
 
@@ -25,7 +25,7 @@ export interface ResourceEntry extends Described {
 /** The description of a resource or template, without its reader. */
 export interface ResourceOptions<State = unknown, User = unknown, Values = TemplateValues>
   extends Described,
-    AccessRule<Values> {
+    AccessRule<NotInferred<Values>> {
   /** The name that clients show in lists. Default: the URI. */
   readonly name?: string;
   /** The MIME type of the contents, such as `application/json`. Default: inferred from the returned value. */
