@@ -16,6 +16,7 @@ export function authRun(
         },
       },
       context,
+      { isFunction: true },
     );
   if (isProvider(auth)) return new AuthRun(auth, context);
   throw new TypeError(
@@ -30,13 +31,20 @@ function isProvider(auth: unknown): auth is AuthProvider {
 /** A provider in use: started once, before its first check, and closed once. */
 export class AuthRun {
   readonly provider: AuthProvider;
+  /** Whether the provider is a function of the program, which decides alone who is anonymous. */
+  readonly isFunction: boolean;
   readonly #context: () => AuthContext;
   #isStarted: boolean;
   #starting: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(provider: AuthProvider, context: () => AuthContext) {
+  constructor(
+    provider: AuthProvider,
+    context: () => AuthContext,
+    { isFunction = false }: { readonly isFunction?: boolean } = {},
+  ) {
     this.provider = provider;
+    this.isFunction = isFunction;
     this.#context = context;
     this.#isStarted = provider.start === undefined;
   }

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { inProcess } from 'fullmcp';
 import { connect } from 'fullmcp/client';
 import { afterAll, describe, expect, test } from 'vitest';
+import { handle as handleKeys } from '../../examples/caller/api-keys.js';
 import { app } from '../../examples/caller/express.js';
 import { running } from '../../examples/caller/gateway.js';
 import { inTests } from '../../examples/caller/in-tests.js';
@@ -33,6 +34,17 @@ describe('the user of a call', () => {
     await expect(addNote(url, { authorization: 'Bearer wrong' }, fetch)).rejects.toMatchObject({
       code: 'unauthorized',
     });
+  });
+
+  test('comes from an API key or a token', async () => {
+    const fetch: typeof globalThis.fetch = (input, init) => handleKeys(new Request(input, init));
+    const url = 'http://localhost/mcp';
+    const add = (token: string) => addNote(url, { authorization: `Bearer ${token}` }, fetch);
+    expect(await add('key_of-the-nightly-report')).toBe('Noted for nightly-report');
+    expect(await add('token-of-ada')).toBe('Noted for ada');
+    for (const wrong of ['key_wrong', 'wrong'])
+      await expect(add(wrong)).rejects.toMatchObject({ code: 'unauthorized' });
+    await expect(addNote(url, {}, fetch)).rejects.toMatchObject({ code: 'unauthorized' });
   });
 
   test('comes from the request of Express', async () => {

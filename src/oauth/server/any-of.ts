@@ -1,4 +1,4 @@
-import type { AuthProvider, ResourceFacts } from '../../state/auth-provider.js';
+import type { AuthProvider, AuthRequest, ResourceFacts } from '../../state/auth-provider.js';
 
 /**
  * Accepts the credentials of several providers. Each request is checked by the first provider that knows its kind of credentials, and
@@ -18,13 +18,7 @@ export function anyOf(...providers: readonly AuthProvider[]): AuthProvider {
     get resource() {
       return mergeFacts(providers.flatMap(({ resource }) => resource ?? []));
     },
-    async check(request) {
-      for (const provider of providers) {
-        const caller = await provider.check(request);
-        if (caller !== undefined) return caller;
-      }
-      return undefined;
-    },
+    check: (request) => checkWith(providers, request),
     ...(providers.some(({ handle }) => handle) && {
       handle(request) {
         for (const provider of providers) {
@@ -41,6 +35,20 @@ export function anyOf(...providers: readonly AuthProvider[]): AuthProvider {
       await Promise.all(providers.map((provider) => provider.close?.()));
     },
   };
+}
+
+// Not async: a provider that knows the credentials already answers at once.
+function checkWith(
+  providers: readonly AuthProvider[],
+  request: AuthRequest,
+): ReturnType<AuthProvider['check']> {
+  for (const [index, provider] of providers.entries()) {
+    const caller = provider.check(request);
+    if (caller instanceof Promise)
+      return caller.then((found) => found ?? checkWith(providers.slice(index + 1), request));
+    if (caller !== undefined) return caller;
+  }
+  return undefined;
 }
 
 function mergeFacts([first, ...others]: readonly ResourceFacts[]): ResourceFacts | undefined {

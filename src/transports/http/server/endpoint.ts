@@ -111,7 +111,7 @@ export function httpEndpoint(
     try {
       const route = admit(received);
       if (route === undefined) done();
-      else if (route instanceof Promise)
+      else if (typeof route !== 'string')
         route
           .then((next) => (next === 'again' ? handle(incoming, done) : done()))
           .catch((error) => received.fail(error));

@@ -71,7 +71,7 @@ export class Streams {
     };
     this.#open.add(stream);
     stream.timer = this.#startTimer(stream);
-    const { expiresAt } = incoming.auth ?? {};
+    const expiresAt = incoming.auth?.expiresAt;
     if (expiresAt !== undefined) stream.stopExpiry = callAt(expiresAt, () => owner.onEnd('expired'));
     incoming.onGone(() => this.#lose(stream, 'gone'));
     return {

@@ -100,7 +100,7 @@ export class EdgeAuth implements EndpointAuth {
   #admit(incoming: Incoming, found: Found): Auth | undefined {
     const provider = this.#provider;
     if (found === undefined || found === null) {
-      if (provider === undefined) return undefined;
+      if (provider === undefined || this.#run?.isFunction) return undefined;
       // Credentials that nobody knows do not make an anonymous caller: the client would believe that it is logged in.
       if (hasCredentials(incoming, this.schemes)) throw refused('The credentials are not valid here.');
       if (provider.optional) return undefined;
