@@ -8,7 +8,10 @@ import { shorten } from '../../../protocol/encoding/shorten.js';
 
 /** The names of the claims that describe the caller. The first one of an array that the token has is used; all of them for scopes. */
 export interface ClaimNames {
-  /** The caller's name. Default: `sub`. */
+  /**
+   * The caller's name. Default: `sub`. Some authorization servers issue tokens without `sub` to programs that act for themselves:
+   * `['sub', 'client_id']` accepts these. Make sure that the tokens of users have a `sub`, or all users of a client are one caller.
+   */
   readonly subject?: string | readonly string[] | undefined;
   /** The scopes: each claim is a string with spaces, or an array. A function computes them. Default: `scope` and `scp`. */
   readonly scopes?:

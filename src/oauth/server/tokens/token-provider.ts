@@ -121,7 +121,7 @@ export function createTokenProvider(parts: TokenProviderParts): TokenProvider {
     check,
     optional,
     schemes: schemesOf(dpop),
-    resource: resourceOf(parts),
+    resource: resourceOf(parts, proofs.algorithms),
     async start(context) {
       proofs.start(context);
       revocations.start(context);
@@ -150,12 +150,17 @@ function schemesOf(dpop: TokenOptions['dpop']): readonly string[] {
   return dpop === 'required' ? ['DPoP'] : ['Bearer', 'DPoP'];
 }
 
-function resourceOf({ authorizationServers = [], options }: TokenProviderParts): ResourceFacts | undefined {
-  const { scopes, dpop } = options;
+function resourceOf(
+  { authorizationServers = [], options }: TokenProviderParts,
+  dpopAlgorithms: readonly string[],
+): ResourceFacts | undefined {
+  const { scopes, requiredScopes, dpop } = options;
   if (authorizationServers.length === 0) return undefined;
   return {
     authorizationServers,
     scopes: scopes?.filter((scope) => scope !== 'offline_access'),
+    requiredScopes,
     dpop,
+    ...(dpop !== undefined && { dpopAlgorithms }),
   };
 }

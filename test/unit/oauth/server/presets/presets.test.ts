@@ -12,15 +12,16 @@ import {
 
 // Each provider against a stand-in that publishes its documents where the provider does, and signs tokens of the provider's form.
 
+type Claims = Readonly<Record<string, unknown>>;
 const audience = 'https://mcp.example/mcp';
 
 async function setUp(setup: IssuerSetup, make: (presets: ProviderPresets) => TokenProvider) {
   const issuer = await TokenIssuer.create(setup);
   const provider = make(makePresets(issuer.runtime));
   await provider.start?.(authContext());
-  const check = async (claims: JWTPayload, header?: Record<string, unknown>) =>
-    await provider.check(requestWith(await issuer.sign(claims, header)));
-  const refusal = async (claims: JWTPayload) =>
+  const check = async (claims: Claims, header?: Record<string, unknown>) =>
+    await provider.check(requestWith(await issuer.sign(claims as JWTPayload, header)));
+  const refusal = async (claims: Claims) =>
     (await check(claims).then(
       () => expect.fail('The token was accepted.'),
       (reason: unknown) => (reason as McpError).challenge?.description,

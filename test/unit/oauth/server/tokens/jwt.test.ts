@@ -75,11 +75,7 @@ describe('jwt', () => {
 
   it('advertises its issuer and scopes, but not offline_access', async () => {
     const { provider, issuer } = await setUp({ scopes: ['files:read', 'offline_access'] });
-    expect(provider.resource).toEqual({
-      authorizationServers: [issuer.issuer],
-      scopes: ['files:read'],
-      dpop: undefined,
-    });
+    expect(provider.resource).toEqual({ authorizationServers: [issuer.issuer], scopes: ['files:read'] });
   });
 
   it.each([
