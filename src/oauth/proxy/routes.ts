@@ -73,7 +73,7 @@ function problemPage({ code, message }: OAuthError): Promise<Response> {
   const isTemporary = code === 'temporarily_unavailable' || code === 'server_error';
   return errorPage({
     status: isTemporary ? 503 : 400,
-    title: 'This login cannot go on',
+    title: 'This login cannot continue',
     message,
     advice: isTemporary
       ? 'Go back to the application and start the login again in a moment.'

@@ -1,3 +1,4 @@
+import { shorten } from '../../../protocol/encoding/shorten.js';
 import type { ProxyClient } from '../clients/client.js';
 import { type RedirectTarget, redirectTargetOf } from '../clients/redirect-uris.js';
 import { type Html, html } from './html.js';
@@ -20,16 +21,19 @@ export interface ConsentFacts {
   readonly cookies: readonly string[];
 }
 
+/** Long enough for a name, and too short for instructions that only look like ours. */
+const MAX_NAME = 60;
+
 /** The page that asks the user. Its text names the client, and where the client is sent. */
 export function consentPage(facts: ConsentFacts): Promise<Response> {
   const { client, redirectUri, scopes, server, host, provider, request, cookies } = facts;
   const target = redirectTargetOf(redirectUri);
-  const name = client.name ?? hostOf(client) ?? 'An application without a name';
+  const name = shorten(client.name ?? hostOf(client) ?? 'an application without a name', MAX_NAME);
   return pageReply({
     title: `Allow ${name} to use ${server}?`,
     cookies,
     body: html`<h1>Allow <bdi>${name}</bdi> to use <bdi>${server}</bdi>?</h1>
-<p class="soft">The application asks for access to <bdi>${host}</bdi> in your name.</p>
+<p class="soft">It asks for access to <bdi>${host}</bdi> on your behalf.</p>
 <dl>
 <div><dt>Application</dt><dd><strong><bdi>${name}</bdi></strong>${originOf(client)}</dd></div>
 <div><dt>Access is given to</dt><dd>${receiverOf(target)}</dd></div>
@@ -40,11 +44,11 @@ ${warningOf(target)}
 <input type="hidden" name="request" value="${request}">
 ${
   target.kind === 'website' &&
-  html`<p class="remember"><input type="checkbox" id="remember" name="remember" value="yes"><label for="remember">Do not ask again in this browser for this application</label></p>`
+  html`<p class="remember"><input type="checkbox" id="remember" name="remember" value="yes"><label for="remember">Do not ask again in this browser</label></p>`
 }
 <p class="actions"><button class="primary" name="decision" value="allow">Allow</button><button name="decision" value="deny">Cancel</button></p>
 </form>
-<p class="foot">If you allow it, you log in at ${provider} next. If you did not start this yourself, cancel.</p>`,
+<p class="foot">Next, you log in at ${provider}. If you did not start this yourself, cancel.</p>`,
   });
 }
 
@@ -88,5 +92,5 @@ function receiverOf({ kind, name }: RedirectTarget): Html {
 function warningOf({ kind }: RedirectTarget): Html | undefined {
   return kind === 'website'
     ? undefined
-    : html`<p class="warn">Nothing proves which application it is. Allow it only if you have just started to log in from an application that you trust.</p>`;
+    : html`<p class="warn">Nothing proves which application this is. Allow it only if you have just started to log in from an application that you trust.</p>`;
 }

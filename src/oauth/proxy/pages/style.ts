@@ -21,7 +21,7 @@ code{font:.9em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wra
 .remember{display:flex;gap:10px;align-items:flex-start;margin:0 0 20px}
 .remember input{margin:4px 0 0;width:16px;height:16px;accent-color:var(--accent);flex:none}
 .actions{display:flex;gap:12px;flex-wrap:wrap}
-button,.button{flex:1 1 140px;min-height:46px;padding:10px 18px;border-radius:10px;border:1px solid var(--line);background:transparent;color:var(--ink);font:inherit;font-weight:600;text-align:center;text-decoration:none;cursor:pointer}
+button,.button{flex:1 1 140px;min-height:46px;padding:10px 18px;border-radius:10px;border:1px solid var(--soft);background:transparent;color:var(--ink);font:inherit;font-weight:600;text-align:center;text-decoration:none;cursor:pointer}
 .primary{background:var(--accent);border-color:var(--accent);color:var(--on-accent)}
 button:hover,.button:hover{filter:brightness(1.06)}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
