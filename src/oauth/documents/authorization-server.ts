@@ -41,7 +41,10 @@ const flags = [
  * The metadata of an authorization server with the names of RFC 8414, fit for oauth4webapi. Members that are not listed here are
  * there too, as the server sent them.
  */
-export type AuthorizationServer = { readonly issuer: string } & {
+export type AuthorizationServer = {
+  /** The issuer, as the server spells it. */
+  readonly issuer: string;
+} & {
   readonly [Name in (typeof endpoints)[number]]?: string;
 } & { readonly [Name in (typeof lists)[number]]?: string[] } & {
   readonly [Name in (typeof flags)[number]]?: boolean;
