@@ -47,6 +47,13 @@ function routesOf(url: string): Readonly<Record<string, () => Promise<Reply>>> {
   };
 }
 
+/** The address of the metadata: a handler without a path may be mounted, so it serves them below its own path. */
+function metadataOf(name: string, path: string): string {
+  const known = '/.well-known/oauth-protected-resource';
+  const isMounted = ['createNodeHandler', 'createHandler', 'the fetch of createServer'].includes(name);
+  return isMounted ? `${path}${known}` : `${known}${path}`;
+}
+
 describe.each(Object.entries(transports))('%s with a provider', (name, start) => {
   async function started(auth: AuthProvider = provider, options: ProtectedOptions = {}): Promise<string> {
     const running = await start(auth, options);
@@ -63,7 +70,7 @@ describe.each(Object.entries(transports))('%s with a provider', (name, start) =>
       expect([route, status, headers['www-authenticate']]).toEqual([
         route,
         401,
-        `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource${path}", scope="files:read"`,
+        `Bearer resource_metadata="${origin}${metadataOf(name, path)}", scope="files:read"`,
       ]);
     }
   });
@@ -139,7 +146,7 @@ describe.each(Object.entries(transports))('%s with a provider', (name, start) =>
   it('gives a handler that needs more scopes a real 403, in every revision', async () => {
     const url = await started();
     const { origin } = new URL(url);
-    const expected = `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp", error="insufficient_scope", error_description="This needs the scopes files:write offline_access.", scope="files:write"`;
+    const expected = `Bearer resource_metadata="${origin}${metadataOf(name, '/mcp')}", error="insufficient_scope", error_description="This needs the scopes files:write offline_access.", scope="files:write"`;
     const reply = await modern(url, 'tools/call', { name: 'write' }, { headers: ann });
     expect([reply.status, reply.headers['www-authenticate']]).toEqual([403, expected]);
     expect(JSON.parse(reply.text)).toMatchObject({ id: 1, error: { data: { scopes: expect.any(Array) } } });
@@ -297,7 +304,7 @@ describe.each(Object.entries(transports))('%s with a provider', (name, start) =>
       const headers = { origin: 'https://app.example.com' };
       const reply = await modern(url, 'tools/list', {}, { headers });
       expect(reply.headers['www-authenticate']).toContain(
-        'resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/api/v1/mcp"',
+        `resource_metadata="https://mcp.example.com${metadataOf(name, '/api/v1/mcp')}"`,
       );
       expect(reply.headers['access-control-expose-headers']).toContain('WWW-Authenticate');
       expect(reply.headers['access-control-allow-origin']).toBe('https://app.example.com');

@@ -36,15 +36,17 @@ export class ResourceUrls {
 
   /** The URL of a request as clients see it, without the query. */
   urlOf(incoming: Incoming): string {
-    return printUrl(this.originOf(incoming), this.#publicPathOf(incoming.path));
+    return printUrl(this.originOf(incoming), this.#publicPathOf(incoming.path)) ?? '';
   }
 
-  /** The URL of the metadata about the endpoint that a request is for. */
-  metadataUrlOf(incoming: Incoming): string {
-    return printUrl(
-      this.originOf(incoming),
-      `${WELL_KNOWN}${withoutSlash(this.#publicPathOf(incoming.path))}`,
-    );
+  /**
+   * The URL of the metadata about the endpoint that a request is for. A router that has mounted the handler gives it only the paths
+   * below the mount, so the metadata is there.
+   */
+  metadataUrlOf(incoming: Incoming): string | undefined {
+    const path = withoutSlash(this.#publicPathOf(incoming.path));
+    const isMounted = this.#options.path === undefined;
+    return printUrl(this.originOf(incoming), isMounted ? `${path}${WELL_KNOWN}` : `${WELL_KNOWN}${path}`);
   }
 
   /** The resource whose metadata a request is for; undefined if the request is not for metadata of this endpoint. */
@@ -71,6 +73,7 @@ export class ResourceUrls {
     // A framework may have removed the mount path, and a proxy in front may have removed or added one.
     const local = endpoint ?? '/';
     if (resource === own || resource === local) return own;
+    if (resource === `${withoutSlash(own)}/sse` && endpoint === undefined) return resource;
     const isStream = resource === beside(own, 'sse') || resource === beside(local, 'sse');
     return isStream ? beside(own, 'sse') : undefined;
   }
@@ -79,7 +82,8 @@ export class ResourceUrls {
   #publicPathOf(path: string): string {
     const { path: endpoint } = this.#options;
     const known = this.#public?.pathname;
-    if (known === undefined) return path;
+    // A router may have mounted the stream below the endpoint.
+    if (known === undefined || (endpoint === undefined && path.startsWith(`${known}/`))) return path;
     const last = path.slice(path.lastIndexOf('/') + 1);
     const isBeside = path !== endpoint && (last === 'sse' || last === 'messages');
     return isBeside ? beside(known, last) : known;
@@ -95,10 +99,10 @@ function withoutSlash(path: string): string {
 }
 
 // A path of a request may have characters that URLs do not have, such as quotes.
-function printUrl(origin: string, path: string): string {
+function printUrl(origin: string, path: string): string | undefined {
   const url = `${origin}${path}`;
-  // Only a server that accepts any host can get here.
-  if (!URL.canParse(url)) return '';
+  // A server that accepts any host also gets hosts that are none.
+  if (!URL.canParse(url)) return undefined;
   const { href } = new URL(url);
   return path === '' ? href.replace(/\/$/, '') : href;
 }
