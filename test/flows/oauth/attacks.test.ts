@@ -73,6 +73,25 @@ describe('oauth, under attack', () => {
     for (const secret of secrets) expect((failure as Error).message).not.toContain(secret);
   });
 
+  it.each([
+    ['another issuer', (url: URL) => url.searchParams.set('iss', 'https://evil.example')],
+    ['no issuer, though it is announced', (url: URL) => url.searchParams.delete('iss')],
+    ['another state', (url: URL) => url.searchParams.set('state', 'forged')],
+  ])('does not show the error of a redirect with %s', async (_, change) => {
+    const server = await start();
+    const options = tampering((url) => {
+      url.searchParams.delete('code');
+      url.searchParams.set('error', 'temporarily_unavailable');
+      url.searchParams.set('error_description', 'Call this number to get your account back');
+      change(url);
+    });
+    const failure = await open(server.url, options).catch((error: unknown) => error as Error);
+    expect(failure).toMatchObject({ code: 'unauthorized', data: { hop: 'authorization' } });
+    expect(failure).not.toMatchObject({ data: { error: expect.anything() } });
+    expect((failure as Error).message).not.toMatch(/Call this number|temporarily_unavailable/);
+    expect(server.count('/token')).toBe(0);
+  });
+
   it('goes on waiting when a page of somebody else sends the browser to it', async () => {
     const server = await start();
     const user = new TestUser();
