@@ -42,7 +42,8 @@ export class Registrations {
   async extend(id: string): Promise<void> {
     const { maxIdleMs } = this.#limits;
     const record = await this.#records.read('oauth-client', id);
-    if (record === undefined || (record.expiresInMs ?? maxIdleMs) > maxIdleMs / 2) return;
+    if (record === undefined) return;
+    if (!record.isOld && (record.expiresInMs ?? maxIdleMs) > maxIdleMs / 2) return;
     const { value, version } = record;
     await this.#records.write([
       await this.#records.put('oauth-client', id, { value, if: { version }, ttlMs: maxIdleMs }),

@@ -25,6 +25,8 @@ export interface Recorded {
   readonly value: JsonObject;
   readonly version: Version;
   readonly expiresInMs: number | undefined;
+  /** Whether it is sealed with an older secret. */
+  readonly isOld: boolean;
 }
 
 /**
@@ -54,7 +56,9 @@ export class Records {
     const sealed = entry?.value['sealed'];
     if (entry === undefined || typeof sealed !== 'string') return undefined;
     const value = await this.#sealer.open(kind, sealed, key);
-    return value && { value, version: entry.version, expiresInMs: entry.expiresInMs };
+    if (value === undefined) return undefined;
+    const isOld = await this.#sealer.isOld(sealed);
+    return { value, version: entry.version, expiresInMs: entry.expiresInMs, isOld };
   }
 
   /** Whether there is a record, whatever it contains. */

@@ -41,6 +41,12 @@ export class Sealer {
     return isObject(content) ? content : undefined;
   }
 
+  /** Whether a string was sealed with an older secret, so that it should be sealed again while that secret is known. */
+  async isOld(text: string): Promise<boolean> {
+    const [key] = (await this.#keys) as [SealingKey];
+    return !text.startsWith(`${key.id}.`);
+  }
+
   /** Seals a value that expires. */
   async sealFor(ms: number, kind: string, content: JsonObject, place = ''): Promise<string> {
     return this.seal(kind, { ...content, e: Date.now() + ms }, place);

@@ -1,0 +1,269 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Auth, Store } from 'fullmcp';
+import {
+  type OAuthProxy,
+  type OAuthProxyOptions,
+  oauthProxy,
+  type SafeFetch,
+  type UpstreamProvider,
+} from 'fullmcp/oauth-proxy';
+import { expect, it } from 'vitest';
+import { nextOf, type Tokens } from './proxy-flow.js';
+
+// The behaviour of several replicas of the proxy that share one store, whatever the store is.
+
+const ISSUER = 'https://mcp.example.com';
+const REDIRECT = 'https://app.example.com/callback';
+const OLD_SECRET = 'an old secret, with at least 32 characters';
+const NEW_SECRET = 'a new secret, with at least 32 characters';
+
+/** A provider in memory: its codes and refresh tokens work once. */
+class FakeProvider {
+  readonly requests: string[] = [];
+  readonly #refreshTokens = new Set<string>();
+  /** The lifetime of the access tokens that it issues. */
+  expiresIn = 3600;
+  #count = 0;
+
+  readonly fetch: SafeFetch = async (url, init = {}) => {
+    const form = new URLSearchParams(String(init.body ?? ''));
+    const path = new URL(url).pathname;
+    this.requests.push(form.get('grant_type') ?? path);
+    const reply = (status: number, body: object) => Response.json(body, { status });
+    if (path !== '/token') return reply(200, {});
+    // Others get their turn while the provider works.
+    await new Promise((resolve) => setImmediate(resolve));
+    if (
+      form.get('grant_type') === 'refresh_token' &&
+      !this.#refreshTokens.delete(form.get('refresh_token') ?? '')
+    )
+      return reply(400, { error: 'invalid_grant' });
+    const refreshToken = `upstream-refresh-${++this.#count}`;
+    this.#refreshTokens.add(refreshToken);
+    return reply(200, {
+      access_token: `upstream-access-${this.#count}`,
+      token_type: 'Bearer',
+      expires_in: this.expiresIn,
+      refresh_token: refreshToken,
+    });
+  };
+
+  readonly provider: UpstreamProvider = {
+    name: 'Fake',
+    issuer: 'https://provider.example.com',
+    clientId: 'proxy',
+    clientSecret: 'a secret',
+    endpoints: {
+      authorization: 'https://provider.example.com/authorize',
+      token: 'https://provider.example.com/token',
+      revocation: 'https://provider.example.com/revoke',
+    },
+    scopes: ['read'],
+    identify: () => ({
+      issuer: 'https://provider.example.com',
+      subject: 'alice',
+      email: 'alice@example.com',
+    }),
+  };
+
+  count(grantType: string): number {
+    return this.requests.filter((one) => one === grantType).length;
+  }
+}
+
+/** One process of the server. */
+class Replica {
+  readonly proxy: OAuthProxy;
+
+  constructor(proxy: OAuthProxy) {
+    this.proxy = proxy;
+  }
+
+  static async start(
+    store: Store,
+    upstream: FakeProvider,
+    {
+      secrets = [OLD_SECRET],
+      ...options
+    }: Partial<OAuthProxyOptions> & { readonly secrets?: readonly string[] } = {},
+  ): Promise<Replica> {
+    const proxy = oauthProxy({
+      upstream: upstream.provider,
+      publicUrl: `${ISSUER}/mcp`,
+      fetch: upstream.fetch,
+      recheckMs: 1,
+      ...options,
+    });
+    const shared = { server: 'contract', store, bus: () => undefined, eventLog: () => undefined };
+    await proxy.start?.({ shared, secrets, log: () => undefined });
+    return new Replica(proxy);
+  }
+
+  async send(path: string, init: RequestInit = {}): Promise<Response> {
+    const response = await this.proxy.handle?.(new Request(`${ISSUER}${path}`, init));
+    if (response === undefined) throw new Error(`Nobody answers ${path}.`);
+    return response;
+  }
+
+  post(path: string, form: Readonly<Record<string, string>>, cookie = ''): Promise<Response> {
+    return this.send(path, { method: 'POST', body: new URLSearchParams(form), headers: { cookie } });
+  }
+
+  async register(): Promise<string> {
+    const body = JSON.stringify({ redirect_uris: [REDIRECT] });
+    const response = await this.send('/register', { method: 'POST', body });
+    return ((await response.json()) as { client_id: string }).client_id;
+  }
+
+  check(token: string): Promise<Auth | undefined> {
+    return Promise.resolve(
+      this.proxy.check({
+        method: 'POST',
+        url: `${ISSUER}/mcp`,
+        remoteAddress: undefined,
+        header: (name) => (name === 'authorization' ? `Bearer ${token}` : undefined),
+      }),
+    );
+  }
+
+  refresh(clientId: string, refreshToken: string): Promise<Response> {
+    return this.post('/token', {
+      grant_type: 'refresh_token',
+      client_id: clientId,
+      refresh_token: refreshToken,
+    });
+  }
+}
+
+/** The replicas that serve the steps of one login. */
+type Steps = readonly [register: Replica, authorize: Replica, consent: Replica, callback: Replica];
+
+/** A login until its code. Each step is served by another replica. */
+async function codeOf([first, second, third, fourth]: Steps) {
+  const clientId = await first.register();
+  const verifier = randomBytes(32).toString('base64url');
+  const query = new URLSearchParams({
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: REDIRECT,
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  });
+  const page = await second.send(`/authorize?${query}`);
+  const cookie = page.headers
+    .getSetCookie()
+    .map((one) => one.split(';', 1)[0])
+    .join('; ');
+  const [, request = ''] = /name="request" value="([^"]*)"/.exec(await page.text()) ?? [];
+  const left = await third.post('/consent', { request, decision: 'allow' }, cookie);
+  const state = new URL(nextOf(await left.text())).searchParams.get('state') as string;
+  const path = `/callback?${new URLSearchParams({ state, code: 'the code of the provider' })}`;
+  const back = await fourth.send(path, { headers: { cookie } });
+  const code = new URL(back.headers.get('location') as string).searchParams.get('code') as string;
+  const form = { grant_type: 'authorization_code', client_id: clientId, redirect_uri: REDIRECT };
+  return { clientId, cookie, path, form: { ...form, code, code_verifier: verifier } };
+}
+
+async function tokensOf(replica: Replica, steps: Steps = [replica, replica, replica, replica]) {
+  const { clientId, form } = await codeOf(steps);
+  const tokens = (await (await replica.post('/token', form)).json()) as Tokens;
+  return { clientId, ...tokens };
+}
+
+/** The tests of a kind of store. `open` makes an empty one, which the caller closes. */
+export function proxyContract(open: () => Store | Promise<Store>): void {
+  async function replicas(options?: Partial<OAuthProxyOptions>) {
+    const store = await open();
+    const upstream = new FakeProvider();
+    const start = () => Replica.start(store, upstream, options);
+    const [a, b, c] = await Promise.all([start(), start(), start()]);
+    return { store, upstream, a, b, c };
+  }
+
+  it('serves each step of a login on another replica', async () => {
+    const { a, b, c } = await replicas();
+    const tokens = await tokensOf(c, [a, b, c, a]);
+    expect(await b.check(tokens.access_token)).toMatchObject({ subject: 'alice', clientId: tokens.clientId });
+    expect((await a.refresh(tokens.clientId, tokens.refresh_token)).status).toBe(200);
+  });
+
+  it('redeems a code at most once, whatever replica is asked, and then ends the login', async () => {
+    const { a, b, c } = await replicas();
+    const { form } = await codeOf([a, b, c, a]);
+    const replies = await Promise.all([a, b, c, a, b, c].map((replica) => replica.post('/token', form)));
+    expect(replies.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
+    for (const reply of replies) {
+      if (reply.status !== 200) continue;
+      const { access_token: token } = (await reply.json()) as Tokens;
+      await expect(a.check(token)).rejects.toMatchObject({ code: 'unauthorized' });
+    }
+  });
+
+  it('accepts a callback once, whatever replica is asked', async () => {
+    const { a, b, c } = await replicas();
+    const { path, cookie } = await codeOf([a, b, c, a]);
+    for (const replica of [a, b, c])
+      expect((await replica.send(path, { headers: { cookie } })).status).toBe(400);
+  });
+
+  it('serves parallel refreshes at all replicas, and ends the login when an old token is used', async () => {
+    const { a, b, c } = await replicas();
+    const { clientId, refresh_token: first } = await tokensOf(a);
+    const replies = await Promise.all([a, b, c].map((replica) => replica.refresh(clientId, first)));
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const second = (await replies[0]?.json()) as Tokens;
+    const third = (await (await b.refresh(clientId, second.refresh_token)).json()) as Tokens;
+    expect((await c.refresh(clientId, first)).status).toBe(400);
+    expect((await a.refresh(clientId, third.refresh_token)).status).toBe(400);
+    await expect(b.check(third.access_token)).rejects.toMatchObject({ code: 'unauthorized' });
+  });
+
+  it('refreshes the tokens of the provider once for all replicas', async () => {
+    const { a, b, c, upstream } = await replicas();
+    upstream.expiresIn = 1;
+    const { access_token: token } = await tokensOf(a);
+    upstream.expiresIn = 3600;
+    const auth = await a.check(token);
+    const askers = [a, b, c, a, b, c, a, b, c];
+    const tokens = await Promise.all(askers.map(({ proxy }) => proxy.upstreamToken(auth)));
+    expect(new Set(tokens)).toEqual(new Set(['upstream-access-2']));
+    expect(upstream.count('refresh_token')).toBe(1);
+  });
+
+  it('ends a login at every replica when it is revoked at one', async () => {
+    const { a, b, c } = await replicas();
+    const tokens = await tokensOf(a);
+    for (const replica of [a, b, c]) await replica.check(tokens.access_token);
+    const form = { client_id: tokens.clientId, token: tokens.access_token };
+    expect((await b.post('/revoke', form)).status).toBe(200);
+    for (const replica of [a, b, c])
+      await expect
+        .poll(() => replica.check(tokens.access_token).then(String, (error: { code: string }) => error.code))
+        .toBe('unauthorized');
+    expect((await c.refresh(tokens.clientId, tokens.refresh_token)).status).toBe(400);
+  });
+
+  it('counts the registrations of all replicas together', async () => {
+    const { a, b, c } = await replicas({ maxRegistrationsPerHour: 4 });
+    const body = JSON.stringify({ redirect_uris: [REDIRECT] });
+    const replies = await Promise.all(
+      [a, b, c, a, b, c].map((replica) => replica.send('/register', { method: 'POST', body })),
+    );
+    expect(replies.filter(({ status }) => status === 201)).toHaveLength(4);
+  });
+
+  it('accepts what was sealed with an old secret while the secret is in the list, and not after', async () => {
+    const store = await open();
+    const upstream = new FakeProvider();
+    const before = await Replica.start(store, upstream, { secrets: [OLD_SECRET] });
+    const during = await Replica.start(store, upstream, { secrets: [NEW_SECRET, OLD_SECRET] });
+    const after = await Replica.start(store, upstream, { secrets: [NEW_SECRET] });
+    const old = await tokensOf(before);
+    expect(await during.check(old.access_token)).toMatchObject({ subject: 'alice' });
+    const next = (await (await during.refresh(old.clientId, old.refresh_token)).json()) as Tokens;
+    expect(await after.check(next.access_token)).toMatchObject({ subject: 'alice' });
+    await expect(after.check(old.access_token)).rejects.toMatchObject({ code: 'unauthorized' });
+    // The refresh has sealed the registration and the login again.
+    expect((await after.refresh(old.clientId, next.refresh_token)).status).toBe(200);
+  });
+}
