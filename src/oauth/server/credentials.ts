@@ -4,7 +4,7 @@ import type { AuthRequest } from '../../state/auth-provider.js';
 // The credentials in the headers of a request, and the errors for credentials that are not accepted.
 
 /** The longest token that is read. Longer ones do not fit into the headers that most servers accept. */
-const MAX_TOKEN = 16_384;
+export const MAX_TOKEN = 16_384;
 
 // RFC 6750, 2.1: b64token. One class and one repetition after it, so that nothing can backtrack.
 const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
@@ -34,12 +34,16 @@ export function readAuthorization({ header }: Pick<AuthRequest, 'header'>): Auth
 export function readToken(request: Pick<AuthRequest, 'header'>, scheme = 'bearer'): string | undefined {
   const authorization = readAuthorization(request);
   if (authorization?.scheme !== scheme) return undefined;
-  const { credentials } = authorization;
-  if (credentials.length > MAX_TOKEN)
-    throw invalidToken(`The token has ${credentials.length} characters; at most ${MAX_TOKEN} are read.`);
-  if (!TOKEN.test(credentials))
+  return checkToken(authorization.credentials);
+}
+
+/** Returns a token. Throws an `invalid_token` error if it is too long or has other characters than RFC 6750 allows. */
+export function checkToken(token: string): string {
+  if (token.length > MAX_TOKEN)
+    throw invalidToken(`The token has ${token.length} characters; at most ${MAX_TOKEN} are read.`);
+  if (!TOKEN.test(token))
     throw invalidToken('The Authorization header must have the form "Bearer <token>", with one token.');
-  return credentials;
+  return token;
 }
 
 /** Makes the error for credentials that are not valid: a reply 401 with the error `invalid_token`. */

@@ -2,7 +2,7 @@ import type { Auth } from '../../../protocol/call.js';
 import type { McpError } from '../../../protocol/errors.js';
 import { insufficientScope } from '../../../protocol/insufficient-scope.js';
 import type { AuthContext, AuthProvider, AuthRequest, ResourceFacts } from '../../../state/auth-provider.js';
-import { invalidToken, readAuthorization, readToken } from '../credentials.js';
+import { checkToken, invalidToken, MAX_TOKEN, readAuthorization } from '../credentials.js';
 import { ProofChecker } from '../dpop/proof-checker.js';
 import { invalidBinding } from '../dpop/proof-errors.js';
 import { TokenDigest, type VerifierRuntime } from '../keys/runtime.js';
@@ -43,25 +43,27 @@ export function createTokenProvider(parts: TokenProviderParts): TokenProvider {
   const flights = new Map<string, Promise<Verdict>>();
 
   function check(request: AuthRequest): Auth | undefined | Promise<Auth | undefined> {
-    const scheme = readAuthorization(request)?.scheme;
-    if (scheme !== 'bearer' && scheme !== 'dpop') return undefined;
-    const token = readToken(request, scheme);
-    if (token === undefined) return undefined;
+    const authorization = readAuthorization(request);
+    const scheme = authorization?.scheme;
+    if (authorization === undefined || (scheme !== 'bearer' && scheme !== 'dpop')) return undefined;
     if (scheme === 'dpop' && dpop === undefined)
       throw invalidToken('This server does not accept tokens with the scheme DPoP. Use Bearer.');
+    const { credentials: token } = authorization;
     const presented: Presented = { token, scheme, request };
+    // Before the digest, which takes as long as the text.
+    if (token.length > MAX_TOKEN) checkToken(token);
     const tokenDigest = digest.of(token);
     return typeof tokenDigest === 'string'
-      ? checkToken(presented, tokenDigest)
-      : tokenDigest.then((one) => checkToken(presented, one));
+      ? find(presented, tokenDigest)
+      : tokenDigest.then((one) => find(presented, one));
   }
 
-  function checkToken(presented: Presented, tokenDigest: string): Auth | Promise<Auth> {
+  function find(presented: Presented, tokenDigest: string): Auth | Promise<Auth> {
     const known = cache.get(tokenDigest);
     if (known !== undefined) return conclude(known, presented, tokenDigest);
-    return verifyOnce(presented.token, tokenDigest).then((verdict) =>
-      conclude(verdict, presented, tokenDigest),
-    );
+    // The form of a known token was checked when it was new.
+    const token = checkToken(presented.token);
+    return verifyOnce(token, tokenDigest).then((verdict) => conclude(verdict, presented, tokenDigest));
   }
 
   /** Requests with the same token at the same time share one check. */

@@ -1,4 +1,9 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { jwt } from 'fullmcp/auth';
 import { describe, expect, it } from 'vitest';
+import type { SafeFetch } from '../../../../../src/oauth/fetch/safe-fetch.js';
 import { keyTimes } from '../../../../../src/oauth/server/keys/issuer-keys.js';
 import { createJwt } from '../../../../../src/oauth/server/tokens/jwt.js';
 import type { TokenProvider } from '../../../../../src/oauth/server/tokens/token-provider.js';
@@ -195,5 +200,61 @@ describe('the keys of an issuer', () => {
     expect(issuer.keyFetches).toBe(2);
     await provider.check(requestWith(await issuer.sign()));
     expect(issuer.keyFetches).toBe(2);
+  });
+
+  it.each([
+    'http://169.254.169.254/latest/keys',
+    'https://169.254.169.254/keys',
+    'https://127.0.0.1/keys',
+    'http://issuer.example/keys',
+    'file:///etc/passwd',
+    'javascript:alert(1)',
+  ])('are not fetched from %s, even if the metadata says so', async (jwksUri) => {
+    const issuer = await TokenIssuer.create({ jwksUri });
+    const provider = createJwt(issuer.runtime, { issuer: issuer.issuer, audience });
+    const token = await issuer.sign();
+    await expect(provider.check(requestWith(token))).rejects.toMatchObject({ status: 503 });
+    expect(issuer.fetched).toEqual([issuer.metadataUrl]);
+  });
+
+  it('are not read beyond 256 KiB: an endless reply is cut off, and the caller gets 503', async () => {
+    const server = createServer((request, response) => {
+      if (request.url !== '/keys')
+        return response.end(JSON.stringify({ issuer: origin, jwks_uri: `${origin}/keys` }));
+      const chunk = ' '.repeat(65_536);
+      const write = (): void => {
+        while (!response.destroyed && response.write(chunk));
+        response.once('drain', write);
+      };
+      return write();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const context = authContext();
+    const provider = jwt({ issuer: origin, audience });
+    await start(provider, context);
+    const issuer = await TokenIssuer.create({ issuer: origin });
+    await expect(provider.check(requestWith(await issuer.sign()))).rejects.toMatchObject({ status: 503 });
+    expect(context.logged).toEqual([expect.stringContaining('262144 bytes')]);
+    await provider.close?.();
+    server.closeAllConnections();
+    server.close();
+  });
+
+  it('are not waited for any more when the server closes', async () => {
+    const { issuer, sign } = await setUp();
+    const signals: AbortSignal[] = [];
+    const fetch: SafeFetch = (_, init) => {
+      const { signal } = init as { signal: AbortSignal };
+      signals.push(signal);
+      return new Promise((__, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    };
+    const runtime = { ...issuer.runtime, safeFetch: () => fetch };
+    const provider = createJwt(runtime, { issuer: issuer.issuer, audience });
+    const checking = Promise.resolve(provider.check(requestWith(await sign()))).catch(statusOf);
+    await until('the keys are being fetched', () => signals.length === 1);
+    await provider.close?.();
+    expect(await checking).toBe(503);
+    expect(signals[0]?.aborted).toBe(true);
   });
 });
