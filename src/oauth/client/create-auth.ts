@@ -9,6 +9,7 @@ import type { EventOf } from './hops/endpoint.js';
 import type { OAuthEvent } from './hops/events.js';
 import type { ServerRequests } from './parts.js';
 import { ResourceAccess } from './resource-access.js';
+import { guardedStore } from './store/guarded-store.js';
 import { memoryTokenStore } from './store/memory-token-store.js';
 import { tokensKey } from './store/records.js';
 import type { TokenStore } from './store/token-store.js';
@@ -65,8 +66,8 @@ export interface AuthParts {
 }
 
 /** The store of the options, or one in memory. */
-export function storeOf({ store = memoryTokenStore() }: AuthorizationOptions): TokenStore {
-  return store;
+export function storeOf({ store }: AuthorizationOptions): TokenStore {
+  return store === undefined ? memoryTokenStore() : guardedStore(store);
 }
 
 /** The key prefix of a grant and an account. */
