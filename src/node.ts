@@ -67,7 +67,11 @@ export async function serve(server: ServedServer, options: ServeOptions = {}): P
             ),
       async start() {
         await server.start();
-        await edge?.auth.start();
+        await edge?.auth.start().catch(async (error: unknown) => {
+          // The lifespan was opened for requests that will not come.
+          await server.close();
+          throw error;
+        });
       },
       drain: server.drain,
       stop: server.close,
