@@ -4,7 +4,8 @@ import { BoundedMap } from '../keys/bounded-map.js';
 
 // The public keys inside proofs. Importing one costs several times as much as verifying a signature with it, so they are kept.
 
-const MAX_JWK_LENGTH = 2048;
+/** Enough for RSA with 4096 bits. Larger keys make each check slow. */
+const MAX_JWK_LENGTH = 1200;
 const MAX_KEYS = 1000;
 const KEEP_MS = 3_600_000;
 

@@ -59,7 +59,7 @@ export class IssuerKeys {
   readonly #parts: IssuerKeysParts;
   readonly #times: KeyTimes;
   readonly #now: () => number;
-  readonly #closing = new AbortController();
+  #closing = new AbortController();
   #loaded: Loaded | undefined;
   #address: { readonly url: string; readonly at: number } | undefined;
   #attemptedAt = Number.NEGATIVE_INFINITY;
@@ -97,6 +97,11 @@ export class IssuerKeys {
     const before = this.#loaded?.find;
     if (this.#waitedFor(this.#floor())) await this.#fetch();
     return this.#loaded?.find !== before;
+  }
+
+  /** Allows fetches again after `close`. */
+  open(): void {
+    if (this.#closing.signal.aborted) this.#closing = new AbortController();
   }
 
   /** Fetches the keys before the first token needs them. Failures are reported to the operator only. */

@@ -32,6 +32,6 @@ export class TokenDigest {
 }
 
 /** SHA-256 of a string, as base64url, with Web Crypto. */
-export async function digestAsync(text: string): Promise<string> {
+async function digestAsync(text: string): Promise<string> {
   return encodeBase64Url(await digestOf(text));
 }

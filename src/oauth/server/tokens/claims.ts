@@ -1,5 +1,4 @@
 import type { JsonObject } from '../../../jsonrpc/message.js';
-import { isObject } from '../../../jsonrpc/message.js';
 import type { Auth } from '../../../protocol/call.js';
 import { checkOptions, type KeysOf } from '../../../protocol/checks/known-keys.js';
 import { shorten } from '../../../protocol/encoding/shorten.js';
@@ -78,7 +77,7 @@ export function readCaller(
     issuer,
     ...(clientId !== undefined && { clientId }),
     ...(email !== undefined && { email }),
-    ...(expiresAt !== undefined && { expiresAt }),
+    ...(Number.isFinite(expiresAt) && { expiresAt }),
   };
   // All requests with the token share the object.
   return { auth: freezeDeeply(auth) };
@@ -135,8 +134,11 @@ function namesOf(names: string | readonly string[]): readonly string[] {
   return typeof names === 'string' ? [names] : names;
 }
 
-function freezeDeeply<T>(value: T): T {
-  if (Array.isArray(value)) value.forEach(freezeDeeply);
-  else if (isObject(value)) Object.values(value).forEach(freezeDeeply);
+const MAX_LEVELS = 100;
+
+/** Levels that are deeper than any handler reads stay as they are: a hostile depth must not fill the call stack. */
+function freezeDeeply<T>(value: T, levels = MAX_LEVELS): T {
+  if (levels > 0 && typeof value === 'object' && value !== null)
+    for (const member of Object.values(value)) freezeDeeply(member, levels - 1);
   return Object.freeze(value);
 }

@@ -44,6 +44,7 @@ const optionKeys = {
 } as const satisfies Readonly<Record<Exclude<keyof IntrospectionOptions, symbol>, true>>;
 
 const CACHE_SECONDS = 30;
+const REJECTED_MS = 5_000;
 const TOLERANCE_SECONDS = 5;
 const ENDPOINT_MS = 3_600_000;
 const RETRY_MS = 5_000;
@@ -67,7 +68,8 @@ export function makeIntrospection(
       name: 'introspection',
       options,
       runtime,
-      cache: new TokenCache({ keepMs: cacheSeconds * 1000 }),
+      // A token may be so new that not every part of the authorization server knows it yet.
+      cache: new TokenCache({ keepMs: cacheSeconds * 1000, rejectedMs: REJECTED_MS }),
       verify: async (token) => judge(await asker.ask(token), options),
       authorizationServers: issuer === undefined ? [] : [issuer],
       start: ({ log }) => asker.start(log),
@@ -105,7 +107,8 @@ function judge(claims: JsonObject, options: IntrospectionOptions): Verdict {
     return { reason: 'The token is not valid yet (nbf).', isFinal: false };
   if (issuer !== undefined && iss !== undefined && iss !== issuer)
     return final('The token is from another issuer (iss) than this server accepts.');
-  const reason = wrongAudience(claims, audiencesOf(options)) ?? wrongClient(claims, clientIds, names);
+  const reason =
+    wrongUse(claims) ?? wrongAudience(claims, audiencesOf(options)) ?? wrongClient(claims, clientIds, names);
   if (reason !== undefined) return final(reason);
   const expiresAt = typeof exp === 'number' ? (exp + tolerance) * 1000 : undefined;
   const named = issuer ?? (typeof iss === 'string' && iss !== '' ? iss : endpoint);
@@ -115,12 +118,21 @@ function judge(claims: JsonObject, options: IntrospectionOptions): Verdict {
   return 'reason' in binding ? final(binding.reason) : { auth: caller.auth, jkt: binding.jkt };
 }
 
+/** Authorization servers also know refresh tokens and ID tokens, and each of them says so in its own way. */
+function wrongUse({ token_type: type, token_use: use, typ }: JsonObject): string | undefined {
+  const isAccessToken =
+    (typeof type !== 'string' || /^(?:bearer|dpop)$/i.test(type)) &&
+    (typeof use !== 'string' || /^access(?:_token)?$/.test(use)) &&
+    (typeof typ !== 'string' || !/^(?:refresh|offline|id)$/i.test(typ));
+  return isAccessToken ? undefined : 'The token is not an access token (token_type, token_use, typ).';
+}
+
 /** Asks the authorization server. */
 class Asker {
   readonly #options: IntrospectionOptions;
   readonly #fetch: SafeFetch;
   readonly #privateHosts: readonly string[];
-  readonly #closing = new AbortController();
+  #closing = new AbortController();
   #endpoint: { readonly url: string; readonly at: number } | undefined;
   #failedAt = Number.NEGATIVE_INFINITY;
   #hasTrouble = false;
@@ -136,6 +148,7 @@ class Asker {
   }
 
   start(log: AuthContext['log']): void {
+    if (this.#closing.signal.aborted) this.#closing = new AbortController();
     this.#log = log;
   }
 

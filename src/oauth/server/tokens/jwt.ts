@@ -132,6 +132,7 @@ export function createJwt(
       .map(({ issuer }) => issuer),
     start(context) {
       log = context.log;
+      for (const one of keySets) one.open();
       // In the background: a server starts although its issuer does not answer. Workers allow no requests at this time.
       if (runtime.sharesWork) for (const keySet of keySets) void keySet.warmUp();
     },

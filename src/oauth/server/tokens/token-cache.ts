@@ -7,6 +7,15 @@ const MAX_VERIFIED = 10_000;
 const MAX_REJECTED = 1000;
 const REJECTED_MS = 30_000;
 
+/** The options of a `TokenCache`. */
+export interface TokenCacheOptions {
+  /** The time for which a valid token is remembered; never longer than it is valid. */
+  readonly keepMs: number;
+  /** The time for which a token that is not valid is remembered. Default: 30 s. */
+  readonly rejectedMs?: number | undefined;
+  readonly now?: (() => number) | undefined;
+}
+
 /** A token that is valid. */
 export interface VerifiedToken {
   readonly auth: Auth;
@@ -29,15 +38,14 @@ export class TokenCache {
   readonly #verified: BoundedMap<VerifiedToken>;
   readonly #rejected: BoundedMap<RejectedToken>;
   readonly #keepMs: number;
+  readonly #rejectedMs: number;
   readonly #now: () => number;
   /** Grows when verdicts become invalid, so that a check that began before is not remembered. */
   #generation = 0;
 
-  constructor({
-    keepMs,
-    now = Date.now,
-  }: { readonly keepMs: number; readonly now?: (() => number) | undefined }) {
+  constructor({ keepMs, rejectedMs = REJECTED_MS, now = Date.now }: TokenCacheOptions) {
     this.#keepMs = keepMs;
+    this.#rejectedMs = rejectedMs;
     this.#now = now;
     this.#verified = new BoundedMap({ maxEntries: MAX_VERIFIED, now });
     this.#rejected = new BoundedMap({ maxEntries: MAX_REJECTED, now });
@@ -61,7 +69,7 @@ export class TokenCache {
     if ('auth' in verdict) {
       const left = (verdict.auth.expiresAt ?? Number.POSITIVE_INFINITY) - this.#now();
       this.#verified.set(digest, verdict, Math.min(this.#keepMs, left));
-    } else if (verdict.isFinal) this.#rejected.set(digest, verdict, REJECTED_MS);
+    } else if (verdict.isFinal) this.#rejected.set(digest, verdict, this.#rejectedMs);
   }
 
   /** Forgets one token. */

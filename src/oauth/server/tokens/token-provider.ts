@@ -41,6 +41,8 @@ export function createTokenProvider(parts: TokenProviderParts): TokenProvider {
   const proofs = new ProofChecker({ nonce: options.dpopNonce, now, digest });
   const revocations = new Revocations(options.revocable === true);
   const flights = new Map<string, Promise<Verdict>>();
+  /** The servers that use the provider. */
+  let users = 0;
 
   function check(request: AuthRequest): Auth | undefined | Promise<Auth | undefined> {
     const authorization = readAuthorization(request);
@@ -125,12 +127,15 @@ export function createTokenProvider(parts: TokenProviderParts): TokenProvider {
     schemes: schemesOf(dpop),
     resource: resourceOf(parts, proofs.algorithms),
     async start(context) {
+      users++;
       proofs.start(context);
       revocations.start(context);
       await digest.load(runtime);
       parts.start?.(context);
     },
-    close: () => parts.close?.(),
+    close() {
+      if (--users <= 0) parts.close?.();
+    },
     async revoke(token) {
       const tokenDigest = await digest.of(token);
       await revocations.add(tokenDigest, name);

@@ -17,7 +17,7 @@ import type { RejectedToken, Verdict } from './token-cache.js';
 // The check of one signed token.
 
 /** Finds the key that signed a token. */
-export type FindKey = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
+type FindKey = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
 
 /** An issuer whose tokens are accepted. */
 export interface AcceptedIssuer {

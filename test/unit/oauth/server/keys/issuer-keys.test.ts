@@ -241,6 +241,19 @@ describe('the keys of an issuer', () => {
     server.close();
   });
 
+  it('are fetched as long as one of the servers that use the provider is open, and again after the next start', async () => {
+    const { issuer, provider, clock, sign, status } = await setUp();
+    await start(provider);
+    await start(provider);
+    await provider.close?.();
+    expect(await status(await sign())).toBe(200);
+    await provider.close?.();
+    const second = await issuer.addKey('key-2');
+    await start(provider);
+    clock.now += keyTimes.floorMs;
+    expect(await status(await sign({}, {}, second))).toBe(200);
+  });
+
   it('are not waited for any more when the server closes', async () => {
     const { issuer, sign } = await setUp();
     const signals: AbortSignal[] = [];

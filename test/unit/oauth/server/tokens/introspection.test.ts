@@ -119,6 +119,13 @@ describe('introspection', () => {
     ['its audience is unknown', { aud: undefined }, /audience/],
     ['it has expired', { exp: 1 }, /expired/],
     ['it has no subject', { sub: undefined }, /subject/],
+    [
+      'it is a refresh token of Hydra',
+      { token_type: 'Bearer', token_use: 'refresh_token' },
+      /not an access token/,
+    ],
+    ['it is a refresh token of Keycloak', { typ: 'Refresh' }, /not an access token/],
+    ['it is of another type', { token_type: 'N_A' }, /not an access token/],
     ['it is bound to a certificate', { cnf: { 'x5t#S256': 'x' } }, /cnf/],
     ['it is bound to a key', { cnf: { jkt: 'x' } }, /bound to a key/],
   ])('refuses a token if %s', async (_, reply, description) => {

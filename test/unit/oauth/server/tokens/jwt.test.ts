@@ -1,5 +1,5 @@
 import { createPublicKey } from 'node:crypto';
-import { exportSPKI, importJWK, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
+import { CompactSign, exportSPKI, importJWK, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { createJwt, type JwtOptions } from '../../../../../src/oauth/server/tokens/jwt.js';
 import { unsafeAnyAudience } from '../../../../../src/oauth/server/tokens/token-options.js';
@@ -269,6 +269,19 @@ describe('jwt under attack', () => {
     const plain = await setUp();
     const auth = await plain.check(await plain.issuer.sign(parsed));
     expect(auth?.scopes).toEqual([]);
+  });
+
+  it('survives claims that are nested deeply, and an expiry that is not a time', async () => {
+    const { issuer, provider } = await setUp();
+    const { privateKey, kid, alg } = issuer.keys[0] as (typeof issuer.keys)[0];
+    const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`;
+    const payload = `{"iss":"${issuer.issuer}","aud":"${audience}","sub":"ann","exp":1e308,"deep":${deep}}`;
+    const token = await new CompactSign(new TextEncoder().encode(payload))
+      .setProtectedHeader({ alg, kid })
+      .sign(privateKey);
+    const auth = await checkToken(provider, token);
+    expect(auth).toMatchObject({ subject: 'ann' });
+    expect(auth).not.toHaveProperty('expiresAt');
   });
 
   it('tries every key that fits a token without a kid', async () => {
