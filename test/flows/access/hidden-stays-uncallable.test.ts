@@ -20,7 +20,8 @@ type Client = Awaited<ReturnType<typeof testClient>>;
 type Kind = keyof typeof guarded;
 type Reaction = { readonly result: unknown } | { readonly code: string; readonly message: string };
 
-const RUNS = 5;
+/** Without a wire, a run costs little. */
+const runsOver = (over: string): number => (over === 'in-process' ? 15 : 4);
 const TIMEOUT_MS = 120_000;
 const lists = [
   ['tools/list', 'tools'],
@@ -182,7 +183,7 @@ describe.each(wires)('over $name', ({ over, revision }) => {
     async () => {
       await fc.assert(
         fc.asyncProperty(rules, callers, (random, caller) => check(random, caller, { over, revision })),
-        { numRuns: RUNS },
+        { numRuns: runsOver(over), endOnFailure: true },
       );
     },
     TIMEOUT_MS,
@@ -193,7 +194,7 @@ describe.each(wires)('over $name', ({ over, revision }) => {
     async () => {
       await fc.assert(
         fc.asyncProperty(rules, (random) => check(random, 'local', { over, revision })),
-        { numRuns: 2 },
+        { numRuns: 2, endOnFailure: true },
       );
     },
     TIMEOUT_MS,
@@ -204,7 +205,7 @@ describe.each(wires)('over $name', ({ over, revision }) => {
     async () => {
       await fc.assert(
         fc.asyncProperty(rules, (random) => check(random, undefined, { over, revision })),
-        { numRuns: RUNS },
+        { numRuns: runsOver(over), endOnFailure: true },
       );
     },
     TIMEOUT_MS,

@@ -42,8 +42,8 @@ const SUBJECTS = ['ann', 'bob', 'nobody'];
 
 const rule: fc.Arbitrary<RandomRule> = fc.record({
   scopes: fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, fc.subarray(SCOPES, { maxLength: 2 })),
-  subjects: fc.option(fc.subarray(SUBJECTS, { minLength: 1 }), { nil: undefined, freq: 1 }),
-  withInput: fc.option(fc.subarray(SUBJECTS, { minLength: 1 }), { nil: undefined, freq: 1 }),
+  subjects: fc.option(fc.subarray(SUBJECTS, { minLength: 1 }), { nil: undefined, freq: 3 }),
+  withInput: fc.option(fc.subarray(SUBJECTS, { minLength: 1 }), { nil: undefined, freq: 3 }),
   isAsync: fc.boolean(),
   throws: fc.boolean(),
 });
