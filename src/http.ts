@@ -106,7 +106,9 @@ export function createEndpoint<Raw>(
 
 /** The authorization of a transport, and the end of what the transport has started. */
 export interface EndpointEdge {
+  /** Checks the requests. */
   readonly auth: EdgeAuth;
+  /** Closes the provider, if the transport has one of its own. */
   readonly close: () => Promise<void>;
 }
 

@@ -6,14 +6,14 @@ const encoder = new TextEncoder();
 const DIGEST_BYTES = 32;
 const PREFIX = 'sha256:';
 
-/** The SHA-256 digest of a text. */
+/** The SHA-256 digest of a string. */
 export async function sha256(text: string): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(text)));
 }
 
 /**
  * Whether two digests are equal. Takes the same time for every pair, so that nobody can find a digest byte by byte. The lengths of
- * digests are no secret.
+ * digests are not secret.
  */
 export function isSameDigest(one: Uint8Array, other: Uint8Array): boolean {
   let difference = one.length ^ other.length;
