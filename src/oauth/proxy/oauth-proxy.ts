@@ -7,7 +7,7 @@ import { SHARING_ADVICE } from '../../state/cluster.js';
 import type { SafeFetch } from '../fetch/safe-fetch.js';
 import { readToken } from '../server/credentials.js';
 import { ClientDocuments } from './clients/client-documents.js';
-import { Clients, readKnownClients } from './clients/clients.js';
+import { ClientDirectory, readKnownClients } from './clients/clients.js';
 import { Registrations } from './clients/registration.js';
 import { createCookies } from './endpoints/cookies.js';
 import { metadataOf } from './endpoints/metadata.js';
@@ -15,7 +15,7 @@ import { endpointUrl, type ProxyParts } from './endpoints/parts.js';
 import { type OAuthProxyOptions, readOptions } from './options.js';
 import { createRoutes, runEndpoint } from './routes.js';
 import { ACCESS_TOKEN_PREFIX, AccessTokens, LOGIN_CLAIM } from './tokens/access-tokens.js';
-import type { Grant } from './tokens/grant.js';
+import type { LoginGrant } from './tokens/grant.js';
 import { Grants } from './tokens/grants.js';
 import { OAuthError } from './tokens/oauth-error.js';
 import { Records } from './tokens/records.js';
@@ -83,7 +83,7 @@ export function makeOAuthProxy(runtime: ProxyRuntime): (options: OAuthProxyOptio
         callback: endpointUrl(addresses, 'callback'),
         privateHosts,
       });
-      const onRevoked = (grant: Grant, why: string | undefined): void => {
+      const onRevoked = (grant: LoginGrant, why: string | undefined): void => {
         accessTokens.forget(grant.id);
         if (why !== undefined) log('warning', `${why} The login was ended. Client: ${grant.clientId}.`);
         upstream.revoke(grant.upstream).catch((error: Error) => {
@@ -122,7 +122,7 @@ export function makeOAuthProxy(runtime: ProxyRuntime): (options: OAuthProxyOptio
         records,
         grants,
         accessTokens,
-        clients: new Clients({ known, documents, registrations }),
+        clients: new ClientDirectory({ known, documents, registrations }),
         registrations,
         upstream,
         keeper: new UpstreamTokenKeeper({ grants, records, upstream, unverifiedMaxAgeMs }),

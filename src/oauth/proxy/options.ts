@@ -84,7 +84,7 @@ const HOUR_MS = 60 * 60 * 1000;
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
 /** The options with their defaults. */
-export interface ReadOptions {
+export interface ProxySettings {
   readonly addresses: Addresses;
   readonly scopes: ReadonlyMap<string, string>;
   readonly defaultScopes: readonly string[];
@@ -99,7 +99,7 @@ export interface ReadOptions {
 }
 
 /** Checks the options. Throws a TypeError or RangeError that says what is wrong. */
-export function readOptions(options: OAuthProxyOptions): ReadOptions {
+export function readOptions(options: OAuthProxyOptions): ProxySettings {
   checkOptions('oauthProxy', options, optionKeys);
   const {
     clientDocuments = 'mcp',

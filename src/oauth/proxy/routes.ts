@@ -33,22 +33,25 @@ const metadata: Endpoint = {
 /** The endpoint of an address, if it is one of ours. */
 export type FindEndpoint = (pathname: string) => Endpoint | undefined;
 
-/**
- * Finds endpoints by their public path. A framework may have removed the path that it mounted the server at, so the end of a path
- * is enough.
- */
+/** Finds endpoints by their public path, and by the rest of it that a framework leaves which has removed its mount path. */
 export function createRoutes({ base }: Addresses): FindEndpoint {
-  const paths = new Map(Object.entries(endpoints).map(([name, one]) => [`${base}/${name}`, one]));
-  // RFC 8414 inserts the well-known part before the path; OpenID Connect appends it. A mounted server can only have the latter.
-  for (const name of ['oauth-authorization-server', 'openid-configuration']) {
-    paths.set(`/.well-known/${name}${base}`, metadata);
-    paths.set(`${base}/.well-known/${name}`, metadata);
+  const wellKnown = ['oauth-authorization-server', 'openid-configuration'];
+  const paths = new Map<string, Endpoint>();
+  for (const rest of basesWithin(base)) {
+    for (const [name, endpoint] of Object.entries(endpoints)) paths.set(`${rest}/${name}`, endpoint);
+    // OpenID Connect appends the well-known part to the path of the issuer, which is all that a mounted server can serve.
+    for (const name of wellKnown) paths.set(`${rest}/.well-known/${name}`, metadata);
   }
-  return function findEndpoint(pathname) {
-    const found = paths.get(pathname);
-    if (found !== undefined || base === '' || pathname === '/') return found;
-    return [...paths].find(([path]) => path.endsWith(pathname))?.[1];
-  };
+  // RFC 8414 inserts it before the path.
+  for (const name of wellKnown) paths.set(`/.well-known/${name}${base}`, metadata);
+  return (pathname) => paths.get(pathname);
+}
+
+/** A path without its first parts: '/a/b', '/b' and ''. */
+function basesWithin(base: string): readonly string[] {
+  const parts = base.split('/').slice(1);
+  const ends = parts.map((_, at) => `/${parts.slice(at).join('/')}`);
+  return [...ends, ''];
 }
 
 /** Runs an endpoint. Every failure becomes a page or an OAuth error. */

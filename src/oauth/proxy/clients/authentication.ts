@@ -5,7 +5,7 @@ import { OAuthError } from '../tokens/oauth-error.js';
 import { isSameSecret } from '../tokens/random.js';
 import type { Records } from '../tokens/records.js';
 import type { ProxyClient } from './client.js';
-import type { Clients } from './clients.js';
+import type { ClientDirectory } from './clients.js';
 
 // How clients prove at the token endpoint who they are.
 
@@ -24,7 +24,7 @@ const MAX_ASSERTION = 16 * 1024;
 const CLOCK_TOLERANCE_S = 30;
 
 interface AuthenticationParts {
-  readonly clients: Clients;
+  readonly clients: ClientDirectory;
   readonly records: Records;
   /** Fetches the keys of a client from the address in its document. */
   readonly fetch: SafeFetch;

@@ -8,7 +8,7 @@ import type { Registrations } from './registration.js';
 const MAX_CLIENT_ID = 2048;
 
 /** Finds clients, in the order of the specification: known ones, documents, and those that registered themselves. */
-export class Clients {
+export class ClientDirectory {
   readonly #known: ReadonlyMap<string, ProxyClient>;
   readonly #documents: ClientDocuments | undefined;
   readonly #registrations: Registrations | undefined;

@@ -19,7 +19,7 @@ import type { ProxyParts } from './parts.js';
 
 const CONSENT_MS = 15 * 60 * 1000;
 /** How long a user may take at the provider. */
-export const LOGIN_MS: number = 15 * 60 * 1000;
+const LOGIN_MS = 15 * 60 * 1000;
 
 /** Checks a request for authorization and asks the user, unless this browser remembers the answer. */
 export async function authorize(request: Request, parts: ProxyParts): Promise<Response> {

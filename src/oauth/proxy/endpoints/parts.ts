@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../jsonrpc/message.js';
 import type { SafeFetch } from '../../fetch/safe-fetch.js';
-import type { Clients } from '../clients/clients.js';
+import type { ClientDirectory } from '../clients/clients.js';
 import type { Registrations } from '../clients/registration.js';
 import type { AccessTokens } from '../tokens/access-tokens.js';
 import type { Grants } from '../tokens/grants.js';
@@ -52,7 +52,7 @@ export interface ProxyParts {
   readonly records: Records;
   readonly grants: Grants;
   readonly accessTokens: AccessTokens;
-  readonly clients: Clients;
+  readonly clients: ClientDirectory;
   readonly registrations: Registrations | undefined;
   readonly upstream: Upstream;
   readonly keeper: UpstreamTokenKeeper;

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../jsonrpc/message.js';
 import { authenticateClient } from '../clients/authentication.js';
 import type { ProxyClient } from '../clients/client.js';
 import { ACCESS_TOKEN_PREFIX } from '../tokens/access-tokens.js';
-import type { Grant } from '../tokens/grant.js';
+import type { LoginGrant } from '../tokens/grant.js';
 import { OAuthError } from '../tokens/oauth-error.js';
 import { checkResource } from './authorization-request.js';
 import { jsonReply, readForm } from './http.js';
@@ -87,7 +87,7 @@ async function tokenReply(
     grant,
     generation,
     scopes,
-  }: { readonly grant: Grant; readonly generation: number; readonly scopes: readonly string[] },
+  }: { readonly grant: LoginGrant; readonly generation: number; readonly scopes: readonly string[] },
   { accessTokens, grants }: ProxyParts,
 ): Promise<Response> {
   const access = await accessTokens.issue(grant, scopes);

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../jsonrpc/message.js';
 import type { Auth } from '../../../protocol/call.js';
 import { McpError } from '../../../protocol/errors.js';
 import { invalidToken } from '../../server/credentials.js';
-import type { Grant } from './grant.js';
+import type { LoginGrant } from './grant.js';
 import type { Grants } from './grants.js';
 import { digestText } from './random.js';
 import type { Sealer } from './sealer.js';
@@ -40,7 +40,7 @@ export class AccessTokens {
 
   /** Issues a token. */
   async issue(
-    grant: Grant,
+    grant: LoginGrant,
     scopes: readonly string[],
   ): Promise<{ readonly token: string; readonly expiresIn: number }> {
     const { sealer, lifetimeMs } = this.#parts;
@@ -81,7 +81,7 @@ export class AccessTokens {
       if (checked.grantId === grantId) this.#checked.delete(digest);
   }
 
-  async #find(grantId: string): Promise<Grant | undefined> {
+  async #find(grantId: string): Promise<LoginGrant | undefined> {
     try {
       return await this.#parts.grants.find(grantId);
     } catch (cause) {
@@ -90,7 +90,7 @@ export class AccessTokens {
   }
 }
 
-function authOf(grant: Grant, scopes: readonly string[], expiresAt: number): Auth {
+function authOf(grant: LoginGrant, scopes: readonly string[], expiresAt: number): Auth {
   const { user, clientId, id } = grant;
   return {
     issuer: user.issuer,

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../jsonrpc/message.js';
 import type { UpstreamIdentity, UpstreamTokens } from '../upstream/provider.js';
 
 /** A login that a user completed for a client. */
-export interface Grant {
+export interface LoginGrant {
   /** The id. It is not a secret: every token has one of its own. */
   readonly id: string;
   readonly clientId: string;
@@ -20,22 +20,22 @@ export interface Grant {
 }
 
 /** The values that a code is bound to. */
-export interface GrantCode {
+interface GrantCode {
   readonly digest: string;
   readonly redirectUri: string;
   readonly challenge: string;
 }
 
 /** A grant as JSON, for the record. */
-export function grantToJson({ id: _, ...grant }: Grant): JsonObject {
+export function grantToJson({ id: _, ...grant }: LoginGrant): JsonObject {
   return JSON.parse(JSON.stringify(grant)) as JsonObject;
 }
 
 /** The grant of a record. Records are sealed, so that only the proxy can have written them. */
-export function grantFromJson(id: string, json: JsonObject): Grant {
+export function grantFromJson(id: string, json: JsonObject): LoginGrant {
   const { generation } = json;
   return {
-    ...(json as unknown as Grant),
+    ...(json as unknown as LoginGrant),
     id,
     generation: typeof generation === 'number' ? generation : undefined,
   };

@@ -1,4 +1,4 @@
-import { type Grant, grantFromJson, grantToJson } from './grant.js';
+import { grantFromJson, grantToJson, type LoginGrant } from './grant.js';
 import { OAuthError } from './oauth-error.js';
 import { digestText, isSameSecret, randomToken } from './random.js';
 import type { Recorded, Records } from './records.js';
@@ -23,7 +23,7 @@ export interface Redemption {
 
 /** A grant, and the number of the refresh token that its client gets now. */
 export interface RefreshedGrant {
-  readonly grant: Grant;
+  readonly grant: LoginGrant;
   readonly generation: number;
 }
 
@@ -35,13 +35,13 @@ export class Grants {
   readonly #records: Records;
   readonly #sealer: Sealer;
   readonly #limits: GrantLimits;
-  readonly #onRevoked: (grant: Grant, why: string | undefined) => void;
+  readonly #onRevoked: (grant: LoginGrant, why: string | undefined) => void;
 
   constructor(
     parts: { readonly records: Records; readonly sealer: Sealer },
     options: GrantLimits & {
       /** Called when a grant has ended. `why` is there if the reason is suspicious. */
-      readonly onRevoked: (grant: Grant, why: string | undefined) => void;
+      readonly onRevoked: (grant: LoginGrant, why: string | undefined) => void;
     },
   ) {
     this.#records = parts.records;
@@ -52,7 +52,8 @@ export class Grants {
 
   /** Stores a new grant. Returns the code for it. */
   async create(
-    init: Omit<Grant, 'id' | 'code' | 'generation'> & Pick<Grant['code'], 'redirectUri' | 'challenge'>,
+    init: Omit<LoginGrant, 'id' | 'code' | 'generation'> &
+      Pick<LoginGrant['code'], 'redirectUri' | 'challenge'>,
   ): Promise<string> {
     const { redirectUri, challenge, ...rest } = init;
     const id = randomToken();
@@ -70,13 +71,13 @@ export class Grants {
   }
 
   /** Reads a grant whose code was redeemed; undefined if there is none, or it was revoked. */
-  async find(id: string): Promise<Grant | undefined> {
+  async find(id: string): Promise<LoginGrant | undefined> {
     const found = await this.#read(id);
     return found?.grant.generation === undefined ? undefined : found.grant;
   }
 
   /** Redeems a code. A second use revokes the grant, because one of the two was not the client's. */
-  async redeem({ code, clientId, redirectUri, verifier }: Redemption): Promise<Grant> {
+  async redeem({ code, clientId, redirectUri, verifier }: Redemption): Promise<LoginGrant> {
     const [id = '', secret = ''] = code.length > 200 ? [] : code.split('.', 2);
     const found = await this.#read(id);
     // Only the secret proves that someone has the code: the id is in every token of the grant.
@@ -96,7 +97,7 @@ export class Grants {
       await this.revoke(grant, 'A code was presented by another client, or without its verifier.');
       throw unknownCode();
     }
-    const active: Grant = { ...grant, generation: 0 };
+    const active: LoginGrant = { ...grant, generation: 0 };
     const { ok } = await this.#write(found, active, { ttlMs: this.#limits.maxAgeMs });
     if (!ok) {
       await this.revoke(grant, 'A code was used twice.');
@@ -106,12 +107,12 @@ export class Grants {
   }
 
   /** Seals the refresh token of a generation. */
-  async refreshToken({ id }: Grant, generation: number): Promise<string> {
+  async refreshToken({ id }: LoginGrant, generation: number): Promise<string> {
     return this.#sealer.seal('refresh', { g: id, n: generation });
   }
 
   /** Finds the grant of a refresh token, whether or not the token is still good; undefined if it is not one of ours. */
-  async grantOf(refreshToken: string): Promise<Grant | undefined> {
+  async grantOf(refreshToken: string): Promise<LoginGrant | undefined> {
     const opened = await this.#sealer.open('refresh', refreshToken);
     return opened === undefined ? undefined : this.find(String(opened['g']));
   }
@@ -124,7 +125,10 @@ export class Grants {
    */
   async refresh(
     refreshToken: string,
-    { clientId, verify }: { readonly clientId: string; readonly verify: (grant: Grant) => Promise<unknown> },
+    {
+      clientId,
+      verify,
+    }: { readonly clientId: string; readonly verify: (grant: LoginGrant) => Promise<unknown> },
   ): Promise<RefreshedGrant> {
     const opened = await this.#sealer.open('refresh', refreshToken);
     if (opened === undefined) throw unknownRefreshToken();
@@ -152,7 +156,7 @@ export class Grants {
         if (checked?.version !== found.version) continue;
       }
       // A store that lost its last writes may know an older generation than the client.
-      const next: Grant = { ...grant, generation: used + 1 };
+      const next: LoginGrant = { ...grant, generation: used + 1 };
       const { ok } = await this.#write(found, next, { withGrace: true });
       if (ok) return { grant: next, generation: used + 1 };
     }
@@ -160,7 +164,7 @@ export class Grants {
   }
 
   /** Stores new upstream tokens in a grant. Other changes of the grant are kept. Returns the grant; undefined if it has ended. */
-  async updateUpstream(id: string, upstream: Grant['upstream']): Promise<Grant | undefined> {
+  async updateUpstream(id: string, upstream: LoginGrant['upstream']): Promise<LoginGrant | undefined> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const found = await this.#read(id);
       if (found === undefined) return undefined;
@@ -171,7 +175,7 @@ export class Grants {
   }
 
   /** Ends a grant, and with it all its tokens. */
-  async revoke(grant: Grant, why?: string): Promise<void> {
+  async revoke(grant: LoginGrant, why?: string): Promise<void> {
     await this.#records.write([await this.#records.remove('oauth-grant', grant.id)]);
     this.#onRevoked(grant, why);
   }
@@ -183,7 +187,7 @@ export class Grants {
 
   async #write(
     { version }: ReadGrant,
-    grant: Grant,
+    grant: LoginGrant,
     { ttlMs, withGrace = false }: { readonly ttlMs?: number; readonly withGrace?: boolean } = {},
   ): Promise<{ readonly ok: boolean }> {
     const value = grantToJson(grant);
@@ -200,7 +204,7 @@ export class Grants {
 }
 
 interface ReadGrant extends Pick<Recorded, 'version'> {
-  readonly grant: Grant;
+  readonly grant: LoginGrant;
 }
 
 // The same error for every reason: an attacker learns nothing from it.

@@ -2,7 +2,7 @@ import { delay } from '../../../async/delay.js';
 import type { UpstreamTokens } from '../upstream/provider.js';
 import type { Upstream } from '../upstream/upstream.js';
 import { UpstreamError } from '../upstream/upstream-error.js';
-import type { Grant } from './grant.js';
+import type { LoginGrant } from './grant.js';
 import type { Grants } from './grants.js';
 import { OAuthError } from './oauth-error.js';
 import { randomToken } from './random.js';
@@ -27,19 +27,19 @@ const POLL_MS = 100;
 /** Keeps the tokens of the provider fresh. Of all processes, only one refreshes the tokens of a grant. */
 export class UpstreamTokenKeeper {
   readonly #parts: KeeperParts;
-  readonly #flights = new Map<string, Promise<Grant>>();
+  readonly #flights = new Map<string, Promise<LoginGrant>>();
 
   constructor(parts: KeeperParts) {
     this.#parts = parts;
   }
 
   /** The tokens of a grant, refreshed if they are about to expire. */
-  async freshen(grant: Grant): Promise<UpstreamTokens> {
+  async freshen(grant: LoginGrant): Promise<UpstreamTokens> {
     return isFresh(grant.upstream) ? grant.upstream : (await this.#refreshOnce(grant)).upstream;
   }
 
   /** Makes sure that the provider still stands by a login. Throws `invalid_grant` if it does not. */
-  async verify(grant: Grant): Promise<void> {
+  async verify(grant: LoginGrant): Promise<void> {
     const { upstream, unverifiedMaxAgeMs } = this.#parts;
     const { isValid } = upstream.provider;
     if (grant.upstream.refreshToken !== undefined) return void (await this.freshen(grant));
@@ -50,7 +50,7 @@ export class UpstreamTokenKeeper {
   }
 
   /** One refresh at a time in this process. */
-  #refreshOnce(grant: Grant): Promise<Grant> {
+  #refreshOnce(grant: LoginGrant): Promise<LoginGrant> {
     const known = this.#flights.get(grant.id);
     if (known !== undefined) return known;
     const flight = this.#refreshAlone(grant).finally(() => this.#flights.delete(grant.id));
@@ -59,7 +59,7 @@ export class UpstreamTokenKeeper {
   }
 
   /** One refresh at a time among all processes. */
-  async #refreshAlone(grant: Grant): Promise<Grant> {
+  async #refreshAlone(grant: LoginGrant): Promise<LoginGrant> {
     if (grant.upstream.refreshToken === undefined) return this.#end(grant);
     const { grants, records } = this.#parts;
     const until = performance.now() + WAIT_MS;
@@ -88,7 +88,7 @@ export class UpstreamTokenKeeper {
     );
   }
 
-  async #refreshNow(id: string): Promise<Grant> {
+  async #refreshNow(id: string): Promise<LoginGrant> {
     const { grants, upstream } = this.#parts;
     // Another process may have been faster than the lock.
     const grant = await grants.find(id);
@@ -113,7 +113,7 @@ export class UpstreamTokenKeeper {
     } catch {}
   }
 
-  async #end(grant: Grant): Promise<never> {
+  async #end(grant: LoginGrant): Promise<never> {
     await this.#parts.grants.revoke(grant);
     throw ended();
   }

@@ -65,7 +65,7 @@ export function openId(options: OpenIdOptions): UpstreamProvider {
 }
 
 /** The user of verified claims of OpenID Connect. */
-export function identityOf(claims: JsonObject): UpstreamIdentity {
+function identityOf(claims: JsonObject): UpstreamIdentity {
   const { iss, sub, email, email_verified: verified } = claims;
   const others = Object.entries(claims).filter(([claim]) => !PROTOCOL_CLAIMS.includes(claim));
   return {
