@@ -10,7 +10,7 @@ import type { SafeFetch } from '../../fetch/safe-fetch.js';
 import { checkChosenUrl, chosenHosts, loopbackFor } from '../keys/load-keys.js';
 import type { VerifierRuntime } from '../keys/runtime.js';
 import { own, readCaller, wrongAudience } from './claims.js';
-import { TokenCache, type Verdict } from './token-cache.js';
+import { TokenCache, type TokenVerdict } from './token-cache.js';
 import { audiencesOf, checkTokenOptions, type TokenOptions, tokenOptionKeys } from './token-options.js';
 import { createTokenProvider, type TokenProvider } from './token-provider.js';
 import { final, readBinding, wrongClient } from './verify-jwt.js';
@@ -95,7 +95,7 @@ function checkIntrospectionOptions(options: IntrospectionOptions): void {
     throw wrong('`authentication` must be "client_secret_basic" or "client_secret_post".');
 }
 
-function judge(claims: JsonObject, options: IntrospectionOptions): Verdict {
+function judge(claims: JsonObject, options: IntrospectionOptions): TokenVerdict {
   const { issuer, endpoint = '', clientIds, claims: names } = options;
   const { clockToleranceSeconds: tolerance = TOLERANCE_SECONDS } = options;
   if (own(claims, 'active') !== true)

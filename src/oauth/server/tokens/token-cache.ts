@@ -31,7 +31,7 @@ export interface RejectedToken {
   readonly isFinal: boolean;
 }
 
-export type Verdict = VerifiedToken | RejectedToken;
+export type TokenVerdict = VerifiedToken | RejectedToken;
 
 /** Remembers the verdicts about tokens for a short time. */
 export class TokenCache {
@@ -59,12 +59,12 @@ export class TokenCache {
     return this.#verified.size + this.#rejected.size;
   }
 
-  get(digest: string): Verdict | undefined {
+  get(digest: string): TokenVerdict | undefined {
     return this.#verified.get(digest) ?? this.#rejected.get(digest);
   }
 
   /** Remembers a verdict of a check that began in `generation`. */
-  add(digest: string, verdict: Verdict, generation: number): void {
+  add(digest: string, verdict: TokenVerdict, generation: number): void {
     if (generation !== this.#generation) return;
     if ('auth' in verdict) {
       const left = (verdict.auth.expiresAt ?? Number.POSITIVE_INFINITY) - this.#now();

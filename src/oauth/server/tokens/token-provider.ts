@@ -7,7 +7,7 @@ import { ProofChecker } from '../dpop/proof-checker.js';
 import { invalidBinding } from '../dpop/proof-errors.js';
 import { TokenDigest, type VerifierRuntime } from '../keys/runtime.js';
 import { Revocations } from './revocations.js';
-import type { TokenCache, Verdict, VerifiedToken } from './token-cache.js';
+import type { TokenCache, TokenVerdict, VerifiedToken } from './token-cache.js';
 import type { TokenOptions } from './token-options.js';
 
 /** Identifies callers by tokens. */
@@ -26,7 +26,7 @@ export interface TokenProviderParts {
   readonly runtime: VerifierRuntime;
   readonly cache: TokenCache;
   /** Checks a token that is not in the cache. Throws only if that is impossible now. */
-  readonly verify: (token: string) => Promise<Verdict>;
+  readonly verify: (token: string) => Promise<TokenVerdict>;
   readonly authorizationServers?: readonly string[] | undefined;
   readonly start?: ((context: AuthContext) => void) | undefined;
   readonly close?: (() => void) | undefined;
@@ -40,7 +40,7 @@ export function createTokenProvider(parts: TokenProviderParts): TokenProvider {
   const digest = new TokenDigest();
   const proofs = new ProofChecker({ nonce: options.dpopNonce, now, digest });
   const revocations = new Revocations(options.revocable === true);
-  const flights = new Map<string, Promise<Verdict>>();
+  const flights = new Map<string, Promise<TokenVerdict>>();
   /** The servers that use the provider. */
   let users = 0;
 
@@ -69,7 +69,7 @@ export function createTokenProvider(parts: TokenProviderParts): TokenProvider {
   }
 
   /** Requests with the same token at the same time share one check. */
-  function verifyOnce(token: string, tokenDigest: string): Promise<Verdict> {
+  function verifyOnce(token: string, tokenDigest: string): Promise<TokenVerdict> {
     const under = flights.get(tokenDigest);
     if (under !== undefined) return under;
     const { generation } = cache;
@@ -85,7 +85,7 @@ export function createTokenProvider(parts: TokenProviderParts): TokenProvider {
     return flight;
   }
 
-  async function verify(token: string, tokenDigest: string): Promise<Verdict> {
+  async function verify(token: string, tokenDigest: string): Promise<TokenVerdict> {
     const verdict = await parts.verify(token);
     // Only for valid tokens: nobody can fill the store's time with invented ones.
     if ('auth' in verdict && (await revocations.has(tokenDigest)))
@@ -93,7 +93,7 @@ export function createTokenProvider(parts: TokenProviderParts): TokenProvider {
     return verdict;
   }
 
-  function conclude(verdict: Verdict, presented: Presented, tokenDigest: string): Auth | Promise<Auth> {
+  function conclude(verdict: TokenVerdict, presented: Presented, tokenDigest: string): Auth | Promise<Auth> {
     if (!('auth' in verdict)) throw rejected(verdict.reason, presented);
     const { auth } = verdict;
     checkBinding(verdict, presented);

@@ -12,7 +12,7 @@ import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
 import { shorten } from '../../../protocol/encoding/shorten.js';
 import { McpError } from '../../../protocol/errors.js';
 import { type ClaimNames, firstString, own, readCaller, wrongAudience } from './claims.js';
-import type { RejectedToken, Verdict } from './token-cache.js';
+import type { RejectedToken, TokenVerdict } from './token-cache.js';
 
 // The check of one signed token.
 
@@ -48,7 +48,7 @@ export async function verifyJwt(
   token: string,
   issuers: ReadonlyMap<string, AcceptedIssuer>,
   rules: JwtRules,
-): Promise<Verdict> {
+): Promise<TokenVerdict> {
   const parsed = parse(token);
   if (parsed === undefined) return final('The token is not a signed JWT.');
   const type = wrongType(parsed.header.typ, rules.typ);
@@ -138,7 +138,7 @@ async function verifyWithAny(
   throw new errors.JWSSignatureVerificationFailed();
 }
 
-function judge(claims: JsonObject, issuer: AcceptedIssuer, rules: JwtRules): Verdict {
+function judge(claims: JsonObject, issuer: AcceptedIssuer, rules: JwtRules): TokenVerdict {
   const { audiences, clientIds, names, toleranceSeconds } = rules;
   const reason =
     wrongAudience(claims, audiences) ??
