@@ -23,6 +23,10 @@ class FakeProvider {
   readonly #refreshTokens = new Set<string>();
   /** The lifetime of the access tokens that it issues. */
   expiresIn = 3600;
+  /** Whether it replies with errors. */
+  isDown = false;
+  /** Whether it issues refresh tokens. */
+  hasRefreshTokens = true;
   #count = 0;
 
   readonly fetch: SafeFetch = async (url, init = {}) => {
@@ -31,6 +35,7 @@ class FakeProvider {
     this.requests.push(form.get('grant_type') ?? path);
     const reply = (status: number, body: object) => Response.json(body, { status });
     if (path !== '/token') return reply(200, {});
+    if (this.isDown) return reply(503, {});
     // Others get their turn while the provider works.
     await new Promise((resolve) => setImmediate(resolve));
     if (
@@ -44,7 +49,7 @@ class FakeProvider {
       access_token: `upstream-access-${this.#count}`,
       token_type: 'Bearer',
       expires_in: this.expiresIn,
-      refresh_token: refreshToken,
+      ...(this.hasRefreshTokens && { refresh_token: refreshToken }),
     });
   };
 
@@ -228,6 +233,34 @@ export function proxyContract(open: () => Store | Promise<Store>): void {
     const tokens = await Promise.all(askers.map(({ proxy }) => proxy.upstreamToken(auth)));
     expect(new Set(tokens)).toEqual(new Set(['upstream-access-2']));
     expect(upstream.count('refresh_token')).toBe(1);
+  });
+
+  it('keeps a login while the provider fails, and its refresh token', async () => {
+    const { a, b, upstream } = await replicas();
+    upstream.expiresIn = 1;
+    const { clientId, refresh_token: token } = await tokensOf(a);
+    upstream.isDown = true;
+    for (const replica of [a, b]) expect((await replica.refresh(clientId, token)).status).toBe(503);
+    upstream.isDown = false;
+    expect((await b.refresh(clientId, token)).status).toBe(200);
+  });
+
+  it('asks a provider without refresh tokens whether a login is still valid, and otherwise limits its age', async () => {
+    const store = await open();
+    const upstream = new FakeProvider();
+    upstream.hasRefreshTokens = false;
+    let isValid = true;
+    const asking = await Replica.start(store, upstream, {
+      upstream: { ...upstream.provider, isValid: () => isValid },
+    });
+    const asked = await tokensOf(asking);
+    const next = (await (await asking.refresh(asked.clientId, asked.refresh_token)).json()) as Tokens;
+    isValid = false;
+    expect((await asking.refresh(asked.clientId, next.refresh_token)).status).toBe(400);
+    await expect(asking.check(next.access_token)).rejects.toMatchObject({ code: 'unauthorized' });
+    const limiting = await Replica.start(store, upstream, { unverifiedMaxAgeMs: 1 });
+    const old = await tokensOf(limiting);
+    await expect.poll(async () => (await limiting.refresh(old.clientId, old.refresh_token)).status).toBe(400);
   });
 
   it('ends a login at every replica when it is revoked at one', async () => {
