@@ -51,7 +51,7 @@ export interface Handler {
 
 /** The members of a server that a handler needs. The handler gives its `secret` to a server that has none. */
 export type DispatchSource = Pick<CoreServer, 'dispatch'> &
-  Partial<Pick<CoreServer, 'provideSecret' | 'logger' | 'shared' | 'auth' | 'secrets'>>;
+  Partial<Pick<CoreServer, 'provideSecret' | 'logger' | 'shared' | 'auth' | 'secrets' | 'isGuarded'>>;
 
 /**
  * Makes an HTTP handler for runtimes with `Request` and `Response`: Bun, Deno, Workers, Hono and others. It serves all
@@ -94,7 +94,10 @@ export function createEndpoint<Raw>(
     { ...options, protectedBy: edge?.auth, warn, isReady: server.shared?.isReady },
     sessions ? httpSessions(server.dispatch, { ...options, warn, shared: server.shared }) : undefined,
   );
-  if (edge === undefined) return endpoint;
+  if (edge === undefined) {
+    if (server.isGuarded) warn(RULES_WITHOUT_AUTH);
+    return endpoint;
+  }
   return {
     handle: endpoint.handle,
     async close(deadline) {
@@ -103,6 +106,9 @@ export function createEndpoint<Raw>(
     },
   };
 }
+
+const RULES_WITHOUT_AUTH =
+  'This server has access rules ("scopes" or "allow") and no "auth": over HTTP, every caller is anonymous and has no scopes, so nobody can use what needs one. Pass a provider of fullmcp/auth as "auth" to createServer(), serve() or the handler.';
 
 /** The authorization of a transport, and the end of what the transport has started. */
 export interface EndpointEdge {

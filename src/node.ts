@@ -135,7 +135,7 @@ function withSecrets({ secret }: ServeOptions, effective: ServeOptions): ServeOp
  *
  * @example
  * const app = express();
- * app.all('/mcp', createNodeHandler(server));
+ * app.use('/mcp', createNodeHandler(server));
  * app.listen(3000);
  */
 export function createNodeHandler<Req extends NodeRequest = NodeRequest>(

@@ -30,7 +30,8 @@ export function serveTls(folder: string): Promise<Serving> {
 export function mount(): HttpServer {
   const mcp = createNodeHandler(server);
   return createHttpServer((req, res) => {
-    if (req.url === '/mcp') void mcp(req, res);
+    // The paths below it, too: a protected server has its metadata there.
+    if (/^\/mcp(?:$|[/?])/.test(req.url ?? '')) void mcp(req, res);
     else res.writeHead(404).end();
   });
 }

@@ -45,8 +45,10 @@ export interface CoreServer<State = unknown, User = unknown, T = unknown> extend
   readonly changed: Changed;
   /** Writes to the `logger` of the options. */
   readonly logger: Logger;
-  /** The scopes that the rules of this server and of its definitions name, sorted. Clients learn them when they log in. */
+  /** The scopes that the rules of this server and of its definitions name, sorted. Pass them to a provider, so that clients ask for them. */
   readonly scopes: readonly string[];
+  /** Whether a definition of this server has rules of access. */
+  readonly isGuarded: boolean;
   /** Adds a tool to the running server. Throws if the name is taken. */
   readonly tool: <
     In extends SchemaLike | undefined = undefined,
@@ -200,6 +202,9 @@ export function createServer<State, User, T>(
     logger: log,
     get scopes() {
       return registry.scopes;
+    },
+    get isGuarded() {
+      return registry.isGuarded;
     },
     tool(name, toolOptions, run) {
       const definition = (tool as (definition: object) => Tool)({ ...toolOptions, run });

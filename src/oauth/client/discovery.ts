@@ -143,6 +143,7 @@ async function findResource(
  */
 async function findByOrigin(server: string, parts: DiscoveryParts): Promise<DiscoveredTarget> {
   const { origin } = new URL(server);
+  let isAssumed = false;
   const metadata = await reading('authorization server metadata', async () => {
     try {
       return await discoverAuthorizationServer(origin, {
@@ -151,6 +152,7 @@ async function findByOrigin(server: string, parts: DiscoveryParts): Promise<Disc
       });
     } catch (error) {
       if (!(error instanceof DocumentError && error.code === 'not_found')) throw error;
+      isAssumed = true;
       return {
         issuer: origin,
         authorization_endpoint: `${origin}/authorize`,
@@ -168,6 +170,7 @@ async function findByOrigin(server: string, parts: DiscoveryParts): Promise<Disc
     resource: undefined,
     resourceScopes: [],
     requiresDpop: false,
+    isAssumed,
   };
 }
 

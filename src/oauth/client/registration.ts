@@ -1,4 +1,5 @@
 import * as oauth from 'oauth4webapi';
+import { displayUrl } from '../fetch/display-url.js';
 import type { ClientIdentity, GrantContext } from './grants/grant.js';
 import { type ClientAuthentication, noAuthentication, secretAuthentication } from './hops/authentication.js';
 import { callEndpoint } from './hops/endpoint.js';
@@ -146,6 +147,7 @@ export class Clients {
         oauth.dynamicClientRegistrationRequest(metadata, this.#metadata(context, redirectUri), options),
       read: oauth.processDynamicClientRegistrationResponse,
       secrets: [],
+      refusal: refusalOf(context.target),
     });
     const scopes = scopesToRegister(context.scopes, context.target.resourceScopes);
     const client = toStored(answer, { redirectUri, scopes });
@@ -230,6 +232,14 @@ function toStored(
     redirectUris: redirectUri === undefined ? [] : [redirectUri],
     scopes: scopes.length === 0 ? undefined : scopes,
   };
+}
+
+/** The advice for a client that could not register itself. */
+function refusalOf({ server, issuer, isAssumed }: GrantContext['target']): string {
+  const byHand = 'register the client there by hand, and pass its id in the option `registered`.';
+  return isAssumed
+    ? `The MCP server ${displayUrl(server)} does not name an authorization server, and it is not one itself. If it takes an API key or a token, pass that as \`auth\` instead of a login. If it is an authorization server, ${byHand}`
+    : `Clients cannot register themselves at ${issuer}, or not this one: ${byHand}`;
 }
 
 /** A public client needs no secret; where the server wants one, it gets one. */

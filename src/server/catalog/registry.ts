@@ -150,6 +150,13 @@ export class Registry {
     return this.resources.isGuarded || this.templates.isGuarded;
   }
 
+  /** Whether a definition or a method has rules. */
+  get isGuarded(): boolean {
+    const { tools, prompts, guardsResources } = this;
+    const hasRules = ({ access }: Guarded): boolean => access !== undefined;
+    return tools.isGuarded || prompts.isGuarded || guardsResources || this.#methods.some(hasRules);
+  }
+
   /** The scopes that the rules of all definitions name, sorted. */
   get scopes(): readonly string[] {
     const guarded: Iterable<Guarded>[] = [

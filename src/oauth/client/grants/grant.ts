@@ -16,6 +16,8 @@ export interface AuthorizationTarget {
   readonly server: string;
   /** The scopes that the metadata of the resource lists. */
   readonly resourceScopes: readonly string[];
+  /** Whether nothing names the authorization server, so that its endpoints are those of revision 2025-03-26. Default: false. */
+  readonly isAssumed?: boolean | undefined;
 }
 
 export interface GrantContext extends HopParts {

@@ -31,6 +31,8 @@ export interface EndpointCall<T> {
   readonly read: (response: Response) => Promise<T>;
   /** Strings that must not appear in an error. */
   readonly secrets: readonly (string | undefined)[];
+  /** The sentences for a reply that refuses the request, or is not one of this endpoint. Default: what was wrong with the reply. */
+  readonly refusal?: string | undefined;
   readonly dpop?: DpopKey | undefined;
 }
 
@@ -94,12 +96,12 @@ export function isAllowed(url: string, policy: UrlPolicy): boolean {
   }
 }
 
-function toHopError(error: unknown, { hop, url, secrets }: EndpointCall<unknown>): McpError {
+function toHopError(error: unknown, { hop, url, secrets, refusal }: EndpointCall<unknown>): McpError {
   if (McpError.is(error)) return error;
   if (error instanceof SafeFetchError) return hopError(error.message, { hop, cause: error });
   if (error instanceof oauth.ResponseBodyError) {
     const { error: code, error_description: description, status } = error;
-    return hopError('The authorization server refused.', {
+    return hopError(refusal ?? 'The authorization server refused.', {
       hop,
       url,
       status,
@@ -109,10 +111,15 @@ function toHopError(error: unknown, { hop, url, secrets }: EndpointCall<unknown>
     });
   }
   if (error instanceof oauth.WWWAuthenticateChallengeError)
-    return hopError('The authorization server refused.', { hop, url, status: error.status, secrets });
+    return hopError(refusal ?? 'The authorization server refused.', {
+      hop,
+      url,
+      status: error.status,
+      secrets,
+    });
   const response = responseOf(error);
   const why = error instanceof Error ? `${capital(error.message)}.` : 'The answer cannot be used.';
-  return hopError(why, { hop, url, status: response?.status, secrets });
+  return hopError(refusal ?? why, { hop, url, status: response?.status, secrets });
 }
 
 function responseOf(error: unknown): Response | undefined {
