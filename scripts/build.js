@@ -3,10 +3,11 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { basename, posix } from 'node:path';
+import { basename } from 'node:path';
 import { rolldown } from 'rolldown';
 import { filesUnder, root } from './files.js';
-import { importsOf, tokenize } from './scan.js';
+import { pruneTypes } from './prune-types.js';
+import { tokenize } from './scan.js';
 
 process.chdir(root);
 const stamp = 'build/.stamp';
@@ -24,7 +25,11 @@ async function build() {
   rmSync('dist', { recursive: true, force: true });
   rmSync('build', { recursive: true, force: true });
   compile('tsconfig.build.json');
-  dropPrivateTypes();
+  const types = filesUnder('dist');
+  pruneTypes(
+    types,
+    types.filter((file) => /^dist\/[^/]+$/.test(file)),
+  );
   await bundleEntries();
   const hasExamples = inputs.some((file) => /^examples\/.*\.ts$/.test(file));
   if (hasExamples && existsSync('examples/tsconfig.json')) compile('examples/tsconfig.json');
@@ -47,7 +52,7 @@ async function bundleEntries() {
     // Otherwise, a comment before each module would name a file that is not in the package.
     experimental: { attachDebugInfo: 'none' },
   });
-  await bundle.write({
+  const { output } = await bundle.generate({
     dir: 'dist',
     format: 'esm',
     chunkFileNames: 'chunks/[name]-[hash].js',
@@ -58,23 +63,23 @@ async function bundleEntries() {
     minify: { compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: false } },
   });
   await bundle.close();
+  mkdirSync('dist/chunks', { recursive: true });
+  for (const file of output)
+    if (file.type === 'chunk') writeFileSync(`dist/${file.fileName}`, withoutIndentation(file.code));
 }
 
-/** Deletes the types of modules that the types of no entry import: users of the package can never reach them. */
-function dropPrivateTypes() {
-  /** @type {Set<string>} */
-  const reached = new Set();
-  /** @param {string} file */
-  const visit = (file) => {
-    if (reached.has(file)) return;
-    reached.add(file);
-    for (const { specifier } of importsOf(tokenize(readFileSync(file, 'utf8')))) {
-      if (specifier.startsWith('.')) visit(posix.join(posix.dirname(file), specifier.replace(/js$/, 'd.ts')));
-    }
-  };
-  const all = filesUnder('dist');
-  for (const file of all) if (/^dist\/[^/]+\.d\.ts$/.test(file)) visit(file);
-  for (const file of all) if (!reached.has(file)) rmSync(file);
+/**
+ * Code that stands at the margin, which saves a twentieth of the package. Lines inside of template strings stay as they are.
+ * @param {string} code
+ */
+function withoutIndentation(code) {
+  const inTemplate = new Set();
+  for (const { kind, text, line } of tokenize(code))
+    if (kind === 'template') for (let n = text.split('\n').length - 1; n > 0; n--) inTemplate.add(line + n);
+  return code
+    .split('\n')
+    .map((line, at) => (inTemplate.has(at + 1) ? line : line.replace(/^\t+/, '')))
+    .join('\n');
 }
 
 /**
