@@ -86,7 +86,7 @@ const wire: Readonly<Record<ErrorCode, WireError>> = {
   remote_error: { number: -32603, status: 200 },
 };
 
-/** What a client can do about a 401 or 403, as the `WWW-Authenticate` header of the reply says it. */
+/** The `WWW-Authenticate` header of a 401 or 403, which says what the client can do about it. */
 export interface Challenge {
   /** The authentication scheme. Default: `Bearer`. */
   readonly scheme?: string | undefined;

@@ -108,7 +108,7 @@ describe('oauth with Entra ID', () => {
     expect(asked?.query.has('resource')).toBe(false);
   });
 
-  it('refuses the issuer of the tenant `common`, prints both texts, and takes a named exception', async () => {
+  it('refuses the issuer of the tenant `common`, prints both values, and takes a named exception', async () => {
     const server = await start(entra({ tenant: 'common' }));
     const publishedIssuer = server.issuer.replace('common', '{tenantid}');
     const exceptions = { assumeS256: true, sendResource: false };

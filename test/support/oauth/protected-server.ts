@@ -18,14 +18,14 @@ export interface ProtectedOptions {
   readonly maxAgeMs?: number;
 }
 
-export interface Running {
+interface Running {
   readonly url: string;
   readonly close: () => Promise<unknown>;
 }
 
 type Start = (provider: AuthProvider, options?: ProtectedOptions) => Promise<Running>;
 
-export const SECRET = 'x'.repeat(32);
+const SECRET = 'x'.repeat(32);
 
 const waiting: (() => void)[] = [];
 

@@ -8,7 +8,7 @@ import Provider, { type Configuration } from 'oidc-provider';
 
 // An MCP server behind our own authorization proxy, and a real OpenID provider behind that.
 
-export const UPSTREAM_SECRET = 'the secret of the proxy at its provider';
+const UPSTREAM_SECRET = 'the secret of the proxy at its provider';
 
 /** A real OpenID provider that knows one client: the proxy. */
 export interface UpstreamServer {
@@ -107,7 +107,7 @@ export interface ProxiedServer {
   readonly close: () => Promise<void>;
 }
 
-export const SERVER_SECRET = 'the secret of the MCP server, at least 32 characters';
+const SERVER_SECRET = 'the secret of the MCP server, at least 32 characters';
 
 export interface ProxiedOptions {
   readonly store?: Store;

@@ -58,7 +58,7 @@ function scopeItem([scope, description]: readonly [string, string]): Html {
     : html`<li>${description} <code class="soft">${scope}</code></li>`;
 }
 
-/** What is known about the author of the name. */
+/** The sentence about the author of the name. */
 function originOf(client: ProxyClient): Html {
   switch (client.kind) {
     case 'known':
