@@ -43,6 +43,7 @@ export const LAYERS = {
       'server/tokens',
       'server/presets',
       'proxy/upstream',
+      'proxy/presets',
       'proxy/tokens',
       'proxy/clients',
       'proxy/pages',

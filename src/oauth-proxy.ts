@@ -17,7 +17,10 @@ export type { KnownClient } from './oauth/proxy/clients/client.js';
 export type { Admit, AdmittedLogin } from './oauth/proxy/endpoints/parts.js';
 export type { OAuthProxy } from './oauth/proxy/oauth-proxy.js';
 export type { OAuthProxyOptions } from './oauth/proxy/options.js';
-export { type OpenIdOptions, openId } from './oauth/proxy/upstream/open-id.js';
+export { type EntraUpstreamOptions, entra } from './oauth/proxy/presets/entra.js';
+export { type GithubUpstreamOptions, github } from './oauth/proxy/presets/github.js';
+export { type GoogleUpstreamOptions, google } from './oauth/proxy/presets/google.js';
+export { type OpenIdOptions, openId, type UpstreamOptions } from './oauth/proxy/upstream/open-id.js';
 export type {
   IdTokenExpectations,
   UpstreamContext,
@@ -56,7 +59,7 @@ const runtime: ProxyRuntime = {
  * @example
  * ```ts
  * const auth = oauthProxy({
- *   upstream: openId({ issuer: 'https://login.example.com', clientId, clientSecret }),
+ *   upstream: github({ clientId, clientSecret }),
  *   publicUrl: 'https://mcp.example.com/mcp',
  * });
  * await serve(server, { auth });

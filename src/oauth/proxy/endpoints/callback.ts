@@ -53,7 +53,8 @@ async function finishLogin(
   const { idToken, reply, ...tokens } = await upstream.redeem(parameters, secrets);
   const user = await identify({ idToken, reply, ...tokens }, secrets.nonce, parts);
   const { clientId, redirectUri, challenge } = wanted;
-  const admitted = await admit({ user, clientId, scopes: wanted.scopes });
+  const admitted =
+    upstream.provider.accepts?.(user) !== false && (await admit({ user, clientId, scopes: wanted.scopes }));
   if (admitted === false) throw new OAuthError('access_denied', 'This user may not use the server.');
   const scopes =
     admitted === true ? wanted.scopes : wanted.scopes.filter((scope) => admitted.includes(scope));

@@ -113,6 +113,11 @@ export interface UpstreamProvider {
     context: UpstreamContext,
   ) => UpstreamIdentity | Promise<UpstreamIdentity>;
   /**
+   * Whether a user belongs to the people who may log in at all, such as the members of one organization. The proxy asks before its
+   * own `admit`. Default: all do.
+   */
+  readonly accepts?: ((user: UpstreamIdentity) => boolean) | undefined;
+  /**
    * Whether tokens are still valid at the provider. Called when a client refreshes its tokens and there is no upstream refresh token.
    * Default: they are not checked, and the login ends after `unverifiedMaxAgeMs` of the proxy.
    */

@@ -1,0 +1,80 @@
+import { type OpenIdOptions, openId } from 'fullmcp/oauth-proxy';
+import { describe, expect, it } from 'vitest';
+import { UpstreamTest } from '../../../support/oauth/upstreams/login.js';
+import {
+  CLIENT_ID,
+  CLIENT_SECRET,
+  type OpenIdFacts,
+  openIdRoutes,
+} from '../../../support/oauth/upstreams/open-id.js';
+import { UpstreamStandIn } from '../../../support/oauth/upstreams/stand-in.js';
+
+const issuer = 'https://login.example.com';
+const userinfo = `${issuer}/userinfo`;
+
+async function setUp(facts: Partial<OpenIdFacts> = {}, options: Partial<OpenIdOptions> = {}, status = 200) {
+  const standIn = await UpstreamStandIn.start((tools) => ({
+    ...openIdRoutes(tools, {
+      issuer,
+      authorization: `${issuer}/authorize`,
+      token: `${issuer}/token`,
+      jwks: `${issuer}/jwks`,
+      userinfo,
+      discovery: `${issuer}/.well-known/openid-configuration`,
+      method: 'basic',
+      claims: {},
+      user: { email: 'ann@example.com', email_verified: true, name: 'Ann' },
+      ...facts,
+    }),
+    ...(status !== 200 && { [`GET ${userinfo}`]: () => ({ status, json: {} }) }),
+  }));
+  const upstream = openId({ issuer, clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, ...options });
+  return { standIn, test: await UpstreamTest.start(upstream, standIn) };
+}
+
+describe('openId', () => {
+  it('reads the email address at the userinfo endpoint if the ID token does not have it', async () => {
+    const { standIn, test } = await setUp();
+    expect((await test.logIn()).auth).toMatchObject({
+      subject: 'user-1',
+      email: 'ann@example.com',
+      claims: { name: 'Ann' },
+    });
+    expect(standIn.to(userinfo)[0]?.header('authorization')).toMatch(/^Bearer opaque-/);
+  });
+
+  it('does not ask for facts that the ID token has, or that nobody wants', async () => {
+    const claims = { email: 'ann@example.com', email_verified: false };
+    const known = await setUp({ claims });
+    expect((await known.test.logIn()).auth.email).toBeUndefined();
+    const unwanted = await setUp({}, { scopes: ['openid'] });
+    expect((await unwanted.test.logIn()).auth.email).toBeUndefined();
+    for (const { standIn } of [known, unwanted]) expect(standIn.to(userinfo)).toEqual([]);
+  });
+
+  it('takes no fact from the userinfo endpoint that the ID token states otherwise', async () => {
+    const { test } = await setUp({ claims: { name: 'Ann of the ID token', iss: issuer } });
+    const { auth } = await test.logIn();
+    expect(auth.claims['name']).toBe('Ann of the ID token');
+  });
+
+  it('refuses facts about another user', async () => {
+    const { test } = await setUp({ user: { sub: 'user-2', email: 'eve@example.com', email_verified: true } });
+    expect((await test.logIn()).error).toBe('temporarily_unavailable');
+    expect(test.logs.join()).toMatch(/userinfo endpoint described another user/);
+  });
+
+  it('takes no facts about an unnamed user', async () => {
+    const { test } = await setUp({
+      user: { sub: undefined, email: 'eve@example.com', email_verified: true },
+    });
+    expect((await test.logIn()).auth.email).toBeUndefined();
+  });
+
+  it('does without the userinfo endpoint if the token is not for it, but not if the endpoint fails', async () => {
+    const refused = await setUp({}, {}, 403);
+    expect((await refused.test.logIn()).auth.email).toBeUndefined();
+    const failing = await setUp({}, {}, 500);
+    expect((await failing.test.logIn()).error).toBe('temporarily_unavailable');
+  });
+});
