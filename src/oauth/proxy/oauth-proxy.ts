@@ -145,6 +145,7 @@ export function makeOAuthProxy(runtime: ProxyRuntime): (options: OAuthProxyOptio
       resource: {
         authorizationServers: [addresses.issuer],
         ...(scopes.size > 0 && { scopes: [...scopes.keys()] }),
+        ...(options.defaultScopes !== undefined && { requiredScopes: options.defaultScopes }),
       },
       async start(context) {
         started ??= build(context).catch((error: unknown) => {

@@ -22,7 +22,10 @@ export interface OAuthProxyOptions {
   readonly name?: string | undefined;
   /** The scopes that clients may ask for, as an array or as an object with a description of each for users. Default: none. */
   readonly scopes?: readonly string[] | Readonly<Record<string, string>> | undefined;
-  /** The scopes of clients that do not ask for any. Default: all. */
+  /**
+   * The scopes that clients begin with: a 401 names them, and clients that do not ask for any get them. A client asks for the others
+   * when a tool needs one. Default: all.
+   */
   readonly defaultScopes?: readonly string[] | undefined;
   /** Decides who may log in, and with which scopes. Default: every user whom the provider identifies, with all that was asked for. */
   readonly admit?: Admit | undefined;

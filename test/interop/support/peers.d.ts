@@ -7,6 +7,31 @@ export interface Transport {
   /** On Streamable HTTP with sessions. */
   readonly sessionId?: string;
   terminateSession?(): Promise<void>;
+  /** On HTTP with an `authProvider`. The second client also takes all parameters of the redirect. */
+  finishAuth?(code: string | URLSearchParams): Promise<void>;
+}
+
+/** The part of a login that the program provides. The clients find the server, register and get tokens. */
+export interface OAuthClientProvider {
+  readonly redirectUrl: string;
+  /** The address of the document that describes the client. */
+  readonly clientMetadataUrl?: string;
+  readonly clientMetadata: Record<string, unknown>;
+  clientInformation(): object | undefined;
+  saveClientInformation(information: object): void;
+  tokens(): OAuthTokens | undefined;
+  saveTokens(tokens: OAuthTokens): void;
+  redirectToAuthorization(url: URL): void;
+  saveCodeVerifier(verifier: string): void;
+  codeVerifier(): string;
+  saveDiscoveryState(state: object): void;
+  discoveryState(): object | undefined;
+}
+
+export interface OAuthTokens {
+  readonly access_token: string;
+  readonly refresh_token?: string;
+  readonly scope?: string;
 }
 
 export interface CallOptions {
@@ -115,7 +140,10 @@ type NewClient = new (
   },
 ) => Client;
 type OverStdio = new (options: { command: string; args: string[]; stderr?: 'inherit' | 'pipe' }) => Transport;
-type OverHttp = new (url: URL, options?: { fetch?: typeof fetch }) => Transport;
+type OverHttp = new (
+  url: URL,
+  options?: { fetch?: typeof fetch; authProvider?: OAuthClientProvider },
+) => Transport;
 
 export declare const ClientV1: NewClient;
 export declare const ClientV2: NewClient;

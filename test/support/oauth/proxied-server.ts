@@ -149,6 +149,7 @@ export async function startProxied(issuer: string, options: ProxiedOptions = {})
     logger: (...entry) => void logs.push(entry.map(String).join(' ')),
     tools: {
       me: tool({ run: (_, { auth }) => JSON.stringify(auth ?? null) }),
+      write: tool({ scopes: ['files:write'], run: () => 'written' }),
       upstream: tool({ run: async (_, { auth }) => proxy.upstreamToken(auth) }),
     },
   });

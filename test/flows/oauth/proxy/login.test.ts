@@ -46,7 +46,7 @@ describe('oauthProxy', () => {
       issuer: upstream.issuer,
       subject: 'test',
       email: 'test@example.com',
-      scopes: ['files:read', 'files:write'],
+      scopes: ['files:read'],
       claims: { name: 'User test' },
     });
     expect(user.opened).toHaveLength(1);
