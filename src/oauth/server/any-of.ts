@@ -1,9 +1,13 @@
+import { settlesWithin } from '../../async/deadline.js';
+import type { Auth } from '../../protocol/call.js';
+import { McpError } from '../../protocol/errors.js';
 import type { AuthProvider, AuthRequest, ResourceFacts } from '../../state/auth-provider.js';
+import { CredentialsError, unknownToken } from './credentials.js';
 
 /**
- * Accepts the credentials of several providers. Each request is checked by the first provider that knows its kind of credentials, and
- * by no other: credentials that one kind rejects are not tried as another kind. Anonymous callers are served if one of the providers
- * is optional.
+ * Accepts the credentials of several providers, which are asked in this order. The first one that recognizes the credentials as its
+ * own decides alone: a token of its issuer, for example, or a key with its prefix. A provider that fails, or does not answer within
+ * 8 seconds, does not keep the others from being asked. Anonymous callers are served if one of the providers is optional.
  *
  * @example
  * const auth = anyOf(apiKey({ keys, header: 'x-api-key' }), bearer(verify));
@@ -41,14 +45,52 @@ export function anyOf(...providers: readonly AuthProvider[]): AuthProvider {
 function checkWith(
   providers: readonly AuthProvider[],
   request: AuthRequest,
+  failures: readonly unknown[] = [],
 ): ReturnType<AuthProvider['check']> {
-  for (const [index, provider] of providers.entries()) {
+  const [provider, ...others] = providers;
+  if (provider === undefined) return conclude(failures);
+  const next = (failure?: unknown): ReturnType<AuthProvider['check']> => {
+    if (failure !== undefined && isVerdict(failure)) throw failure;
+    return checkWith(others, request, failure === undefined ? failures : [...failures, failure]);
+  };
+  try {
     const caller = provider.check(request);
-    if (caller instanceof Promise)
-      return caller.then((found) => found ?? checkWith(providers.slice(index + 1), request));
+    if (caller instanceof Promise) return inTime(caller).then((found) => found ?? next(), next);
     if (caller !== undefined) return caller;
+  } catch (error) {
+    return next(error);
   }
-  return undefined;
+  return next();
+}
+
+/** The time that one provider may take before the next one is asked. */
+const PROVIDER_MS = 8000;
+
+async function inTime(checking: Promise<Auth | undefined>): Promise<Auth | undefined> {
+  if (await settlesWithin(checking, PROVIDER_MS)) return checking;
+  throw new McpError('overloaded', 'The caller could not be authenticated in time. Try again later.');
+}
+
+/** Whether an error is about credentials that the provider has recognized. Any other leaves the decision to the other providers. */
+function isVerdict(error: unknown): boolean {
+  if (error instanceof CredentialsError) return error.isRecognized;
+  return McpError.is(error) && (error.code === 'unauthorized' || error.code === 'forbidden');
+}
+
+// While one provider cannot check the credentials, nobody knows that they are not valid.
+function conclude(failures: readonly unknown[]): undefined {
+  const undecided = failures.find((failure) => !isUnknown(failure));
+  if (undecided !== undefined) throw undecided;
+  const [first, ...others] = failures as readonly McpError[];
+  if (first === undefined) return undefined;
+  const reasons = new Set([first, ...others].map(({ message }) => message));
+  throw reasons.size === 1
+    ? first
+    : unknownToken(`No provider of this server accepts the credentials. ${[...reasons].join(' ')}`);
+}
+
+function isUnknown(failure: unknown): boolean {
+  return failure instanceof CredentialsError && failure.code === 'unauthorized';
 }
 
 function mergeFacts([first, ...others]: readonly ResourceFacts[]): ResourceFacts | undefined {

@@ -3,7 +3,7 @@ import { type AuthInit, toAuth } from '../../protocol/caller.js';
 import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
 import type { AuthProvider, AuthRequest } from '../../state/auth-provider.js';
 import type { ProviderOptions } from './bearer.js';
-import { invalidToken, readToken } from './credentials.js';
+import { invalidToken, readToken, unknownToken } from './credentials.js';
 import { isSameDigest, readKeyHash, sha256 } from './digests.js';
 
 /** An API key, and the caller that has it. */
@@ -58,8 +58,10 @@ export function apiKey(options: ApiKeyOptions): AuthProvider {
       const key = credentialsOf(request);
       if (key === undefined) return undefined;
       const caller = key.length > MAX_KEY ? undefined : find(keys, await sha256(key));
-      if (caller === undefined) throw invalidToken('The API key is not valid.');
-      return caller;
+      if (caller !== undefined) return caller;
+      // Only a prefix, or a header of its own, tells that a key is none of another provider's tokens.
+      const isOurs = header !== undefined || prefix !== undefined;
+      throw (isOurs ? invalidToken : unknownToken)('The API key is not valid.');
     },
   };
 }

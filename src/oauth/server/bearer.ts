@@ -2,7 +2,7 @@ import type { Auth } from '../../protocol/call.js';
 import { type AuthInit, toAuth } from '../../protocol/caller.js';
 import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
 import type { AuthProvider, AuthRequest, ResourceFacts } from '../../state/auth-provider.js';
-import { invalidToken, readToken } from './credentials.js';
+import { readToken, unknownToken } from './credentials.js';
 
 /** The options of every provider. */
 export interface ProviderOptions {
@@ -47,7 +47,7 @@ export function bearer(verify: VerifyToken, options: BearerOptions = {}): AuthPr
       const token = readToken(request);
       if (token === undefined) return undefined;
       const caller = await verify(token, request);
-      if (caller === undefined || caller === null) throw invalidToken('The token is not valid.');
+      if (caller === undefined || caller === null) throw unknownToken('The token is not valid.');
       return toAuth(caller, 'bearer: the caller that the function returned');
     },
   };

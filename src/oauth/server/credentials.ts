@@ -1,4 +1,4 @@
-import { McpError } from '../../protocol/errors.js';
+import { McpError, type McpErrorOptions } from '../../protocol/errors.js';
 import type { AuthRequest } from '../../state/auth-provider.js';
 
 // The credentials in the headers of a request, and the errors for credentials that are not accepted.
@@ -52,4 +52,35 @@ export function invalidToken(message: string, options: { readonly cause?: unknow
     ...options,
     challenge: { error: 'invalid_token', description: message },
   });
+}
+
+/**
+ * An error about credentials that tells whether they are this provider's. Another provider of `anyOf` is asked about those that are
+ * not, and about no others: tokens of one authorization server are not shown to the next one.
+ */
+export class CredentialsError extends McpError {
+  /** Whether the credentials belong to this provider, whatever is wrong with them. */
+  readonly isRecognized: boolean;
+
+  constructor(
+    code: 'unauthorized' | 'overloaded',
+    message: string,
+    { isRecognized, ...options }: McpErrorOptions & { readonly isRecognized: boolean },
+  ) {
+    super(code, message, options);
+    this.isRecognized = isRecognized;
+  }
+}
+
+/** Makes the error for credentials that this provider does not know: a reply 401, unless another provider knows them. */
+export function unknownToken(message: string): McpError {
+  return new CredentialsError('unauthorized', message, {
+    isRecognized: false,
+    challenge: { error: 'invalid_token', description: message },
+  });
+}
+
+/** Makes the error for credentials of this provider that cannot be checked now: a reply 503. */
+export function cannotCheck(message: string, cause?: unknown): McpError {
+  return new CredentialsError('overloaded', message, { isRecognized: true, cause });
 }

@@ -1,8 +1,8 @@
 import { encodeBase64Url } from '../../../protocol/encoding/base64.js';
-import { McpError } from '../../../protocol/errors.js';
 import type { AuthContext } from '../../../state/auth-provider.js';
 import { SHARING_ADVICE } from '../../../state/cluster.js';
 import type { Store } from '../../../state/store.js';
+import { cannotCheck } from '../credentials.js';
 import type { TokenDigest } from '../keys/runtime.js';
 import { Nonces } from './nonces.js';
 import { checkProof, PROOF_WINDOW_SECONDS, type ProofSubject, proofAlgorithms } from './proof.js';
@@ -82,10 +82,9 @@ export class ProofChecker {
       ]);
       return ok;
     } catch (error) {
-      throw new McpError(
-        'overloaded',
+      throw cannotCheck(
         'The proof cannot be accepted now, because the server could not record that it is used. Retry later with a new proof.',
-        { cause: error },
+        error,
       );
     }
   }

@@ -8,6 +8,7 @@ import {
 import { McpError } from '../../../protocol/errors.js';
 import { canonical } from '../../../state/canonical.js';
 import { displayUrl } from '../../fetch/display-url.js';
+import { cannotCheck } from '../credentials.js';
 import { fetchKeys, findJwksUri, type KeySource } from './load-keys.js';
 
 // The published keys of an issuer: cached, fetched again when they change, and not fetched too often.
@@ -190,10 +191,9 @@ export class IssuerKeys {
   }
 
   #unavailable(): McpError {
-    return new McpError(
-      'overloaded',
+    return cannotCheck(
       'The token cannot be checked now, because the keys of its issuer cannot be fetched. Retry later.',
-      { cause: this.#failure },
+      this.#failure,
     );
   }
 }

@@ -7,13 +7,14 @@ import { discoverAuthorizationServer } from '../../documents/authorization-serve
 import { basicCredentials } from '../../fetch/basic-credentials.js';
 import { displayUrl } from '../../fetch/display-url.js';
 import type { SafeFetch } from '../../fetch/safe-fetch.js';
+import { CredentialsError } from '../credentials.js';
 import { checkChosenUrl, chosenHosts, loopbackFor } from '../keys/load-keys.js';
 import type { VerifierRuntime } from '../keys/runtime.js';
 import { own, readCaller, wrongAudience } from './claims.js';
 import { TokenCache, type TokenVerdict } from './token-cache.js';
 import { audiencesOf, checkTokenOptions, type TokenOptions, tokenOptionKeys } from './token-options.js';
 import { createTokenProvider, type TokenProvider } from './token-provider.js';
-import { final, readBinding, wrongClient } from './verify-jwt.js';
+import { final, foreign, readBinding, wrongClient } from './verify-jwt.js';
 
 // Tokens about which the authorization server is asked (RFC 7662).
 
@@ -99,7 +100,7 @@ function judge(claims: JsonObject, options: IntrospectionOptions): TokenVerdict 
   const { issuer, endpoint = '', clientIds, claims: names } = options;
   const { clockToleranceSeconds: tolerance = TOLERANCE_SECONDS } = options;
   if (own(claims, 'active') !== true)
-    return final('The token is not active: it has expired, was revoked, or is unknown.');
+    return foreign('The token is not active: it has expired, was revoked, or is unknown.');
   const { exp, nbf, iss } = claims;
   const now = Date.now() / 1000;
   if (typeof exp === 'number' && now >= exp + tolerance) return final('The token has expired (exp).');
@@ -172,9 +173,10 @@ class Asker {
         );
       this.#hasTrouble = true;
       // The cause has no token in it: it could be in a message of the peer, so the peer's words are left out.
-      throw new McpError(
+      throw new CredentialsError(
         'overloaded',
         'The token cannot be checked now, because its authorization server does not answer. Retry later.',
+        { isRecognized: false },
       );
     }
   }

@@ -1,6 +1,6 @@
-import { McpError } from '../../../protocol/errors.js';
 import type { AuthContext } from '../../../state/auth-provider.js';
 import type { Store } from '../../../state/store.js';
+import { cannotCheck } from '../credentials.js';
 
 /** A token that is valid for longer is valid again after this time, which no access token should be. */
 const KEEP_MS = 30 * 24 * 3_600_000;
@@ -31,10 +31,9 @@ export class Revocations {
       if (this.#store === undefined) throw new Error('The provider was not started.');
       return (await this.#store.get(keyOf(digest))) !== undefined;
     } catch (error) {
-      throw new McpError(
-        'overloaded',
+      throw cannotCheck(
         'The token cannot be checked now, because the server cannot read which tokens were revoked. Retry later.',
-        { cause: error },
+        error,
       );
     }
   }

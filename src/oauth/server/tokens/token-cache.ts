@@ -29,6 +29,8 @@ export interface RejectedToken {
   readonly reason: string;
   /** Whether the token will be rejected for all time. */
   readonly isFinal: boolean;
+  /** Whether the token may be another provider's. Default: it is this provider's. */
+  readonly isForeign?: boolean | undefined;
 }
 
 export type TokenVerdict = VerifiedToken | RejectedToken;

@@ -2,12 +2,12 @@ import type { Auth } from '../../../protocol/call.js';
 import type { McpError } from '../../../protocol/errors.js';
 import { insufficientScope } from '../../../protocol/insufficient-scope.js';
 import type { AuthContext, AuthProvider, AuthRequest, ResourceFacts } from '../../../state/auth-provider.js';
-import { checkToken, invalidToken, MAX_TOKEN, readAuthorization } from '../credentials.js';
+import { checkToken, invalidToken, MAX_TOKEN, readAuthorization, unknownToken } from '../credentials.js';
 import { ProofChecker } from '../dpop/proof-checker.js';
 import { invalidBinding } from '../dpop/proof-errors.js';
 import { TokenDigest, type VerifierRuntime } from '../keys/runtime.js';
 import { Revocations } from './revocations.js';
-import type { TokenCache, TokenVerdict, VerifiedToken } from './token-cache.js';
+import type { RejectedToken, TokenCache, TokenVerdict, VerifiedToken } from './token-cache.js';
 import type { TokenOptions } from './token-options.js';
 
 /** Identifies callers by tokens. */
@@ -49,7 +49,7 @@ export function createTokenProvider(parts: TokenProviderParts): TokenProvider {
     const scheme = authorization?.scheme;
     if (authorization === undefined || (scheme !== 'bearer' && scheme !== 'dpop')) return undefined;
     if (scheme === 'dpop' && dpop === undefined)
-      throw invalidToken('This server does not accept tokens with the scheme DPoP. Use Bearer.');
+      throw unknownToken('This server does not accept tokens with the scheme DPoP. Use Bearer.');
     const { credentials: token } = authorization;
     const presented: Presented = { token, scheme, request };
     // Before the digest, which takes as long as the text.
@@ -94,7 +94,7 @@ export function createTokenProvider(parts: TokenProviderParts): TokenProvider {
   }
 
   function conclude(verdict: TokenVerdict, presented: Presented, tokenDigest: string): Auth | Promise<Auth> {
-    if (!('auth' in verdict)) throw rejected(verdict.reason, presented);
+    if (!('auth' in verdict)) throw rejected(verdict, presented);
     const { auth } = verdict;
     checkBinding(verdict, presented);
     for (const scope of requiredScopes) {
@@ -117,7 +117,8 @@ export function createTokenProvider(parts: TokenProviderParts): TokenProvider {
       throw refuse('The token is not bound to a key (cnf.jkt): use the scheme Bearer.');
   }
 
-  function rejected(reason: string, { scheme }: Presented): McpError {
+  function rejected({ reason, isForeign }: RejectedToken, { scheme }: Presented): McpError {
+    if (isForeign) return unknownToken(reason);
     return scheme === 'dpop' ? invalidBinding(reason, proofs.algorithms) : invalidToken(reason);
   }
 

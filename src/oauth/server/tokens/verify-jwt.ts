@@ -50,12 +50,13 @@ export async function verifyJwt(
   rules: JwtRules,
 ): Promise<TokenVerdict> {
   const parsed = parse(token);
-  if (parsed === undefined) return final('The token is not a signed JWT.');
-  const type = wrongType(parsed.header.typ, rules.typ);
-  if (type !== undefined) return final(type);
+  if (parsed === undefined) return foreign('The token is not a signed JWT.');
   const { iss } = parsed.payload;
   const issuer = typeof iss === 'string' ? issuers.get(iss) : undefined;
-  if (issuer === undefined) return final('The token is from another issuer (iss) than this server accepts.');
+  if (issuer === undefined)
+    return foreign('The token is from another issuer (iss) than this server accepts.');
+  const type = wrongType(parsed.header.typ, rules.typ);
+  if (type !== undefined) return final(type);
   let claims: JsonObject;
   try {
     claims = (await verifyAfresh(token, { issuer, rules, kid: parsed.header.kid })) as JsonObject;
@@ -193,6 +194,11 @@ export function readBinding(
 
 export function final(reason: string): RejectedToken {
   return { reason, isFinal: true };
+}
+
+/** A token that may be for another provider. */
+export function foreign(reason: string): RejectedToken {
+  return { reason, isFinal: true, isForeign: true };
 }
 
 function reject(error: unknown): RejectedToken {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { anyOf, apiKey, bearer, hashApiKey } from 'fullmcp/auth';
+import { apiKey, hashApiKey } from 'fullmcp/auth';
 import { describe, expect, test } from 'vitest';
 import { isSameDigest } from '../../../../src/oauth/server/digests.js';
 import { requestWith } from '../../../support/oauth/auth-request.js';
@@ -114,66 +114,4 @@ test('Digests are compared to the end, wherever they differ', () => {
   };
   expect(new Set([0, 1, 15, 31, 32].map(reads))).toEqual(new Set([32]));
   expect(isSameDigest(new Uint8Array(31), new Uint8Array(32))).toBe(false);
-});
-
-describe('anyOf', () => {
-  const jwt = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln';
-  const tokens = bearer((token) => (token === jwt ? { subject: 'token' } : undefined), {
-    resource: { authorizationServers: ['https://a.example'], scopes: ['a', 'b'], dpop: 'required' },
-  });
-
-  test('gives a token that looks like a JWT to the next provider, and rejects other unknown keys', async () => {
-    const provider = anyOf(apiKey({ keys }), tokens);
-    expect(await provider.check(withBearer(jwt))).toMatchObject({ subject: 'token' });
-    expect(await provider.check(withBearer(ann))).toMatchObject({ subject: 'ann' });
-    await expect(Promise.resolve(provider.check(withBearer('unknown-key')))).rejects.toThrow('API key');
-  });
-
-  test('uses the prefix of keys to tell them from other tokens', async () => {
-    const seen: string[] = [];
-    const spy = bearer((token) => {
-      seen.push(token);
-      return { subject: 'token' };
-    });
-    const provider = anyOf(apiKey({ keys, prefix: 'key-of-' }), spy);
-    expect(await provider.check(withBearer('opaque'))).toMatchObject({ subject: 'token' });
-    await expect(Promise.resolve(provider.check(withBearer('key-of-nobody')))).rejects.toThrow('API key');
-    expect(seen).toEqual(['opaque']);
-  });
-
-  test('does not try credentials that one kind rejects as another kind', async () => {
-    const provider = anyOf(apiKey({ keys, header: 'x-api-key' }), tokens);
-    const both = requestWith({ 'x-api-key': 'wrong', authorization: `Bearer ${jwt}` });
-    await expect(Promise.resolve(provider.check(both))).rejects.toThrow('API key');
-  });
-
-  test('merges schemes, facts, pages, starts and closes', async () => {
-    const log: string[] = [];
-    const page = new Response('page');
-    const provider = anyOf(tokens, {
-      check: () => undefined,
-      schemes: ['DPoP', 'Bearer'],
-      optional: true,
-      resource: { authorizationServers: ['https://a.example', 'https://b.example'], scopes: ['b', 'c'] },
-      handle: (request) => (request.url.endsWith('/page') ? Promise.resolve(page) : undefined),
-      start: () => void log.push('start'),
-      close: () => void log.push('close'),
-    });
-    expect(provider).toMatchObject({
-      optional: true,
-      schemes: ['Bearer', 'DPoP'],
-      resource: {
-        authorizationServers: ['https://a.example', 'https://b.example'],
-        scopes: ['a', 'b', 'c'],
-        dpop: 'supported',
-      },
-    });
-    expect(await provider.handle?.(new Request('https://x.example/page'))).toBe(page);
-    expect(provider.handle?.(new Request('https://x.example/other'))).toBeUndefined();
-    await provider.start?.(undefined as never);
-    await provider.close?.();
-    expect(log).toEqual(['start', 'close']);
-    expect(anyOf(tokens).handle).toBeUndefined();
-    expect(() => anyOf()).toThrow('anyOf needs');
-  });
 });
