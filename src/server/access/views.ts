@@ -37,7 +37,7 @@ export class Views<T extends Guarded, V extends View> {
   /** The most recently used last. */
   readonly #views = new Map<string, V>();
   #length = 0;
-  /** The keys of callers, if scopes alone decide: the scopes of a caller do not change. */
+  /** The keys of callers whose scopes cannot change, if scopes alone decide. */
   readonly #keys: WeakMap<Auth, string> | undefined;
 
   constructor(entries: readonly (readonly [string, T])[], parts: ViewsParts<T, V>) {
@@ -57,7 +57,7 @@ export class Views<T extends Guarded, V extends View> {
     if (answers.some((answer) => answer instanceof Promise))
       return Promise.all(answers).then((settled) => this.#view(keyOf(settled)));
     const key = keyOf(answers as boolean[]);
-    if (auth !== undefined) this.#keys?.set(auth, key);
+    if (auth !== undefined && isConstant(auth)) this.#keys?.set(auth, key);
     return this.#view(key);
   }
 
@@ -85,6 +85,11 @@ export class Views<T extends Guarded, V extends View> {
     let at = 0;
     return this.#entries.filter(([, { access }]) => access === undefined || hasBit(key, at++));
   }
+}
+
+/** A program may keep the caller of a session and change its scopes. The providers of this package freeze theirs. */
+function isConstant(auth: Auth): boolean {
+  return Object.isFrozen(auth) && Object.isFrozen(auth.scopes);
 }
 
 const BITS = 16;

@@ -22,6 +22,8 @@ import { OpenCalls } from './open-calls.js';
 export interface ParsedMessage {
   readonly value: unknown;
   readonly length: number;
+  /** The caller of this message. Default: the one that opened the connection. */
+  readonly caller?: Caller | undefined;
 }
 
 /** The server's end of a connection that many calls share: a pipe, a WebSocket, HTTP+SSE. */
@@ -78,6 +80,7 @@ export function openChannel(options: ChannelOptions): Channel {
 
   function receive(message: string | ParsedMessage): void {
     calls.messageLength = message.length;
+    calls.messageCaller = typeof message === 'string' ? undefined : message.caller;
     if (typeof message !== 'string') return receiveValue(message.value);
     const value = parseStrictly(message, MAX_DEPTH);
     if (value instanceof RefusedJson) refuseJson(value);

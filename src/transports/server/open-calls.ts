@@ -45,7 +45,7 @@ export interface RespondOptions {
 }
 
 export interface OpenCallsOptions {
-  /** The caller of all calls. */
+  /** The caller that opened the connection. */
   readonly caller?: Caller | undefined;
   readonly maxOpenCalls?: number | undefined;
   readonly send: (text: string) => void;
@@ -56,8 +56,10 @@ export interface OpenCallsOptions {
 
 /** The open calls of a connection, by the ids that the client gave them. */
 export class OpenCalls implements DrainableCalls {
-  /** The caller of all calls. */
+  /** The caller that opened the connection. */
   readonly caller: Caller;
+  /** The caller of the message that is being handled. Default: the one that opened the connection. */
+  messageCaller: Caller | undefined;
   readonly #open = new Map<RequestId, OpenCall>();
   readonly #dispatch: Dispatch;
   readonly #options: OpenCallsOptions;
@@ -119,7 +121,7 @@ export class OpenCalls implements DrainableCalls {
       notifiedAt = performance.now();
       this.#options.send(text);
     };
-    const { auth, http, isLocal } = this.caller;
+    const { auth, http, isLocal } = this.messageCaller ?? this.caller;
     const notify: Call['notify'] = (name, params) => sendDuringCall(printNotification(name, params));
     const open: OpenRequest = {
       call: (peer, params = message.params ?? {}, extra) =>

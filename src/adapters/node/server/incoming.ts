@@ -76,8 +76,21 @@ export class NodeIncoming implements Incoming {
 
   header(name: string): string | undefined {
     if (this.#authority !== undefined && name === 'host') return this.#authority;
+    if (name === 'authorization') return this.#authorization();
     const value = this.#headers[name];
     return typeof value === 'object' ? value.join(', ') : value;
+  }
+
+  // Node keeps only the first one of several. A proxy in front may have checked another one, so none of them is valid.
+  #authorization(): string | undefined {
+    const first = this.#headers.authorization;
+    if (first === undefined) return undefined;
+    const { rawHeaders } = this.#req;
+    const all: string[] = [];
+    for (let at = 0; at < rawHeaders.length; at += 2)
+      if (rawHeaders[at]?.length === AUTHORIZATION.length && rawHeaders[at]?.toLowerCase() === AUTHORIZATION)
+        all.push(rawHeaders[at + 1] ?? '');
+    return all.length > 1 ? all.join(', ') : first;
   }
 
   *headerFields(): Iterable<readonly [string, string]> {
@@ -187,6 +200,7 @@ class NodeOutlet implements Outlet {
 }
 
 const SLASH = 0x2f;
+const AUTHORIZATION = 'authorization';
 
 // The result of a framework's body parser: a value, a string, or bytes.
 function toText(body: unknown, type = ''): string {

@@ -65,7 +65,8 @@ export function httpSse({ dispatch, streams, read, maxConnections, onUnknown }: 
       return refuse(incoming, 404, 'The session is unknown. Open the event stream again.', headers);
     const message = await read(incoming);
     incoming.reply(202, headers, 'Accepted');
-    connection.channel.receive(message);
+    // Its token may have more scopes, or fewer, than the one that opened the stream.
+    connection.channel.receive({ ...message, caller: callerOf(incoming) });
     // The response is sent on the stream of another HTTP request, after this one has ended.
     incoming.waitUntil?.(connection.channel.settled());
   }

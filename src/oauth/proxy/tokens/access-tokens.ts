@@ -92,13 +92,13 @@ export class AccessTokens {
 
 function authOf(grant: LoginGrant, scopes: readonly string[], expiresAt: number): Auth {
   const { user, clientId, id } = grant;
-  return {
+  return Object.freeze({
     issuer: user.issuer,
     subject: user.subject,
     email: user.email,
-    scopes,
+    scopes: Object.freeze(scopes),
     clientId,
     expiresAt,
     claims: { ...user.claims, [LOGIN_CLAIM]: id },
-  };
+  });
 }

@@ -67,10 +67,18 @@ export class EdgeAuth implements EndpointAuth {
   }
 
   starting(): Promise<void> | undefined {
-    return this.#run?.start()?.catch((error: unknown) => {
+    const starting = this.#run?.start();
+    return starting && this.#waitFor(starting);
+  }
+
+  // A start that takes long continues, and later requests wait for it again.
+  async #waitFor(starting: Promise<void>): Promise<void> {
+    try {
+      if (await settlesWithin(starting, AUTH_MS)) return await starting;
+    } catch (error) {
       this.#parts.mask(error, 'The start of "auth"');
-      throw new McpError('overloaded', 'Callers cannot be authenticated yet. Try again later.');
-    });
+    }
+    throw new McpError('overloaded', 'Callers cannot be authenticated yet. Try again later.');
   }
 
   authenticate(incoming: Incoming): Auth | undefined | Promise<Auth | undefined> {

@@ -31,7 +31,8 @@ export class EdgeRequest implements AuthRequest {
 export function toWebRequest(incoming: Incoming, origin: string, limits: BodyLimits): Request | undefined {
   const url = `${origin}${incoming.path}${incoming.query}`;
   const { method } = incoming;
-  if (!URL.canParse(url) || method === 'CONNECT' || method === 'TRACE') return undefined;
+  const isPage = incoming.path.startsWith('/') && URL.canParse(url);
+  if (!isPage || method === 'CONNECT' || method === 'TRACE') return undefined;
   const headers = new Headers();
   for (const [name, value] of incoming.headerFields()) if (!name.startsWith(':')) headers.append(name, value);
   if (method === 'GET' || method === 'HEAD') return new Request(url, { method, headers });

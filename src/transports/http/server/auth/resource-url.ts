@@ -100,6 +100,8 @@ function withoutSlash(path: string): string {
 
 // A path of a request may have characters that URLs do not have, such as quotes.
 function printUrl(origin: string, path: string): string | undefined {
+  // The target of a request need not be a path: anything else would become a part of the host.
+  if (path !== '' && !path.startsWith('/')) return undefined;
   const url = `${origin}${path}`;
   // A server that accepts any host also gets hosts that are none.
   if (!URL.canParse(url)) return undefined;
