@@ -57,8 +57,8 @@ export interface AuthProvider {
   readonly resource?: ResourceFacts | undefined;
   /** Replies to requests for pages of its own; undefined if the request is not for one. Called with each request that no other route takes. */
   readonly handle?: ((request: Request) => Promise<Response> | undefined) | undefined;
-  /** Called before the first request. Default: nothing. */
+  /** Called before the first request. A provider that several servers use is started once for each. Default: nothing. */
   start?(context: AuthContext): void | Promise<void>;
-  /** Called when the server is closed. Default: nothing. */
-  close?(): void | Promise<void>;
+  /** Called when a server is closed that has started the provider, with the same context. Default: nothing. */
+  close?(context?: AuthContext): void | Promise<void>;
 }

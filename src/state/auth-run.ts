@@ -33,7 +33,8 @@ export class AuthRun {
   readonly provider: AuthProvider;
   /** Whether the provider is a function of the program, which decides alone who is anonymous. */
   readonly isFunction: boolean;
-  readonly #context: () => AuthContext;
+  readonly #contextOf: () => AuthContext;
+  #context: AuthContext | undefined;
   #isStarted: boolean;
   #starting: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
@@ -45,7 +46,7 @@ export class AuthRun {
   ) {
     this.provider = provider;
     this.isFunction = isFunction;
-    this.#context = context;
+    this.#contextOf = context;
     this.#isStarted = provider.start === undefined;
   }
 
@@ -58,7 +59,8 @@ export class AuthRun {
 
   async #start(): Promise<void> {
     try {
-      await this.provider.start?.(this.#context());
+      this.#context ??= this.#contextOf();
+      await this.provider.start?.(this.#context);
       this.#isStarted = true;
     } finally {
       this.#starting = undefined;
@@ -73,6 +75,7 @@ export class AuthRun {
 
   async #close(): Promise<void> {
     await this.#starting?.catch(() => undefined);
-    await this.provider.close?.();
+    // Other servers may use the provider, so one that has not started it does not close it.
+    if (this.#isStarted || this.#context !== undefined) await this.provider.close?.(this.#context);
   }
 }

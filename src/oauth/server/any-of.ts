@@ -35,8 +35,8 @@ export function anyOf(...providers: readonly AuthProvider[]): AuthProvider {
     async start(context) {
       await Promise.all(providers.map((provider) => provider.start?.(context)));
     },
-    async close() {
-      await Promise.all(providers.map((provider) => provider.close?.()));
+    async close(context) {
+      await Promise.all(providers.map((provider) => provider.close?.(context)));
     },
   };
 }

@@ -6,7 +6,7 @@ import { connect } from 'fullmcp/client';
 import { createHandler } from 'fullmcp/http';
 import { serve } from 'fullmcp/node';
 import { serveWebSocket } from 'fullmcp/websocket';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { modern, modernExchange } from '../../support/http/modern.js';
 import { protectedServer } from '../../support/oauth/protected-server.js';
@@ -14,6 +14,7 @@ import { soon } from '../../support/until.js';
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
+  vi.useRealTimers();
   for (const close of closing.splice(0).reverse()) await close();
 });
 
@@ -55,6 +56,62 @@ it('A provider that cannot start makes requests fail with 503, stays healthy, an
   expect((await handler(new Request('http://localhost/health'))).status).toBe(200);
   expect(await (await handler(request('/mcp'))).text()).toContain('"ann"');
   expect(attempts).toBe(2);
+});
+
+it('A provider that never starts makes requests fail with 503, and does not delay the health check', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  let started: () => void = () => undefined;
+  let starts = 0;
+  const auth: AuthProvider = {
+    ...provider,
+    start() {
+      starts++;
+      return new Promise((resolve) => {
+        started = resolve;
+      });
+    },
+  };
+  const handler = createHandler(protectedServer(), { auth });
+  const replies = Promise.all([handler(request('/mcp')), handler(request('/mcp'))]);
+  expect((await handler(new Request('http://localhost/health'))).status).toBe(200);
+  await vi.advanceTimersByTimeAsync(31_000);
+  expect((await replies).map(({ status }) => status)).toEqual([503, 503]);
+  const late = handler(request('/mcp'));
+  started();
+  expect([(await late).status, starts]).toEqual([200, 1]);
+});
+
+it('A provider that never answers about one token makes only the requests with that token fail, with 503', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const hanging = bearer((token) =>
+    token === 'slow' ? new Promise<never>(() => undefined) : { subject: token },
+  );
+  const handler = createHandler(protectedServer(), { auth: hanging });
+  const slow = Promise.all(
+    Array.from({ length: 100 }, () => handler(request('/mcp', { authorization: 'Bearer slow' }))),
+  );
+  expect(await (await handler(request('/mcp'))).text()).toContain('"ann"');
+  await vi.advanceTimersByTimeAsync(31_000);
+  const replies = await slow;
+  expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([503]));
+  expect(replies[0]?.headers.get('retry-after')).toBe('5');
+});
+
+it('A handler that has not started a provider does not close it for the others that use it', async () => {
+  const log: string[] = [];
+  const auth: AuthProvider = {
+    ...provider,
+    start: ({ shared }) => void log.push(`start ${shared.server}`),
+    close: (context) => void log.push(`close ${context?.shared.server}`),
+  };
+  const [used, unused] = [protectedServer(), protectedServer()].map((server) =>
+    createHandler(server, { auth }),
+  );
+  await used?.(request('/mcp'));
+  await unused?.close({ deadlineMs: 0 });
+  expect(log).toEqual(['start protected']);
+  await used?.close({ deadlineMs: 0 });
+  expect(log).toEqual(['start protected', 'close protected']);
 });
 
 it('A server does not listen if its provider cannot start, and says why', async () => {

@@ -31,6 +31,8 @@ export class ProofChecker {
   readonly #digest: TokenDigest;
   readonly #needsNonce: boolean;
   #nonces: Nonces | undefined;
+  /** Signs nonces if the server has no secret. */
+  #ownSecret: string | undefined;
   #store: Store | undefined;
 
   constructor({ algorithms = proofAlgorithms, nonce = false, now = Date.now, digest }: ProofCheckerOptions) {
@@ -44,10 +46,11 @@ export class ProofChecker {
   start({ shared, secrets, log }: Pick<AuthContext, 'shared' | 'secrets' | 'log'>): void {
     this.#store = shared.store;
     if (!this.#needsNonce) return;
-    if (secrets === undefined || secrets.length === 0)
+    if (!secrets?.length && this.#ownSecret === undefined) {
       log('warning', `The nonces for proofs are signed with a secret of this process. ${SHARING_ADVICE}`);
-    const signing = secrets?.length ? secrets : [encodeBase64Url(crypto.getRandomValues(new Uint8Array(32)))];
-    this.#nonces = new Nonces(signing, this.#now);
+      this.#ownSecret = encodeBase64Url(crypto.getRandomValues(new Uint8Array(32)));
+    }
+    this.#nonces = new Nonces(secrets?.length ? secrets : [this.#ownSecret ?? ''], this.#now);
   }
 
   /** Resolves if the request has a valid proof that was not used before. Otherwise throws a 401, or a 503 if that is unknown. */

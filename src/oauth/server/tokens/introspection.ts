@@ -51,6 +51,8 @@ const ENDPOINT_MS = 3_600_000;
 const RETRY_MS = 5_000;
 const MAX_BYTES = 64 * 1024;
 const TIMEOUT_MS = 5000;
+/** Invented tokens must not open any number of connections to the authorization server. */
+const MAX_ASKING = 500;
 
 /** Makes `introspection` for a runtime. */
 export function makeIntrospection(
@@ -137,6 +139,7 @@ class Asker {
   #endpoint: { readonly url: string; readonly at: number } | undefined;
   #failedAt = Number.NEGATIVE_INFINITY;
   #hasTrouble = false;
+  #asking = 0;
   #log: AuthContext['log'] | undefined;
 
   constructor(
@@ -159,6 +162,9 @@ class Asker {
 
   /** The claims of a token. Throws a 503 if the authorization server does not say. */
   async ask(token: string): Promise<JsonObject> {
+    if (this.#asking >= MAX_ASKING)
+      throw undecided(`${MAX_ASKING} tokens are being checked at this moment. Retry later.`);
+    this.#asking++;
     try {
       const claims = await this.#request(await this.#find(), token);
       this.#hasTrouble = false;
@@ -173,11 +179,11 @@ class Asker {
         );
       this.#hasTrouble = true;
       // The cause has no token in it: it could be in a message of the peer, so the peer's words are left out.
-      throw new CredentialsError(
-        'overloaded',
+      throw undecided(
         'The token cannot be checked now, because its authorization server does not answer. Retry later.',
-        { isRecognized: false },
       );
+    } finally {
+      this.#asking--;
     }
   }
 
@@ -231,4 +237,9 @@ class Asker {
     });
     return (await oauth.processIntrospectionResponse(server, client, response)) as unknown as JsonObject;
   }
+}
+
+/** The error for a token that may be anybody's: only the authorization server knows. */
+function undecided(message: string): CredentialsError {
+  return new CredentialsError('overloaded', message, { isRecognized: false });
 }

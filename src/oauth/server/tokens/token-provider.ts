@@ -41,8 +41,13 @@ export function createTokenProvider(parts: TokenProviderParts): TokenProvider {
   const proofs = new ProofChecker({ nonce: options.dpopNonce, now, digest });
   const revocations = new Revocations(options.revocable === true);
   const flights = new Map<string, Promise<TokenVerdict>>();
-  /** The servers that use the provider. */
-  let users = 0;
+  /** The servers that use the provider, the newest last. */
+  const users: AuthContext[] = [];
+
+  function use(context: AuthContext): void {
+    proofs.start(context);
+    revocations.start(context);
+  }
 
   function check(request: AuthRequest): Auth | undefined | Promise<Auth | undefined> {
     const authorization = readAuthorization(request);
@@ -128,14 +133,18 @@ export function createTokenProvider(parts: TokenProviderParts): TokenProvider {
     schemes: schemesOf(dpop),
     resource: resourceOf(parts, proofs.algorithms),
     async start(context) {
-      users++;
-      proofs.start(context);
-      revocations.start(context);
       await digest.load(runtime);
+      users.push(context);
+      use(context);
       parts.start?.(context);
     },
-    close() {
-      if (--users <= 0) parts.close?.();
+    close(context) {
+      const at = context === undefined ? users.length - 1 : users.lastIndexOf(context);
+      if (at >= 0) users.splice(at, 1);
+      const other = users.at(-1);
+      // The store of the server that was closed may be closed as well.
+      if (other !== undefined) use(other);
+      else parts.close?.();
     },
     async revoke(token) {
       const tokenDigest = await digest.of(token);

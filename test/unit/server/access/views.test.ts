@@ -20,6 +20,17 @@ function lister(server: { readonly dispatch: (call: never) => Promise<Outcome> }
     } as never);
 }
 
+const listCall = (auth: object): never =>
+  ({
+    id: 1,
+    method: 'tools/list',
+    params: {},
+    peer: { revision: '2026-07-28', client: undefined, capabilities: {}, logLevel: undefined },
+    auth,
+    signal: new AbortController().signal,
+    notify() {},
+  }) as never;
+
 const namesOf = (outcome: Outcome): string[] =>
   (outcome['tools'] as { name: string }[]).map(({ name }) => name);
 
@@ -50,6 +61,19 @@ describe('a list that depends on the caller', () => {
     expect(await lister(server, ['b'])()).not.toBe(first);
     expect(namesOf(first)).toEqual(['open', 'a', 'last']);
     expect(printOutcome(first)).toBe(JSON.stringify(first));
+  });
+
+  it('follows the scopes of a caller that the program changes, and remembers those that cannot change', async () => {
+    const server = createServer({ ...quiet, tools });
+    const scopes = ['a'];
+    const auth = { subject: 'ann', scopes, claims: {} };
+    const list = async () => namesOf(await server.dispatch(listCall(auth)));
+    expect(await list()).toEqual(['open', 'a', 'last']);
+    scopes.pop();
+    expect(await list()).toEqual(['open', 'last']);
+    const frozen = Object.freeze({ ...auth, scopes: Object.freeze(['b']) });
+    expect(namesOf(await server.dispatch(listCall(frozen)))).toEqual(['open', 'b', 'last']);
+    expect(namesOf(await server.dispatch(listCall(frozen)))).toEqual(['open', 'b', 'last']);
   });
 
   it('is private, and one without rules is public', async () => {

@@ -309,6 +309,34 @@ describe('nonces for proofs', () => {
     const claims = { nonce: challenge?.nonce };
     expect(await send(provider, token, await client.prove(token, { claims }))).toBeDefined();
     expect(context.logged).toEqual([expect.stringContaining('MCP_SECRET')]);
+    // A second handler of the server starts the provider again.
+    await provider.start?.(context);
+    expect(await send(provider, token, await client.prove(token, { claims }))).toBeDefined();
+    expect(context.logged).toHaveLength(1);
+  });
+});
+
+describe('a provider of two servers with a store each', () => {
+  it('records proofs in a store that is still open, whichever server is closed first', async () => {
+    const closed = new Set<object>();
+    const context = () => {
+      const store = memoryStore();
+      const write: typeof store.write = (changes) => {
+        if (closed.has(store)) throw new Error('The store is closed.');
+        return store.write(changes);
+      };
+      return { store, context: authContext({ store: { ...store, write } }) };
+    };
+    for (const first of [0, 1]) {
+      const both = [context(), context()] as const;
+      const { provider, client, token } = await setUp({}, both[0].context);
+      await provider.start?.(both[1].context);
+      await provider.close?.(both[first]?.context);
+      closed.add(both[first]?.store as object);
+      const proof = await client.prove(token);
+      expect(await send(provider, token, proof)).toBeDefined();
+      expect((await refusal(send(provider, token, proof))).status).toBe(401);
+    }
   });
 });
 

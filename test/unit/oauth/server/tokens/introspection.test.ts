@@ -5,6 +5,7 @@ import { type IntrospectionOptions, introspection } from 'fullmcp/auth';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { McpError } from '../../../../../src/protocol/errors.js';
 import { authContext, requestWith } from '../../../../support/oauth/token-issuer.js';
+import { until } from '../../../../support/until.js';
 
 // Against a real endpoint on this computer, through the hardened fetch.
 
@@ -93,6 +94,27 @@ describe('introspection', () => {
       '/introspect',
     ]);
     expect(provider.resource?.authorizationServers).toEqual([origin]);
+  });
+
+  it('asks about at most 500 tokens at the same time, and replies 503 to the others', async () => {
+    const waiting: (() => void)[] = [];
+    const { asked, check } = await setUp({}, (_, response) => {
+      waiting.push(() => response.setHeader('content-type', 'application/json').end('{"active":false}'));
+    });
+    const statuses = Promise.all(
+      Array.from({ length: 600 }, (_, at) => check(`invented-${at}`).catch(({ status }) => status as number)),
+    );
+    await until('500 requests have arrived', () => asked.length >= 500);
+    for (const reply of waiting.splice(0)) reply();
+    const counts = await statuses;
+    expect([503, 401].map((wanted) => counts.filter((status) => status === wanted).length)).toEqual([
+      100, 500,
+    ]);
+    expect(asked).toHaveLength(500);
+    const later = check('later').catch(({ status }) => status as number);
+    await until('another token is asked about', () => waiting.length > 0);
+    for (const reply of waiting.splice(0)) reply();
+    expect(await later).toBe(401);
   });
 
   it('can send the secret in the body', async () => {
