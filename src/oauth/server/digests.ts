@@ -30,7 +30,9 @@ export function isSameDigest(one: Uint8Array, other: Uint8Array): boolean {
  */
 export async function hashApiKey(key: string): Promise<string> {
   if (typeof key !== 'string' || key.length < MIN_KEY)
-    throw new RangeError(`hashApiKey: a key must be a string of at least ${MIN_KEY} random characters.`);
+    throw new RangeError(
+      `hashApiKey: a key must be a string of at least ${MIN_KEY} random characters. \`openssl rand -hex 32\` makes one.`,
+    );
   return `${PREFIX}${encodeBase64Url(await sha256(key))}`;
 }
 

@@ -8,7 +8,7 @@ import Provider, { type Configuration } from 'oidc-provider';
 
 // An MCP server behind our own authorization proxy, and a real OpenID provider behind that.
 
-const UPSTREAM_SECRET = 'the secret of the proxy at its provider';
+export const UPSTREAM_SECRET = 'the secret of the proxy at its provider';
 
 /** A real OpenID provider that knows one client: the proxy. */
 export interface UpstreamServer {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'fullmcp/client';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { addKey } from '../../examples/api-key-server/keys.js';
+import { addKey } from '../../../examples/api-key-server/keys.js';
 
 // Runs examples/api-key-server as it is.
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
   });
   vi.stubEnv('KEYS_FILE', file);
   vi.stubEnv('PORT', '0');
-  const { serving } = await import('../../examples/api-key-server/main.js');
+  const { serving } = await import('../../../examples/api-key-server/main.js');
   ({ url, close } = serving);
 });
 

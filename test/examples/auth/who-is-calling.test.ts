@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { inProcess } from 'fullmcp';
 import { connect } from 'fullmcp/client';
 import { afterAll, describe, expect, test } from 'vitest';
-import { handle as handleKeys } from '../../examples/caller/api-keys.js';
-import { app } from '../../examples/caller/express.js';
-import { running } from '../../examples/caller/gateway.js';
-import { inTests } from '../../examples/caller/in-tests.js';
-import { server } from '../../examples/caller/server.js';
-import { handle } from '../../examples/caller/token.js';
-import errors from '../../examples/guide/errors.js';
+import { handle as handleKeys } from '../../../examples/caller/api-keys.js';
+import { app } from '../../../examples/caller/express.js';
+import { running } from '../../../examples/caller/gateway.js';
+import { inTests } from '../../../examples/caller/in-tests.js';
+import { server } from '../../../examples/caller/server.js';
+import { handle } from '../../../examples/caller/token.js';
+import errors from '../../../examples/guide/errors.js';
 
 // Runs the code that docs/who-is-calling.md shows.
 

@@ -1,7 +1,7 @@
 import { testClient } from 'fullmcp/testing';
 import { expect, test } from 'vitest';
-import { server } from '../../examples/caller/access.js';
-import { accessInTests } from '../../examples/caller/access-in-tests.js';
+import { server } from '../../../examples/caller/access.js';
+import { accessInTests } from '../../../examples/caller/access-in-tests.js';
 
 // Runs the code that docs/access.md shows.
 

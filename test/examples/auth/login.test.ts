@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { type ClientAuth, connect } from 'fullmcp/client';
 import { oauth } from 'fullmcp/oauth';
 import { afterEach, describe, expect, it } from 'vitest';
-import * as machines from '../../examples/login/machines.js';
-import * as users from '../../examples/login/users.js';
-import { type ProtectedOptions, startProtected } from '../support/oauth/provider.js';
-import { entra } from '../support/oauth/stand-ins/entra.js';
-import { type Issued, type Provider, startStandIn } from '../support/oauth/stand-ins/stand-in.js';
-import { TestUser } from '../support/oauth/user.js';
-import { until } from '../support/until.js';
+import * as machines from '../../../examples/login/machines.js';
+import * as users from '../../../examples/login/users.js';
+import { type ProtectedOptions, startProtected } from '../../support/oauth/provider.js';
+import { entra } from '../../support/oauth/stand-ins/entra.js';
+import { type Issued, type Provider, startStandIn } from '../../support/oauth/stand-ins/stand-in.js';
+import { TestUser } from '../../support/oauth/user.js';
+import { until } from '../../support/until.js';
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
