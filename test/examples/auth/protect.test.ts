@@ -143,3 +143,21 @@ describe('the tests of the guide', () => {
     await expect(edgeInTests()).resolves.toBeUndefined();
   });
 });
+
+test('the protected server of the README sends clients to its issuer', async () => {
+  // A server that is closed cannot be served again.
+  vi.resetModules();
+  const { protect } = await import('../../../examples/protect/readme.js');
+  vi.stubEnv('PORT', '0');
+  const serving = await protect(issuer, url);
+  vi.unstubAllEnvs();
+  closing.push(serving.close);
+  const local = `http://localhost:${serving.port}`;
+  const refused = await fetch(`${local}/mcp`, { method: 'POST', body: '{}' });
+  expect(refused.status).toBe(401);
+  expect(refused.headers.get('www-authenticate')).toBe(
+    'Bearer resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"',
+  );
+  const metadata = await fetch(`${local}/.well-known/oauth-protected-resource/mcp`);
+  expect(await metadata.json()).toMatchObject({ resource: url, authorization_servers: [issuer] });
+});
