@@ -1,15 +1,18 @@
 // The entry `fullmcp/auth`: authorizes the callers of a server.
 
 import { hasNode, lazySafeFetch } from './adapters/node/fetch/lazy-safe-fetch.js';
+import { type ApiKeyOptions, makeApiKey } from './oauth/server/api-key.js';
 import type { VerifierRuntime } from './oauth/server/keys/runtime.js';
 import { makePresets, type ProviderPresets } from './oauth/server/presets/make-presets.js';
 import { type IntrospectionOptions, makeIntrospection } from './oauth/server/tokens/introspection.js';
 import { type JwtOptions, makeJwt } from './oauth/server/tokens/jwt.js';
 import { makeSharedSecretJwt, type SharedSecretJwtOptions } from './oauth/server/tokens/shared-secret-jwt.js';
 import type { TokenProvider } from './oauth/server/tokens/token-provider.js';
+import { makeTrustedProxy, type TrustedProxyOptions } from './oauth/server/trusted-proxy.js';
+import type { AuthProvider } from './state/auth-provider.js';
 
 export { anyOf } from './oauth/server/any-of.js';
-export { type ApiKey, type ApiKeyOptions, apiKey } from './oauth/server/api-key.js';
+export type { ApiKey, ApiKeyOptions } from './oauth/server/api-key.js';
 export { type BearerOptions, bearer, type ProviderOptions, type VerifyToken } from './oauth/server/bearer.js';
 export { hashApiKey } from './oauth/server/digests.js';
 export type { Auth0Options } from './oauth/server/presets/auth0.js';
@@ -30,11 +33,7 @@ export {
 } from './oauth/server/tokens/shared-secret-jwt.js';
 export { type TokenOptions, unsafeAnyAudience } from './oauth/server/tokens/token-options.js';
 export type { TokenProvider } from './oauth/server/tokens/token-provider.js';
-export {
-  type GatewaySecret,
-  type TrustedProxyOptions,
-  trustedProxy,
-} from './oauth/server/trusted-proxy.js';
+export type { GatewaySecret, TrustedProxyOptions } from './oauth/server/trusted-proxy.js';
 export type { AuthInit } from './protocol/caller.js';
 export { insufficientScope } from './protocol/insufficient-scope.js';
 export type { AuthContext, AuthProvider, AuthRequest, ResourceFacts } from './state/auth-provider.js';
@@ -74,6 +73,25 @@ export const introspection: (options: IntrospectionOptions) => TokenProvider =
  */
 export const sharedSecretJwt: (options: SharedSecretJwtOptions) => TokenProvider =
   /* @__PURE__ */ makeSharedSecretJwt(runtime);
+
+/**
+ * Identifies callers by API keys, for programs that cannot log in. A key is compared by its hash, in constant time.
+ *
+ * @example
+ * const keys = [{ hash: process.env.NIGHTLY_KEY_HASH, subject: 'nightly-report', scopes: ['read'] }];
+ * await serve(server, { auth: apiKey({ keys }) });
+ */
+export const apiKey: (options: ApiKeyOptions) => AuthProvider = /* @__PURE__ */ makeApiKey(runtime);
+
+/**
+ * Identifies callers by the headers of a gateway that has authenticated them. Requests that do not come from the gateway cannot name
+ * a caller.
+ *
+ * @example
+ * await serve(server, { auth: trustedProxy({ header: 'x-authenticated-user', addresses: ['10.0.0.0/8'] }) });
+ */
+export const trustedProxy: (options: TrustedProxyOptions) => AuthProvider =
+  /* @__PURE__ */ makeTrustedProxy(runtime);
 
 const presets: ProviderPresets = /* @__PURE__ */ makePresets(runtime);
 

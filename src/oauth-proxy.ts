@@ -1,6 +1,6 @@
 // The entry `fullmcp/oauth-proxy`: an authorization server in front of a provider that does not let MCP clients register.
 
-import type { SafeFetch } from './oauth/fetch/safe-fetch.js';
+import { hasNode, lazySafeFetch } from './adapters/node/fetch/lazy-safe-fetch.js';
 import type { OAuthProxy, ProxyRuntime } from './oauth/proxy/oauth-proxy.js';
 import { makeOAuthProxy } from './oauth/proxy/oauth-proxy.js';
 import type { OAuthProxyOptions } from './oauth/proxy/options.js';
@@ -32,25 +32,11 @@ export type {
 } from './oauth/proxy/upstream/provider.js';
 export type { AuthContext, AuthProvider, AuthRequest, ResourceFacts } from './state/auth-provider.js';
 
-/** Whether the modules of Node are there. Workers have some of them, but not those that open connections. */
-function hasNode(): boolean {
-  const others = ['WebSocketPair', 'EdgeRuntime', 'document'];
-  return globalThis.process?.versions?.node !== undefined && !others.some((name) => name in globalThis);
-}
-
-// The code for Node is loaded when it is needed, so that other runtimes never load it.
 const runtime: ProxyRuntime = {
-  safeFetch(options) {
-    let fetch: Promise<SafeFetch> | undefined;
-    const load = async (): Promise<SafeFetch> =>
-      hasNode()
-        ? (await import('./adapters/node/fetch/node-safe-fetch.js')).nodeSafeFetch(options)
-        : (await import('./oauth/fetch/over-web-fetch.js')).webSafeFetch(options);
-    return async function safeFetch(url, init) {
-      fetch ??= load();
-      return (await fetch)(url, init);
-    };
-  },
+  safeFetch: lazySafeFetch,
+  ...(hasNode() && {
+    loadDigest: async () => (await import('./adapters/node/oauth/digest.js')).nodeDigest,
+  }),
 };
 
 /**

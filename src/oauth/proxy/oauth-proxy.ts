@@ -6,6 +6,7 @@ import type { AuthContext, AuthProvider } from '../../state/auth-provider.js';
 import { SHARING_ADVICE } from '../../state/cluster.js';
 import type { SafeFetch } from '../fetch/safe-fetch.js';
 import { readToken } from '../server/credentials.js';
+import { type DigestRuntime, TokenDigest } from '../server/digests.js';
 import { ClientDocuments } from './clients/client-documents.js';
 import { ClientDirectory, readKnownClients } from './clients/clients.js';
 import { Registrations } from './clients/registration.js';
@@ -42,7 +43,7 @@ export interface OAuthProxy extends AuthProvider {
 }
 
 /** The abilities of a runtime that the proxy needs. */
-export interface ProxyRuntime {
+export interface ProxyRuntime extends DigestRuntime {
   readonly safeFetch: (options: { readonly privateHosts: readonly string[] }) => SafeFetch;
 }
 
@@ -56,6 +57,7 @@ export function makeOAuthProxy(runtime: ProxyRuntime): (options: OAuthProxyOptio
     const known = readKnownClients(options.clients ?? [], read.schemes);
     const findEndpoint = createRoutes(addresses);
     let started: Promise<ProxyParts> | undefined;
+    let ready: ProxyParts | undefined;
     const partsOf = async (): Promise<ProxyParts> => {
       if (started === undefined)
         throw new Error(
@@ -92,7 +94,10 @@ export function makeOAuthProxy(runtime: ProxyRuntime): (options: OAuthProxyOptio
       };
       const limits = { codeMs: 60_000, maxAgeMs: read.maxAgeMs, graceMs: read.refreshGraceMs };
       const grants = new Grants({ records, sealer }, { ...limits, onRevoked });
+      const digest = new TokenDigest();
+      await digest.load(runtime);
       const accessTokens = new AccessTokens({
+        digest,
         sealer,
         grants,
         lifetimeMs: read.accessTokenMs,
@@ -152,13 +157,15 @@ export function makeOAuthProxy(runtime: ProxyRuntime): (options: OAuthProxyOptio
           started = undefined;
           throw error;
         });
-        await started;
+        ready = await started;
       },
-      async check(request) {
+      // Not async: a token that is known already is answered at once.
+      check(request) {
         const presented = readToken(request);
         // A token of another kind may be for another provider of the server.
         if (presented === undefined || !presented.startsWith(ACCESS_TOKEN_PREFIX)) return undefined;
-        return (await partsOf()).accessTokens.check(presented);
+        if (ready !== undefined) return ready.accessTokens.check(presented);
+        return partsOf().then(({ accessTokens }) => accessTokens.check(presented));
       },
       handle(request) {
         const endpoint = findEndpoint(new URL(request.url).pathname);

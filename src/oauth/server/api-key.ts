@@ -1,10 +1,11 @@
 import type { Auth } from '../../protocol/call.js';
 import { type AuthInit, toAuth } from '../../protocol/caller.js';
 import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import type { McpError } from '../../protocol/errors.js';
 import type { AuthProvider, AuthRequest } from '../../state/auth-provider.js';
 import type { ProviderOptions } from './bearer.js';
 import { invalidToken, readToken, unknownToken } from './credentials.js';
-import { isSameDigest, readKeyHash, sha256 } from './digests.js';
+import { type DigestRuntime, isSameDigest, readKeyHash, TokenDigest } from './digests.js';
 
 /** An API key, and the caller that has it. */
 export interface ApiKey extends AuthInit {
@@ -29,52 +30,61 @@ const MAX_KEYS = 10_000;
 const MAX_KEY = 1024;
 const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
 
-/**
- * Identifies callers by API keys, for programs that cannot log in. A key is compared by its hash, in constant time.
- *
- * @example
- * const keys = [{ hash: process.env.NIGHTLY_KEY_HASH, subject: 'nightly-report', scopes: ['read'] }];
- * await serve(server, { auth: apiKey({ keys }) });
- */
-export function apiKey(options: ApiKeyOptions): AuthProvider {
-  checkOptions('apiKey', options, apiKeyKeys, {
-    key: '"keys" takes an array: [{ hash, subject }].',
-  });
-  const { optional = false, prefix } = options;
-  const header = readHeaderName(options.header);
-  const keys = readKeys(options.keys);
+/** Makes `apiKey` for a runtime. */
+export function makeApiKey(runtime: DigestRuntime): (options: ApiKeyOptions) => AuthProvider {
+  return function apiKey(options) {
+    checkOptions('apiKey', options, apiKeyKeys, {
+      key: '"keys" takes an array: [{ hash, subject }].',
+    });
+    const { optional = false, prefix } = options;
+    const header = readHeaderName(options.header);
+    const keys = readKeys(options.keys);
+    const digest = new TokenDigest();
 
-  function credentialsOf(request: AuthRequest): string | undefined {
-    if (header !== undefined) return request.header(header);
-    const token = readToken(request);
-    if (token === undefined) return undefined;
-    return (prefix === undefined ? looksLikeJwt(token) : !token.startsWith(prefix)) ? undefined : token;
-  }
+    function credentialsOf(request: AuthRequest): string | undefined {
+      if (header !== undefined) return request.header(header);
+      const token = readToken(request);
+      if (token === undefined) return undefined;
+      return (prefix === undefined ? looksLikeJwt(token) : !token.startsWith(prefix)) ? undefined : token;
+    }
 
-  return {
-    optional,
-    schemes: [header === undefined ? 'Bearer' : 'ApiKey'],
-    async check(request): Promise<Auth | undefined> {
-      const key = credentialsOf(request);
-      if (key === undefined) return undefined;
-      const caller = key.length > MAX_KEY ? undefined : find(keys, await sha256(key));
-      if (caller !== undefined) return caller;
+    function callerOf(keyDigest: string): Auth {
+      const caller = find(keys, keyDigest);
+      if (caller === undefined) throw invalidKey();
+      return caller;
+    }
+
+    function invalidKey(): McpError {
       // Only a prefix, or a header of its own, tells that a key is none of another provider's tokens.
       const isOurs = header !== undefined || prefix !== undefined;
-      throw (isOurs ? invalidToken : unknownToken)('The API key is not valid.');
-    },
+      return (isOurs ? invalidToken : unknownToken)('The API key is not valid.');
+    }
+
+    return {
+      optional,
+      schemes: [header === undefined ? 'Bearer' : 'ApiKey'],
+      start: () => digest.load(runtime),
+      check(request) {
+        const key = credentialsOf(request);
+        if (key === undefined) return undefined;
+        if (key.length > MAX_KEY) throw invalidKey();
+        const keyDigest = digest.of(key);
+        return typeof keyDigest === 'string' ? callerOf(keyDigest) : keyDigest.then(callerOf);
+      },
+    };
   };
 }
 
 const apiKeyKeys: KeysOf<ApiKeyOptions> = { keys: true, header: true, prefix: true, optional: true };
 
 interface KnownKey {
-  readonly digest: Uint8Array;
+  /** As base64url. */
+  readonly digest: string;
   readonly auth: Auth;
 }
 
 // Every key is compared, so that the time does not show which one was right.
-function find(keys: readonly KnownKey[], digest: Uint8Array): Auth | undefined {
+function find(keys: readonly KnownKey[], digest: string): Auth | undefined {
   let found: Auth | undefined;
   for (const known of keys) if (isSameDigest(known.digest, digest)) found = known.auth;
   return found;
@@ -94,7 +104,8 @@ function readKeys(keys: unknown): readonly KnownKey[] {
       );
     if (seen.has(hash)) throw new TypeError(`apiKey: keys[${index}] has the hash of another key.`);
     seen.add(hash);
-    return { digest, auth: Object.freeze(toAuth(caller as AuthInit, `apiKey: keys[${index}]`)) };
+    const auth = toAuth(caller as AuthInit, `apiKey: keys[${index}]`);
+    return { digest, auth: Object.freeze({ ...auth, scopes: Object.freeze([...auth.scopes]) }) };
   });
 }
 

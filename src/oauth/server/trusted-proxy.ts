@@ -5,7 +5,7 @@ import type { AuthProvider, AuthRequest, ResourceFacts } from '../../state/auth-
 import { addressMatcher } from '../fetch/addresses.js';
 import type { ProviderOptions } from './bearer.js';
 import { invalidToken } from './credentials.js';
-import { isSameDigest, sha256 } from './digests.js';
+import { type DigestRuntime, isSameDigest, TokenDigest } from './digests.js';
 
 /** The options of `trustedProxy`. One of `addresses` and `secret` is required; with both, a request needs both. */
 export interface TrustedProxyOptions extends ProviderOptions {
@@ -37,51 +37,49 @@ const MIN_SECRET = 32;
 const MAX_VALUE = 8192;
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
 
-/**
- * Identifies callers by the headers of a gateway that has authenticated them. Requests that do not come from the gateway cannot name
- * a caller.
- *
- * @example
- * await serve(server, { auth: trustedProxy({ header: 'x-authenticated-user', addresses: ['10.0.0.0/8'] }) });
- */
-export function trustedProxy(options: TrustedProxyOptions): AuthProvider {
-  checkOptions('trustedProxy', options, trustedProxyKeys, {
-    ips: 'addresses',
-    cidrs: 'addresses',
-    subjectHeader: 'header',
-  });
-  const { optional = false, issuer, resource, addresses, secret } = options;
-  const header = headerName('header', options.header);
-  const scopesHeader = options.scopesHeader && headerName('scopesHeader', options.scopesHeader);
-  const emailHeader = options.emailHeader && headerName('emailHeader', options.emailHeader);
-  if ((addresses === undefined || addresses.length === 0) && secret === undefined)
-    throw new TypeError(
-      'trustedProxy needs "addresses" or "secret": without them, anybody who reaches this server could pretend to be any caller.',
-    );
-  const isGateway = addresses === undefined ? undefined : addressMatcher(addresses);
-  const hasSecret = secret === undefined ? undefined : secretCheck(secret);
+/** Makes `trustedProxy` for a runtime. */
+export function makeTrustedProxy(runtime: DigestRuntime): (options: TrustedProxyOptions) => AuthProvider {
+  return function trustedProxy(options) {
+    checkOptions('trustedProxy', options, trustedProxyKeys, {
+      ips: 'addresses',
+      cidrs: 'addresses',
+      subjectHeader: 'header',
+    });
+    const { optional = false, issuer, resource, addresses, secret } = options;
+    const header = headerName('header', options.header);
+    const scopesHeader = options.scopesHeader && headerName('scopesHeader', options.scopesHeader);
+    const emailHeader = options.emailHeader && headerName('emailHeader', options.emailHeader);
+    if ((addresses === undefined || addresses.length === 0) && secret === undefined)
+      throw new TypeError(
+        'trustedProxy needs "addresses" or "secret": without them, anybody who reaches this server could pretend to be any caller.',
+      );
+    const isGateway = addresses === undefined ? undefined : addressMatcher(addresses);
+    const digest = new TokenDigest();
+    const hasSecret = secret === undefined ? undefined : secretCheck(secret, digest);
 
-  async function isTrusted(request: AuthRequest): Promise<boolean> {
-    const { remoteAddress } = request;
-    if (isGateway !== undefined && (remoteAddress === undefined || !isGateway(remoteAddress))) return false;
-    return hasSecret === undefined || hasSecret(request);
-  }
+    async function isTrusted(request: AuthRequest): Promise<boolean> {
+      const { remoteAddress } = request;
+      if (isGateway !== undefined && (remoteAddress === undefined || !isGateway(remoteAddress))) return false;
+      return hasSecret === undefined || hasSecret(request);
+    }
 
-  return {
-    optional,
-    resource,
-    async check(request): Promise<Auth | undefined> {
-      const subject = request.header(header);
-      if (subject === undefined || subject === '') return undefined;
-      if (!(await isTrusted(request)))
-        throw invalidToken('Only the gateway of this server can name the caller. Send the request there.');
-      return toAuth({
-        subject: single(subject),
-        ...(issuer !== undefined && { issuer }),
-        ...(scopesHeader && { scopes: list(request.header(scopesHeader)) }),
-        ...(emailHeader && emailOf(request.header(emailHeader))),
-      });
-    },
+    return {
+      optional,
+      resource,
+      start: () => digest.load(runtime),
+      async check(request): Promise<Auth | undefined> {
+        const subject = request.header(header);
+        if (subject === undefined || subject === '') return undefined;
+        if (!(await isTrusted(request)))
+          throw invalidToken('Only the gateway of this server can name the caller. Send the request there.');
+        return toAuth({
+          subject: single(subject),
+          ...(issuer !== undefined && { issuer }),
+          ...(scopesHeader && { scopes: list(request.header(scopesHeader)) }),
+          ...(emailHeader && emailOf(request.header(emailHeader))),
+        });
+      },
+    };
   };
 }
 
@@ -118,20 +116,23 @@ function headerName(option: string, name: unknown): string {
   );
 }
 
-function secretCheck({ header, value }: GatewaySecret): (request: AuthRequest) => Promise<boolean> {
+function secretCheck(
+  { header, value }: GatewaySecret,
+  digest: TokenDigest,
+): (request: AuthRequest) => Promise<boolean> {
   const name = headerName('secret.header', header);
   const values = typeof value === 'string' ? [value] : value;
   if (!Array.isArray(values) || values.length === 0 || values.some(isShort))
     throw new TypeError(
       `trustedProxy: "secret.value" must be a string of at least ${MIN_SECRET} characters.`,
     );
-  let digests: Promise<readonly Uint8Array[]> | undefined;
+  let digests: Promise<readonly string[]> | undefined;
   return async function hasSecret(request) {
     const given = request.header(name);
     if (given === undefined || given.length > MAX_VALUE) return false;
-    digests ??= Promise.all(values.map(sha256));
-    const [digest, known] = await Promise.all([sha256(given), digests]);
-    return known.filter((one) => isSameDigest(one, digest)).length > 0;
+    digests ??= Promise.all(values.map((one) => digest.of(one)));
+    const [ofGiven, known] = await Promise.all([digest.of(given), digests]);
+    return known.filter((one) => isSameDigest(one, ofGiven)).length > 0;
   };
 }
 

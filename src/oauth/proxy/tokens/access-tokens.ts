@@ -2,9 +2,9 @@ import type { JsonObject } from '../../../jsonrpc/message.js';
 import type { Auth } from '../../../protocol/call.js';
 import { McpError } from '../../../protocol/errors.js';
 import { invalidToken } from '../../server/credentials.js';
+import type { TokenDigest } from '../../server/digests.js';
 import type { LoginGrant } from './grant.js';
 import type { Grants } from './grants.js';
-import { digestText } from './random.js';
 import type { Sealer } from './sealer.js';
 
 /** The claim that names the login of a caller, for `upstreamToken`. It is not a credential. */
@@ -13,6 +13,7 @@ export const LOGIN_CLAIM = 'urn:fullmcp:login';
 export const ACCESS_TOKEN_PREFIX = 'mcp_at_';
 
 interface AccessTokenParts {
+  readonly digest: TokenDigest;
   readonly sealer: Sealer;
   readonly grants: Grants;
   readonly lifetimeMs: number;
@@ -56,12 +57,22 @@ export class AccessTokens {
   }
 
   /** The caller of a token. Throws an `invalid_token` error, or `overloaded` if the store does not respond. */
-  async check(token: string): Promise<Auth> {
-    const digest = await digestText(token);
+  check(token: string): Auth | Promise<Auth> {
+    const digest = this.#parts.digest.of(token);
+    return typeof digest === 'string'
+      ? this.#recall(token, digest)
+      : digest.then((one) => this.#recall(token, one));
+  }
+
+  #recall(token: string, digest: string): Auth | Promise<Auth> {
     const known = this.#checked.get(digest);
     if (known !== undefined && known.until > performance.now() && (known.auth.expiresAt ?? 0) > Date.now())
       return known.auth;
     this.#checked.delete(digest);
+    return this.#open(token, digest);
+  }
+
+  async #open(token: string, digest: string): Promise<Auth> {
     const opened = await this.#parts.sealer.openFresh('access', token.slice(ACCESS_TOKEN_PREFIX.length));
     if (opened === undefined) throw invalidToken('The access token is not valid, or has expired.');
     const grantId = String(opened['g']);

@@ -3,7 +3,7 @@ import type { AuthContext } from '../../../state/auth-provider.js';
 import { SHARING_ADVICE } from '../../../state/cluster.js';
 import type { Store } from '../../../state/store.js';
 import { cannotCheck } from '../credentials.js';
-import type { TokenDigest } from '../keys/runtime.js';
+import type { TokenDigest } from '../digests.js';
 import { Nonces } from './nonces.js';
 import { checkProof, PROOF_WINDOW_SECONDS, type ProofSubject, proofAlgorithms } from './proof.js';
 import { invalidProof, nonceNeeded } from './proof-errors.js';
