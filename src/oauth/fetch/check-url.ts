@@ -30,7 +30,7 @@ export function checkUrl(address: string | URL, policy: UrlPolicy): CheckedUrl {
   if (url.protocol === 'http:' && reach === 'public')
     throw new SafeFetchError(
       'bad_url',
-      `${displayUrl(url)} uses http, which anyone on the way can read and change. Only https is allowed.`,
+      `${displayUrl(url)} uses http, which anyone on the way can read and change. Only https is allowed. If you trust the network, name the origin ${url.origin} in \`privateHosts\`.`,
     );
   const literal = kindOfAddress(url.hostname);
   if (literal !== undefined) checkAddress(url, literal, reach);

@@ -104,6 +104,7 @@ export interface ProxySettings {
 /** Checks the options. Throws a TypeError or RangeError that says what is wrong. */
 export function readOptions(options: OAuthProxyOptions): ProxySettings {
   checkOptions('oauthProxy', options, optionKeys);
+  checkUpstream(options.upstream);
   const {
     clientDocuments = 'mcp',
     redirectSchemes = [],
@@ -145,6 +146,14 @@ export function readOptions(options: OAuthProxyOptions): ProxySettings {
     profile: clientDocuments === false ? undefined : clientDocuments,
     schemes: redirectSchemes,
   };
+}
+
+function checkUpstream(upstream: unknown): void {
+  const { issuer, identify } = (upstream ?? {}) as Partial<UpstreamProvider>;
+  if (typeof issuer === 'string' && URL.canParse(issuer) && typeof identify === 'function') return;
+  throw new TypeError(
+    'oauthProxy: "upstream" must be the provider that users log in to, such as openId({ issuer, clientId, clientSecret }).',
+  );
 }
 
 function readAddresses({ publicUrl, path }: OAuthProxyOptions): Addresses {

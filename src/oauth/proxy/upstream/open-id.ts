@@ -36,7 +36,14 @@ export interface OpenIdOptions extends UpstreamOptions {
  * ```
  */
 export function openId(options: OpenIdOptions): UpstreamProvider {
-  const { issuer, clientId, clientSecret, authentication, authorizationParameters, exceptions } = options;
+  const { issuer, clientId, clientSecret, authentication, authorizationParameters, exceptions } =
+    options ?? {};
+  if (typeof issuer !== 'string' || !URL.canParse(issuer))
+    throw new TypeError(
+      'openId: `issuer` must be the URL of the provider, exactly as its metadata writes it.',
+    );
+  if (typeof clientId !== 'string' || clientId === '')
+    throw new TypeError('openId: `clientId` must be the client id of your registration at the provider.');
   const { name = new URL(issuer).host, scopes = ['openid', 'profile', 'email'] } = options;
   const asked = [...new Set(['openid', ...scopes])];
   return {

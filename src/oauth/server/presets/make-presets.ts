@@ -23,14 +23,20 @@ export interface ProviderPresets {
 
 /** Makes the presets for a runtime. */
 export function makePresets(runtime: VerifierRuntime): ProviderPresets {
-  const make = ({ options, parts }: Preset): TokenProvider => createJwt(runtime, options, parts);
+  const make = <Options>(name: string, preset: (options: Options) => Preset) =>
+    function provider(given: Options): TokenProvider {
+      if (typeof given !== 'object' || given === null)
+        throw new TypeError(`${name}: the options must be an object, not ${String(given)}.`);
+      const { options, parts } = preset(given);
+      return createJwt(runtime, options, parts);
+    };
   return {
-    auth0: (options) => make(auth0Preset(options)),
-    clerk: (options) => make(clerkPreset(options)),
-    cognito: (options) => make(cognitoPreset(options)),
-    entra: (options) => make(entraPreset(options)),
-    keycloak: (options) => make(keycloakPreset(options)),
-    okta: (options) => make(oktaPreset(options)),
-    workos: (options) => make(workosPreset(options)),
+    auth0: make('auth0', auth0Preset),
+    clerk: make('clerk', clerkPreset),
+    cognito: make('cognito', cognitoPreset),
+    entra: make('entra', entraPreset),
+    keycloak: make('keycloak', keycloakPreset),
+    okta: make('okta', oktaPreset),
+    workos: make('workos', workosPreset),
   };
 }

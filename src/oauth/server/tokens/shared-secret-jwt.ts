@@ -82,18 +82,32 @@ export async function mintToken(claims: Readonly<JsonObject>, options: MintToken
   checkIssuer('mintToken', issuer);
   if (typeof claims['sub'] !== 'string' || claims['sub'] === '')
     throw new TypeError('mintToken: the claims must have a `sub`, the name of the caller.');
-  if (typeof expiresIn === 'number' && !(Number.isFinite(expiresIn) && expiresIn > 0))
+  const audiences = typeof audience === 'string' ? [audience] : audience;
+  if (!Array.isArray(audiences) || audiences.length === 0 || audiences.includes(''))
     throw new TypeError(
-      'mintToken: `expiresIn` must be a number of seconds above 0, or a string such as "15m".',
+      'mintToken: `audience` is required: the `audience` of the server that the token is for.',
     );
   const now = Math.floor(Date.now() / 1000);
   const jwt = new SignJWT(claims)
     .setProtectedHeader({ alg: ALGORITHM, typ: 'at+jwt' })
     .setIssuer(issuer)
     .setAudience(typeof audience === 'string' ? audience : [...audience])
-    .setIssuedAt(now)
-    .setExpirationTime(typeof expiresIn === 'number' ? now + Math.ceil(expiresIn) : expiresIn);
+    .setIssuedAt(now);
+  setExpiry(jwt, expiresIn, now);
   return await jwt.sign(secret as Uint8Array);
+}
+
+function setExpiry(jwt: SignJWT, expiresIn: number | string, now: number): void {
+  try {
+    if (typeof expiresIn === 'string') return void jwt.setExpirationTime(expiresIn);
+    if (Number.isFinite(expiresIn) && expiresIn > 0)
+      return void jwt.setExpirationTime(now + Math.ceil(expiresIn));
+  } catch {
+    // The error of jose does not say which string was wrong.
+  }
+  throw new TypeError(
+    'mintToken: `expiresIn` must be a number of seconds above 0, or a string such as "15m".',
+  );
 }
 
 function readSecrets(functionName: string, secret: string | readonly string[]): readonly Uint8Array[] {

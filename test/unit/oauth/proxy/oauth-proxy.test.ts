@@ -46,6 +46,8 @@ describe('oauthProxy', () => {
       [{ clients: [client, client] }, /twice/],
       [{ clients: [{ ...client, secret: 'short' }] }, /32 characters/],
       [{ clients: [{ ...client, id: 'https://app.example.com/x' }] }, /not a URL/],
+      [{ upstream: undefined } as object, /"upstream" must be the provider/],
+      [{ upstream: { issuer: 'https://login.example.com' } } as object, /"upstream" must be the provider/],
       [{ unknown: 1 } as object, /unknown/],
     ];
     for (const [options, message] of wrong)

@@ -33,6 +33,12 @@ async function setUp(facts: Partial<OpenIdFacts> = {}, options: Partial<OpenIdOp
 }
 
 describe('openId', () => {
+  it('says which part of the registration is missing', () => {
+    expect(() => openId(undefined as never)).toThrow('openId: `issuer`');
+    expect(() => openId({ issuer: 'login.example.com', clientId: 'c' })).toThrow('openId: `issuer`');
+    expect(() => openId({ issuer: 'https://login.example.com' } as never)).toThrow('openId: `clientId`');
+  });
+
   it('reads the email address at the userinfo endpoint if the ID token does not have it', async () => {
     const { standIn, test } = await setUp();
     expect((await test.logIn()).auth).toMatchObject({

@@ -1,3 +1,4 @@
+import { auth0, clerk, cognito, entra, keycloak, okta, workos } from 'fullmcp/auth';
 import type { JWTPayload } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { makePresets, type ProviderPresets } from '../../../../../src/oauth/server/presets/make-presets.js';
@@ -233,4 +234,16 @@ describe('clerk', () => {
     expect(await refusal({ ...claims, client_id: 'other' })).toMatch(/client/);
     expect(await refusal({ aud: undefined, azp: 'https://app.example', sid: 'sess_1' })).toMatch(/client/);
   });
+});
+
+it('The functions for providers say that their options are missing', () => {
+  const functions = { auth0, clerk, cognito, entra, keycloak, okta, workos };
+  for (const [name, provider] of Object.entries(functions))
+    expect(() => provider(undefined as never)).toThrow(`${name}: the options must be an object`);
+});
+
+it('The error for an issuer with http names the origin that privateHosts would need', () => {
+  const http = { url: 'http://keycloak:8080', realm: 'r', audience: 'a' };
+  expect(() => keycloak(http)).toThrow('name the origin http://keycloak:8080 in `privateHosts`');
+  expect(() => keycloak({ ...http, privateHosts: ['http://keycloak:8080'] })).not.toThrow();
 });

@@ -74,6 +74,11 @@ describe('sharedSecretJwt', () => {
     expect(() => sharedSecretJwt({ secret, issuer } as never)).toThrow(/`audience` is required/);
     await expect(mintToken({ sub: 'a' }, { secret: 'short', issuer, audience })).rejects.toThrow(/32 bytes/);
     await expect(mintToken({}, { secret, issuer, audience })).rejects.toThrow(/`sub`/);
+    await expect(mintToken({ sub: 'a' }, { secret, issuer } as never)).rejects.toThrow(/`audience`/);
+    for (const expiresIn of ['soon', '', 0, Number.NaN])
+      await expect(mintToken({ sub: 'a' }, { secret, issuer, audience, expiresIn })).rejects.toThrow(
+        /^mintToken: `expiresIn`/,
+      );
     await expect(mintToken({ sub: 'a' }, { secret, issuer, audience, expiresIn: -1 })).rejects.toThrow(
       /expiresIn/,
     );
