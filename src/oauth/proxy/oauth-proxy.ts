@@ -8,6 +8,7 @@ import type { SafeFetch } from '../fetch/safe-fetch.js';
 import { readToken } from '../server/credentials.js';
 import { type DigestRuntime, TokenDigest } from '../server/digests.js';
 import { ClientDocuments } from './clients/client-documents.js';
+import { ClientKeys } from './clients/client-keys.js';
 import { ClientDirectory, readKnownClients } from './clients/clients.js';
 import { Registrations } from './clients/registration.js';
 import { createCookies } from './endpoints/cookies.js';
@@ -131,7 +132,7 @@ export function makeOAuthProxy(runtime: ProxyRuntime): (options: OAuthProxyOptio
         registrations,
         upstream,
         keeper: new UpstreamTokenKeeper({ grants, records, upstream, unverifiedMaxAgeMs }),
-        clientFetch,
+        clientKeys: new ClientKeys(clientFetch),
         metadata: metadataOf({
           addresses,
           scopes: [...scopes.keys()],

@@ -1,13 +1,14 @@
 import { connect } from 'fullmcp/client';
 import { memoryTokenStore, type OAuthEvent, type OAuthOptions, oauth } from 'fullmcp/oauth';
 import type { StoredToken } from 'oidc-provider';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type ProtectedOptions, startProtected } from '../../support/oauth/provider.js';
 import { TestUser } from '../../support/oauth/user.js';
 import { until } from '../../support/until.js';
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
+  vi.useRealTimers();
   for (const close of closing.splice(0).reverse()) await close();
 });
 
@@ -91,17 +92,21 @@ describe('oauth', () => {
   });
 
   it('refreshes a token before it ends, without a 401', async () => {
-    const { server, user, events, open } = await setUp({ accessTokenSeconds: 4 });
+    const { server, user, events, open } = await setUp();
     const client = await open();
-    await until('the token was refreshed', async () => {
-      expect((await client.callTool('read')).text).toBe('read');
-      return server.count('/token', 'refresh_token') > 0;
-    });
+    const end = events.find((event) => event.type === 'tokens')?.expiresAt as number;
+    // The clock of the client is that of the servers, too.
+    vi.useFakeTimers({ toFake: ['Date'] });
+    vi.setSystemTime(end - 90_000);
     expect((await client.callTool('read')).text).toBe('read');
+    expect(server.count('/token', 'refresh_token')).toBe(0);
+    vi.setSystemTime(end - 30_000);
+    for (let i = 0; i < 3; i++) expect((await client.callTool('read')).text).toBe('read');
+    expect(server.count('/token', 'refresh_token')).toBe(1);
     expect(user.opened).toHaveLength(1);
     expect(events.filter(({ type }) => type === 'challenge')).toHaveLength(1);
-    const refreshes = server.seen.filter(({ form }) => form.get('grant_type') === 'refresh_token');
-    for (const { form } of refreshes) expect(form.get('resource')).toBe(server.url);
+    const [refresh] = server.seen.filter(({ form }) => form.get('grant_type') === 'refresh_token');
+    expect(refresh?.form.get('resource')).toBe(server.url);
   });
 
   it('makes exactly one refresh for 20 requests that are refused at once', async () => {

@@ -1,10 +1,10 @@
 import * as jose from 'jose';
 import { decodeBase64 } from '../../../protocol/encoding/base64.js';
-import type { SafeFetch } from '../../fetch/safe-fetch.js';
 import { OAuthError } from '../tokens/oauth-error.js';
 import { isSameSecret } from '../tokens/random.js';
 import type { Records } from '../tokens/records.js';
 import type { ProxyClient } from './client.js';
+import type { ClientKeys } from './client-keys.js';
 import type { ClientDirectory } from './clients.js';
 
 // How clients prove at the token endpoint who they are.
@@ -26,8 +26,8 @@ const CLOCK_TOLERANCE_S = 30;
 interface AuthenticationParts {
   readonly clients: ClientDirectory;
   readonly records: Records;
-  /** Fetches the keys of a client from the address in its document. */
-  readonly fetch: SafeFetch;
+  /** The keys of clients that their documents name by an address. */
+  readonly keys: ClientKeys;
   /** The audiences that an assertion may have: the issuer and the token endpoint. */
   readonly audiences: readonly string[];
 }
@@ -76,7 +76,7 @@ async function verifyAssertion(
   {
     authentication: { jwks, jwksUri },
     audiences,
-    fetch,
+    keys: published,
     records,
   }: AuthenticationParts & {
     readonly authentication: Extract<ProxyClient['authentication'], { method: 'private_key_jwt' }>;
@@ -86,9 +86,7 @@ async function verifyAssertion(
   const keys =
     jwks !== undefined
       ? jose.createLocalJWKSet(jwks as unknown as jose.JSONWebKeySet)
-      : jose.createRemoteJWKSet(new URL(jwksUri as string), {
-          [jose.customFetch]: (url, { signal }) => fetch(url, { signal, redirect: 'error' }),
-        });
+      : published.at(jwksUri as string);
   const options: jose.JWTVerifyOptions = {
     algorithms: [...ASSERTION_ALGORITHMS],
     audience: [...audiences],
@@ -98,7 +96,7 @@ async function verifyAssertion(
     requiredClaims: ['exp', 'jti', 'iss', 'sub', 'aud'],
   };
   const { payload } = await jose.jwtVerify(assertion, keys, options).catch((cause: unknown) => {
-    throw refused(cause);
+    throw cause instanceof OAuthError ? cause : refused(cause);
   });
   const { jti, exp } = payload;
   const lifeS = (exp as number) - Date.now() / 1000;

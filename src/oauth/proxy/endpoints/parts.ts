@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../jsonrpc/message.js';
-import type { SafeFetch } from '../../fetch/safe-fetch.js';
+import type { ClientKeys } from '../clients/client-keys.js';
 import type { ClientDirectory } from '../clients/clients.js';
 import type { Registrations } from '../clients/registration.js';
 import type { AccessTokens } from '../tokens/access-tokens.js';
@@ -56,8 +56,7 @@ export interface ProxyParts {
   readonly registrations: Registrations | undefined;
   readonly upstream: Upstream;
   readonly keeper: UpstreamTokenKeeper;
-  /** Fetches the addresses that clients name. */
-  readonly clientFetch: SafeFetch;
+  readonly clientKeys: ClientKeys;
   readonly metadata: JsonObject;
   readonly log: (level: 'info' | 'warning' | 'error', message: string, error?: unknown) => void;
 }

@@ -104,12 +104,12 @@ async function tokenReply(
 function clientOf(
   request: Request,
   form: ReadonlyMap<string, string>,
-  { clients, records, clientFetch, addresses }: ProxyParts,
+  { clients, records, clientKeys, addresses }: ProxyParts,
 ): Promise<ProxyClient> {
   return authenticateClient(form, request.headers.get('authorization'), {
     clients,
     records,
-    fetch: clientFetch,
+    keys: clientKeys,
     audiences: [addresses.issuer, endpointUrl(addresses, 'token')],
   });
 }
