@@ -10,6 +10,7 @@ import type { TokenStore } from './oauth/client/store/token-store.js';
 export type { FileTokenStoreOptions, TokenKey } from './adapters/node/oauth/file-token-store.js';
 export type { AuthorizationOptions, OAuthClient } from './oauth/client/create-auth.js';
 export type { IssuerEndpoints, IssuerOptions } from './oauth/client/discovery.js';
+export type { ClientDescription } from './oauth/client/grants/register.js';
 export {
   type ClientAuthentication,
   type PrivateKeyJwtOptions,
@@ -23,7 +24,7 @@ export type {
   WorkloadIdentityOptions,
 } from './oauth/client/machine-clients.js';
 export type { OAuthOptions } from './oauth/client/oauth.js';
-export type { ClientDescription, RegisteredClient } from './oauth/client/registration.js';
+export type { RegisteredClient } from './oauth/client/registration.js';
 export { memoryTokenStore } from './oauth/client/store/memory-token-store.js';
 export type { TokenLock, TokenStore, TokenWrite } from './oauth/client/store/token-store.js';
 export type { HeadlessAuthorize } from './oauth/client/user-agent.js';

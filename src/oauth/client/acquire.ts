@@ -6,9 +6,10 @@ import type { GrantContext, IssuedTokens } from './grants/grant.js';
 import { refresh } from './grants/refresh.js';
 import { DpopKey } from './hops/dpop-key.js';
 import { answeredError, hopError } from './hops/failures.js';
+import { trySaving } from './hops/try-saving.js';
 import { type AccessParts, contextOf, discoveryOf } from './parts.js';
 import { chooseScopes } from './scopes.js';
-import { readTokens, type Stored, type StoredTokens } from './store/records.js';
+import { isCovered, isDue, isExpired, readTokens, type Stored, type StoredTokens } from './store/records.js';
 
 // Gets tokens, while nobody else does so for the same server: from the store, with the refresh token, or with a login.
 
@@ -30,6 +31,8 @@ export interface HeldTokens {
   readonly tokens: StoredTokens;
   readonly dpop: DpopKey | undefined;
   readonly how: 'login' | 'refresh' | 'store';
+  /** The text in the store that could not be replaced by these tokens; undefined if they were saved. */
+  readonly unsaved?: Pick<Stored<StoredTokens>, 'text'> | undefined;
 }
 
 export interface AcquireParts extends AccessParts {
@@ -61,19 +64,26 @@ export async function acquire(parts: AcquireParts): Promise<HeldTokens | undefin
 }
 
 async function acquireAlone(parts: AcquireParts): Promise<HeldTokens | undefined> {
-  const { store, key, cause, emit, grant } = parts;
-  const current = await readTokens(store, key);
-  if (current !== undefined && isRenewed(current.value, cause)) {
-    const { issuer, scopes, expiresAt } = current.value;
+  const { store, key, cause, emit, grant, held } = parts;
+  const current = newestOf(await readTokens(store, key), held);
+  const { value } = current;
+  if (value !== undefined && isRenewed(value, cause)) {
+    const { issuer, scopes, expiresAt } = value;
     emit({ type: 'tokens', how: 'store', issuer, scopes, expiresAt });
-    return { tokens: current.value, dpop: await keyOf(parts, current.value), how: 'store' };
+    return { tokens: value, dpop: await keyOf(parts, value), how: 'store' };
   }
-  const target = await targetFor(parts, current?.value);
+  const target = await targetFor(parts, value);
   if (target === undefined) return undefined;
   const refreshed = await tryRefresh(parts, target, current);
   if (refreshed !== undefined) return refreshed;
   if (grant.isInteractive && (!parts.mayAsk || cause.kind === 'due')) return undefined;
   return login(parts, target, current);
+}
+
+/** Tokens that could not be saved are newer than those in the store, unless somebody else has replaced those since. */
+function newestOf(stored: Stored<StoredTokens>, held: HeldTokens | undefined): Stored<StoredTokens> {
+  const isNewer = held?.unsaved !== undefined && held.unsaved.text === stored.text;
+  return isNewer ? { value: held.tokens, text: stored.text } : stored;
 }
 
 /** Whether somebody else has got better tokens in the meantime. */
@@ -96,10 +106,10 @@ async function targetFor(
 async function tryRefresh(
   parts: AcquireParts,
   target: DiscoveredTarget,
-  current: Stored<StoredTokens> | undefined,
+  current: Stored<StoredTokens>,
 ): Promise<HeldTokens | undefined> {
   const { cause, grant } = parts;
-  const tokens = current?.value;
+  const tokens = current.value;
   // A refresh token belongs to its issuer, and does not give more scopes.
   if (tokens?.refreshToken === undefined || tokens.issuer !== target.issuer) return undefined;
   if (cause.kind === 'challenge' && (cause.status === 403 || cause.untried !== undefined)) return undefined;
@@ -117,7 +127,7 @@ async function tryRefresh(
     const answered = answeredError(error);
     const isClientGone = answered === 'invalid_client' || answered === 'unauthorized_client';
     if (answered !== 'invalid_grant' && !isClientGone) throw error;
-    await parts.store.delete(parts.key);
+    await trySaving(() => parts.store.delete(parts.key), parts.emit);
     if (isClientGone) await grant.forgetClient(target.issuer);
     parts.emit({ type: 'tokens deleted', reason: answered });
     return undefined;
@@ -127,10 +137,10 @@ async function tryRefresh(
 async function login(
   parts: AcquireParts,
   target: DiscoveredTarget,
-  current: Stored<StoredTokens> | undefined,
+  current: Stored<StoredTokens>,
 ): Promise<HeldTokens> {
   const { cause, grant, wantedScopes } = parts;
-  const tokens = current?.value;
+  const tokens = current.value;
   if (cause.kind === 'challenge') requireHope(cause, target, tokens);
   if (grant.needsPkce(target)) {
     const { assumeS256 } = exceptionsOf(parts.issuers, target.issuer);
@@ -174,8 +184,9 @@ function requireHope(
   }
   if (untried === 'login' && tokens.issuer === target.issuer) {
     throw hopError(
-      `${target.server} does not accept the token that ${target.issuer} has just issued for it${challenge.errorDescription === undefined ? '' : `: ${JSON.stringify(challenge.errorDescription.slice(0, 200))}`}. Its operator has to find out why.`,
-      { hop: 'token', status },
+      `${target.server} does not accept the token that ${target.issuer} has just issued for it. Its operator has to find out why.`,
+      // The server may repeat the token.
+      { hop: 'token', status, description: challenge.errorDescription, secrets: [sent] },
     );
   }
 }
@@ -183,14 +194,14 @@ function requireHope(
 interface Kept {
   readonly issued: IssuedTokens;
   readonly context: GrantContext;
-  readonly current: Stored<StoredTokens> | undefined;
+  readonly current: Stored<StoredTokens>;
   readonly how: 'login' | 'refresh';
 }
 
 async function keep(parts: AcquireParts, { issued, context, current, how }: Kept): Promise<HeldTokens> {
   const { target, scopes: requested, dpop } = context;
   const { clientId, accessToken, tokenType, lifetimeMs, refreshToken } = issued;
-  const before = current?.value.asked ?? [];
+  const before = current.value?.asked ?? [];
   const tokens: StoredTokens = {
     issuer: target.issuer,
     resource: target.resource,
@@ -206,10 +217,12 @@ async function keep(parts: AcquireParts, { issued, context, current, how }: Kept
     dpopKey: await dpop?.export(),
   };
   // If the lock has expired, somebody else may have logged in since: their tokens are newer than these.
-  await parts.store.set(parts.key, JSON.stringify(tokens), { expected: current?.text ?? null });
+  const save = (): Promise<unknown> =>
+    parts.store.set(parts.key, JSON.stringify(tokens), { expected: current.text ?? null });
+  const isSaved = await trySaving(save, parts.emit);
   const { issuer, scopes, expiresAt } = tokens;
   parts.emit({ type: 'tokens', how, issuer, scopes, expiresAt });
-  return { tokens, dpop, how };
+  return { tokens, dpop, how, unsaved: isSaved ? undefined : { text: current.text } };
 }
 
 /** The key for new tokens; undefined for bearer tokens. */
@@ -236,20 +249,4 @@ export async function keyOf(
   if (dpopKey === undefined) return undefined;
   const isSame = JSON.stringify(held?.tokens.dpopKey?.publicKey) === JSON.stringify(dpopKey.publicKey);
   return isSame && held?.dpop !== undefined ? held.dpop : DpopKey.restore(dpopKey);
-}
-
-const MARGIN_MS = 60_000;
-
-/** Whether an access token should be renewed before the next request: a minute before its end, or earlier if it lives briefly. */
-export function isDue({ expiresAt, lifetimeMs = MARGIN_MS * 4 }: StoredTokens): boolean {
-  return expiresAt !== undefined && Date.now() > expiresAt - Math.min(MARGIN_MS, lifetimeMs / 4);
-}
-
-/** Whether an access token has ended. */
-export function isExpired({ expiresAt }: StoredTokens): boolean {
-  return expiresAt !== undefined && Date.now() >= expiresAt;
-}
-
-function isCovered(scopes: readonly string[], { asked }: StoredTokens): boolean {
-  return scopes.every((scope) => asked.includes(scope));
 }

@@ -4,6 +4,7 @@ import { discoverAuthorizationServer, type IssuerExceptions } from '../documents
 import { DocumentError } from '../documents/document-error.js';
 import { discoverProtectedResource, type ProtectedResource } from '../documents/protected-resource.js';
 import type { ResourceChallenge } from '../documents/resource-challenge.js';
+import { displayUrl } from '../fetch/display-url.js';
 import type { SafeFetch } from '../fetch/safe-fetch.js';
 import type { AuthorizationTarget } from './grants/grant.js';
 import type { Emit } from './hops/endpoint.js';
@@ -183,7 +184,7 @@ function traced(parts: DiscoveryParts, hop: OAuthHop): Omit<DiscoveryParts, 'emi
     signal,
     async fetch(url, init) {
       const response = await fetch(url, init);
-      emit({ type: 'reply', hop, url: String(url), status: response.status });
+      emit({ type: 'reply', hop, url: displayUrl(url), status: response.status });
       return response;
     },
   };

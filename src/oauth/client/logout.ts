@@ -11,6 +11,8 @@ import { readTokens, type StoredTokens } from './store/records.js';
 export interface LogoutParts extends AccessParts {
   readonly server: string;
   readonly key: string;
+  /** Tokens that could not be saved. */
+  readonly unsaved: StoredTokens | undefined;
 }
 
 /** Another process may be refreshing the tokens; a login of its user is not waited for. */
@@ -40,12 +42,12 @@ export async function logout(parts: LogoutParts): Promise<void> {
 }
 
 /** Removes the tokens from the store. */
-async function takeTokens({ store, key }: LogoutParts): Promise<StoredTokens | undefined> {
+async function takeTokens({ store, key, unsaved }: LogoutParts): Promise<StoredTokens | undefined> {
   const release = await lockSoon({ store, key });
   try {
     const current = await readTokens(store, key);
     await store.delete(key);
-    return current?.value;
+    return unsaved ?? current.value;
   } finally {
     await release?.();
   }

@@ -13,8 +13,9 @@ import { authorizationCode } from './grants/authorization-code.js';
 import { deviceCode } from './grants/device-code.js';
 import type { AuthorizationTarget, Grant, GrantContext, IssuedTokens } from './grants/grant.js';
 import { clientCredentialsGrant } from './grants/machine.js';
+import type { ClientDescription } from './grants/register.js';
 import { hopError } from './hops/failures.js';
-import { type ClientDescription, Clients, type RegisteredClient } from './registration.js';
+import { Clients, type RegisteredClient } from './registration.js';
 import { type HeadlessAuthorize, headlessUserAgent, type UserAgent } from './user-agent.js';
 
 // The login of a user.

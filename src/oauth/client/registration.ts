@@ -1,9 +1,9 @@
-import * as oauth from 'oauth4webapi';
-import { displayUrl } from '../fetch/display-url.js';
+import type { AuthorizationServer } from 'oauth4webapi';
 import type { ClientIdentity, GrantContext } from './grants/grant.js';
+import { type ClientDescription, registerClient, SECRET_METHODS } from './grants/register.js';
 import { type ClientAuthentication, noAuthentication, secretAuthentication } from './hops/authentication.js';
-import { callEndpoint } from './hops/endpoint.js';
 import { hopError } from './hops/failures.js';
+import { trySaving } from './hops/try-saving.js';
 import { scopesToRegister } from './scopes.js';
 import { clientKey, readClient, type StoredClient } from './store/records.js';
 import type { TokenStore } from './store/token-store.js';
@@ -23,16 +23,6 @@ export interface RegisteredClient {
   readonly authentication?: ClientAuthentication | undefined;
 }
 
-/** The description of a client for dynamic registration. */
-export interface ClientDescription {
-  /** The name that the user sees on the consent page. Default: `MCP client`. */
-  readonly name?: string | undefined;
-  /** The home page of the program. */
-  readonly url?: string | undefined;
-  /** The logo of the program. */
-  readonly logoUrl?: string | undefined;
-}
-
 export interface ClientsParts {
   readonly store: TokenStore;
   readonly account: string;
@@ -45,11 +35,13 @@ export interface ClientsParts {
   readonly grantTypes: readonly string[];
 }
 
-const SECRET_METHODS = ['client_secret_basic', 'client_secret_post', 'client_secret_jwt'];
-
 /** The identities of one client at all authorization servers. */
 export class Clients {
   readonly #parts: ClientsParts;
+  /** Registrations that could not be saved, by issuer. */
+  readonly #unsaved = new Map<string, StoredClient>();
+  /** The clients that the user named, by issuer: their keys cannot be saved. */
+  readonly #named = new Map<string, RegisteredClient>();
 
   constructor(parts: ClientsParts) {
     this.#parts = parts;
@@ -78,6 +70,8 @@ export class Clients {
       await this.#pin(own, issuer);
       return this.#found(context, identityOf(own, metadata), 'pre-registered');
     }
+    const named = this.#named.get(issuer);
+    if (named !== undefined) return this.#found(context, identityOf(named, metadata), 'asked');
     if (metadataUrl !== undefined && metadata['client_id_metadata_document_supported'] === true)
       return this.#found(
         context,
@@ -87,10 +81,19 @@ export class Clients {
     const stored = await this.#stored(issuer);
     if (stored !== undefined && isRegisteredFor(stored, redirectUri, context.scopes))
       return this.#found(context, ofStored(stored), 'stored');
-    if (metadata.registration_endpoint !== undefined && this.#parts.grantTypes.length > 0)
-      return this.#found(context, ofStored(await this.#register(context, redirectUri)), 'registered');
+    if (metadata.registration_endpoint !== undefined && this.#parts.grantTypes.length > 0) {
+      const { description, grantTypes } = this.#parts;
+      const scopes = scopesToRegister(context.scopes, context.target.resourceScopes);
+      const registration = await registerClient(context, { description, grantTypes, redirectUri, scopes });
+      await this.#keep(context, registration);
+      return this.#found(context, ofStored(registration), 'registered');
+    }
     const asked = await ask?.(issuer);
-    if (asked !== undefined) return this.#found(context, identityOf(asked, metadata), 'asked');
+    if (asked !== undefined) {
+      const identity = identityOf(asked, metadata);
+      await this.#keepNamed(context, asked, identity);
+      return this.#found(context, identity, 'asked');
+    }
     throw hopError(
       `The authorization server ${issuer} does not let clients register themselves. Register the client there by hand, and pass its id in the option \`registered\`.${registered.length > 0 ? ` The clients in \`registered\` belong to other issuers: ${registered.map((client) => client.issuer).join(', ')}.` : ''}`,
       { hop: 'registration' },
@@ -106,6 +109,8 @@ export class Clients {
       (client) => client.clientId === clientId && (client.issuer ?? issuer) === issuer,
     );
     if (own !== undefined) return identityOf(own, metadata);
+    const named = this.#named.get(issuer);
+    if (named?.clientId === clientId) return identityOf(named, metadata);
     if (clientId === this.#parts.metadataUrl) return { clientId, authentication: noAuthentication };
     const stored = await this.#stored(issuer);
     return stored?.clientId === clientId ? ofStored(stored) : undefined;
@@ -114,13 +119,37 @@ export class Clients {
   /** Deletes the registration at an issuer that does not know it any more. */
   forget(issuer: string): Promise<void> {
     const { store, account } = this.#parts;
+    this.#unsaved.delete(issuer);
+    this.#named.delete(issuer);
     return store.delete(clientKey(issuer, account));
   }
 
   async #stored(issuer: string): Promise<StoredClient | undefined> {
     const { store, account } = this.#parts;
-    const client = await readClient(store, clientKey(issuer, account));
+    const client = this.#unsaved.get(issuer) ?? (await readClient(store, clientKey(issuer, account)));
     return client?.secretExpiresAt !== undefined && client.secretExpiresAt <= Date.now() ? undefined : client;
+  }
+
+  async #keep({ target: { issuer }, emit }: GrantContext, client: StoredClient): Promise<void> {
+    const { store, account } = this.#parts;
+    const save = (): Promise<unknown> => store.set(clientKey(issuer, account), JSON.stringify(client));
+    if (await trySaving(save, emit)) this.#unsaved.delete(issuer);
+    else this.#unsaved.set(issuer, client);
+  }
+
+  /** The user is not asked again for a client, in the next run only if it has a key that cannot be saved. */
+  async #keepNamed(context: GrantContext, client: RegisteredClient, identity: ClientIdentity): Promise<void> {
+    this.#named.set(context.target.issuer, client);
+    if (client.authentication !== undefined) return;
+    await this.#keep(context, {
+      clientId: client.clientId,
+      clientSecret: client.clientSecret,
+      secretExpiresAt: undefined,
+      method: identity.authentication.method,
+      redirectUris: [],
+      scopes: undefined,
+      isNamedByUser: true,
+    });
   }
 
   /** A secret is for one issuer. An MCP server that was taken over could otherwise name its own, and get the secret. */
@@ -137,46 +166,6 @@ export class Clients {
     );
   }
 
-  async #register(context: GrantContext, redirectUri: string | undefined): Promise<StoredClient> {
-    const { store, account } = this.#parts;
-    const { issuer, metadata } = context.target;
-    const answer = await callEndpoint(context, {
-      hop: 'registration',
-      url: metadata.registration_endpoint,
-      send: (options) =>
-        oauth.dynamicClientRegistrationRequest(metadata, this.#metadata(context, redirectUri), options),
-      read: oauth.processDynamicClientRegistrationResponse,
-      secrets: [],
-      refusal: refusalOf(context.target),
-    });
-    const scopes = scopesToRegister(context.scopes, context.target.resourceScopes);
-    const client = toStored(answer, { redirectUri, scopes });
-    if (client === undefined)
-      throw hopError(
-        `The authorization server registered the client with the method ${JSON.stringify(answer.token_endpoint_auth_method)}, which it cannot use.`,
-        { hop: 'registration', url: metadata.registration_endpoint },
-      );
-    await store.set(clientKey(issuer, account), JSON.stringify(client));
-    return client;
-  }
-
-  #metadata({ target, scopes, dpop }: GrantContext, redirectUri: string | undefined): Partial<oauth.Client> {
-    const { description, grantTypes } = this.#parts;
-    const scope = scopesToRegister(scopes, target.resourceScopes).join(' ');
-    return {
-      client_name: description.name ?? 'MCP client',
-      ...(description.url !== undefined && { client_uri: description.url }),
-      ...(description.logoUrl !== undefined && { logo_uri: description.logoUrl }),
-      redirect_uris: redirectUri === undefined ? [] : [redirectUri],
-      grant_types: [...grantTypes],
-      response_types: redirectUri === undefined ? [] : ['code'],
-      token_endpoint_auth_method: methodToRegister(target.metadata),
-      application_type: redirectUri === undefined || isNative(redirectUri) ? 'native' : 'web',
-      ...(scope !== '' && { scope }),
-      ...(dpop !== undefined && { dpop_bound_access_tokens: true }),
-    } as Partial<oauth.Client>;
-  }
-
   #found(context: GrantContext, identity: ClientIdentity, how: FoundHow): ClientIdentity {
     context.emit({ type: 'client', issuer: context.target.issuer, clientId: identity.clientId, how });
     return identity;
@@ -186,7 +175,7 @@ export class Clients {
 type FoundHow = 'pre-registered' | 'metadata document' | 'registered' | 'stored' | 'asked';
 
 /** The identity of a client that was registered by hand. */
-export function identityOf(client: RegisteredClient, metadata: oauth.AuthorizationServer): ClientIdentity {
+export function identityOf(client: RegisteredClient, metadata: AuthorizationServer): ClientIdentity {
   const { clientId, clientSecret: secret, authentication } = client;
   if (authentication !== undefined) return { clientId, authentication, secret };
   if (secret === undefined) return { clientId, authentication: noAuthentication };
@@ -198,10 +187,11 @@ export function identityOf(client: RegisteredClient, metadata: oauth.Authorizati
 
 /** Some servers refuse scopes and redirect URIs that were not registered, so that a new registration is needed for them. */
 function isRegisteredFor(
-  { redirectUris, scopes: registered }: StoredClient,
+  { redirectUris, scopes: registered, isNamedByUser = false }: StoredClient,
   redirectUri: string | undefined,
   scopes: readonly string[],
 ): boolean {
+  if (isNamedByUser) return true;
   const hasScopes = registered === undefined || scopes.every((scope) => registered.includes(scope));
   return hasScopes && (redirectUri === undefined || redirectUris.includes(redirectUri));
 }
@@ -209,48 +199,4 @@ function isRegisteredFor(
 function ofStored({ clientId, clientSecret: secret, method }: StoredClient): ClientIdentity {
   const authentication = secret === undefined ? undefined : secretAuthentication(method, secret);
   return { clientId, authentication: authentication ?? noAuthentication, secret };
-}
-
-function toStored(
-  answer: oauth.OmitSymbolProperties<oauth.Client>,
-  { redirectUri, scopes }: { readonly redirectUri: string | undefined; readonly scopes: readonly string[] },
-): StoredClient | undefined {
-  const { client_id: clientId, token_endpoint_auth_method: answered } = answer;
-  const clientSecret = typeof answer.client_secret === 'string' ? answer.client_secret : undefined;
-  const expiresAt =
-    typeof answer['client_secret_expires_at'] === 'number' ? answer['client_secret_expires_at'] : 0;
-  // RFC 7591, 2: without the member, Basic is meant, which needs a secret.
-  const method =
-    typeof answered === 'string' ? answered : clientSecret === undefined ? 'none' : 'client_secret_basic';
-  const isUsable = method === 'none' || (clientSecret !== undefined && SECRET_METHODS.includes(method));
-  if (!isUsable) return undefined;
-  return {
-    clientId,
-    clientSecret: method === 'none' ? undefined : clientSecret,
-    secretExpiresAt: expiresAt > 0 ? expiresAt * 1000 : undefined,
-    method,
-    redirectUris: redirectUri === undefined ? [] : [redirectUri],
-    scopes: scopes.length === 0 ? undefined : scopes,
-  };
-}
-
-/** The advice for a client that could not register itself. */
-function refusalOf({ server, issuer, isAssumed }: GrantContext['target']): string {
-  const byHand = 'register the client there by hand, and pass its id in the option `registered`.';
-  return isAssumed
-    ? `The MCP server ${displayUrl(server)} does not name an authorization server, and it is not one itself. If it takes an API key or a token, pass that as \`auth\` instead of a login. If it is an authorization server, ${byHand}`
-    : `Clients cannot register themselves at ${issuer}, or not this one: ${byHand}`;
-}
-
-/** A public client needs no secret; where the server wants one, it gets one. */
-function methodToRegister({
-  token_endpoint_auth_methods_supported: supported,
-}: oauth.AuthorizationServer): string {
-  return ['none', ...SECRET_METHODS].find((method) => supported?.includes(method)) ?? 'client_secret_basic';
-}
-
-/** Spec 2026-07-28, Dynamic Client Registration: loopback and custom schemes are native, https is of a web application. */
-function isNative(redirectUri: string): boolean {
-  const { protocol, hostname } = new URL(redirectUri);
-  return protocol !== 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 }

@@ -7,12 +7,12 @@ import type {
   ChallengeReply,
 } from '../../protocol/model/client-auth.js';
 import { type ResourceChallenge, readResourceChallenge } from '../documents/resource-challenge.js';
-import { acquire, type Cause, type HeldTokens, isDue, isExpired, keyOf } from './acquire.js';
+import { acquire, type Cause, type HeldTokens, keyOf } from './acquire.js';
 import { Flight } from './flight.js';
 import { failedHop } from './hops/failures.js';
 import { logout } from './logout.js';
 import type { AccessParts } from './parts.js';
-import { readTokens } from './store/records.js';
+import { isCovered, isDue, isExpired, readTokens } from './store/records.js';
 
 /** A server that still refuses after so many logins in a row will refuse the next one, too. */
 const MAX_LOGINS = 3;
@@ -76,8 +76,9 @@ export class ResourceAccess {
   async logout(): Promise<void> {
     if (this.#isLoggingIn) this.#current?.flight.cancel(loggedOut(this.#server));
     this.#epoch++;
+    const unsaved = this.#held?.unsaved && this.#held.tokens;
     this.#hold(undefined);
-    await logout({ ...this.#parts, server: this.#server, key: this.#key });
+    await logout({ ...this.#parts, server: this.#server, key: this.#key, unsaved });
   }
 
   async #prepare(request: AuthorizedRequest): Promise<AuthHeaders> {
@@ -98,10 +99,9 @@ export class ResourceAccess {
   async #load(): Promise<void> {
     try {
       const epoch = this.#epoch;
-      const stored = await readTokens(this.#parts.store, this.#key);
-      const dpop = stored && (await keyOf({ held: undefined }, stored.value));
-      if (stored !== undefined && epoch === this.#epoch)
-        this.#hold({ tokens: stored.value, dpop, how: 'store' });
+      const { value: tokens } = await readTokens(this.#parts.store, this.#key);
+      const dpop = tokens && (await keyOf({ held: undefined }, tokens));
+      if (tokens !== undefined && epoch === this.#epoch) this.#hold({ tokens, dpop, how: 'store' });
       this.#isLoaded = true;
     } finally {
       this.#loading = undefined;
@@ -182,7 +182,7 @@ export class ResourceAccess {
   /** The tokens that are left when no new ones could be got: none, if they were deleted. */
   async #afterFailure(): Promise<HeldTokens | undefined> {
     const stored = await readTokens(this.#parts.store, this.#key);
-    return stored === undefined ? undefined : this.#held;
+    return stored.value === undefined ? undefined : this.#held;
   }
 
   #hold(held: HeldTokens | undefined): void {
@@ -196,10 +196,7 @@ export class ResourceAccess {
     if (held === undefined) return false;
     if (cause.kind === 'due') return !isDue(held.tokens);
     if (held.tokens.accessToken === cause.sent || isExpired(held.tokens)) return false;
-    return (
-      cause.status === 401 ||
-      (cause.challenge.scopes ?? []).every((scope) => held.tokens.asked.includes(scope))
-    );
+    return cause.status === 401 || isCovered(cause.challenge.scopes ?? [], held.tokens);
   }
 
   #causeOf(status: number, challenge: ResourceChallenge, sent: string | undefined): Cause {

@@ -180,7 +180,7 @@ describe('oauth, under attack', () => {
     expect(server.count('/token', 'refresh_token')).toBe(2);
   });
 
-  it('refreshes once in two processes that share a folder', async () => {
+  it('refreshes once for 20 requests that are refused at once in each of two processes that share a folder', async () => {
     let isReady: () => boolean = () => true;
     const server = await start({ beforeToken: () => until('both processes ask', isReady) });
     const folder = await mkdtemp(join(tmpdir(), 'fullmcp-oauth-'));
@@ -190,7 +190,7 @@ describe('oauth, under attack', () => {
     await (await open(server.url, { store: fileTokenStore({ folder, key }), open: user.open })).close();
     for (const token of server.issued) await (await server.provider.AccessToken.find(token))?.destroy();
     const before = server.mcp.requests;
-    isReady = () => server.mcp.requests >= before + 2;
+    isReady = () => server.mcp.requests >= before + 40;
     const script = fileURLToPath(new URL('../fixtures/oauth-process.mjs', import.meta.url));
     const processes = [1, 2].map(() => run(process.execPath, [script, server.url, folder, key]));
     const texts = (await Promise.all(processes)).map(({ stdout }) => stdout.trim());

@@ -65,8 +65,11 @@ async function listenAt(hostname: string, port: number): Promise<readonly Server
       await once(server, 'listening');
       servers.push(server);
     } catch (error) {
-      // A computer may have no IPv6.
-      if (servers.length === 0) throw error;
+      const { code = '' } = error as NodeJS.ErrnoException;
+      // A computer may have no IPv6. If another program listens there, it would get the code.
+      if (servers.length > 0 && ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(code)) continue;
+      for (const other of servers) other.close();
+      throw error;
     }
   }
   return servers;

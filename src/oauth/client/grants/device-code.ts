@@ -1,6 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import { delay } from '../../../async/delay.js';
-import { callEndpoint } from '../hops/endpoint.js';
+import { displayUrl } from '../../fetch/display-url.js';
+import { callEndpoint, isAllowed } from '../hops/endpoint.js';
 import { answeredError, hopError } from '../hops/failures.js';
 import {
   type ClientIdentity,
@@ -13,6 +14,10 @@ import {
 // The device authorization grant (RFC 8628): the user enters a code on a device that has a browser.
 
 const DEFAULT_INTERVAL_S = 5;
+/** A server that asks for less has made a mistake. */
+const MIN_INTERVAL_S = 1;
+/** Timers cannot wait for longer, and fire at once instead. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
 /** RFC 8628, 3.5: the interval grows by this when the server asks for it. */
 const SLOW_DOWN_S = 5;
 
@@ -35,6 +40,12 @@ export async function deviceCode(context: GrantContext, identity: ClientIdentity
     read: (response) => oauth.processDeviceAuthorizationResponse(metadata, client, response),
     secrets: [identity.secret],
   });
+  for (const address of [started.verification_uri, started.verification_uri_complete])
+    if (address !== undefined && !isAllowed(address, context.policy))
+      throw hopError(
+        `The authorization server ${metadata.issuer} names an address for the login that must not be opened: ${displayUrl(address)}.`,
+        { hop: 'device authorization' },
+      );
   const expiresAt = Date.now() + started.expires_in * 1000;
   context.emit({
     type: 'device code',
@@ -43,9 +54,9 @@ export async function deviceCode(context: GrantContext, identity: ClientIdentity
     verificationUriComplete: started.verification_uri_complete,
     expiresAt,
   });
-  let intervalS = started.interval ?? DEFAULT_INTERVAL_S;
+  let intervalS = Math.max(MIN_INTERVAL_S, started.interval ?? DEFAULT_INTERVAL_S);
   while (Date.now() < expiresAt) {
-    await delay(intervalS * 1000, { signal: context.signal });
+    await delay(Math.min(intervalS * 1000, MAX_DELAY_MS), { signal: context.signal });
     try {
       return await poll(context, identity, started.device_code);
     } catch (error) {

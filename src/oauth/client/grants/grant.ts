@@ -67,6 +67,9 @@ export interface TokenRequest {
   readonly secrets: readonly (string | undefined)[];
 }
 
+/** Ten years: a server that says more means that its tokens do not expire. */
+const MAX_LIFETIME_MS = 10 * 365 * 24 * 60 * 60_000;
+
 /** Asks the token endpoint for tokens. */
 export async function requestTokens(context: GrantContext, request: TokenRequest): Promise<IssuedTokens> {
   const { metadata } = context.target;
@@ -91,7 +94,8 @@ export async function requestTokens(context: GrantContext, request: TokenRequest
     clientId: identity.clientId,
     accessToken: result.access_token,
     tokenType: result.token_type === 'dpop' ? 'dpop' : 'bearer',
-    lifetimeMs: result.expires_in === undefined ? undefined : result.expires_in * 1000,
+    lifetimeMs:
+      result.expires_in === undefined ? undefined : Math.min(result.expires_in * 1000, MAX_LIFETIME_MS),
     refreshToken: result.refresh_token,
     scopes: result.scope?.split(/[ ,]+/).filter((scope) => scope !== ''),
   };

@@ -99,6 +99,12 @@ export type OAuthEvent = {
       readonly reason: string;
     }
   | {
+      /** Tokens or a registration could not be saved: they last only as long as the program, and the next run needs a login. */
+      readonly type: 'not saved';
+      /** The message of the store's error. */
+      readonly message: string;
+    }
+  | {
       /** A step failed. */
       readonly type: 'failed';
       /** The step. */

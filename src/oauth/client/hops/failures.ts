@@ -1,6 +1,7 @@
 import { isObject } from '../../../jsonrpc/message.js';
-import { quote } from '../../../protocol/encoding/shorten.js';
+import { quote, shorten } from '../../../protocol/encoding/shorten.js';
 import { McpError } from '../../../protocol/errors.js';
+import { conceal } from '../../fetch/conceal.js';
 import { displayUrl } from '../../fetch/display-url.js';
 import { SafeFetchError } from '../../fetch/safe-fetch.js';
 import type { OAuthHop } from './events.js';
@@ -31,12 +32,16 @@ export interface HopErrorData {
   readonly error?: string | undefined;
 }
 
+const MAX_ERROR = 80;
+
 /** An error that names the step, and what was answered. `why` is a sentence. */
 export function hopError(why: string, failure: HopFailure): McpError {
-  const { hop, url, status, error, description, secrets = [], cause } = failure;
+  const { hop, url, status, secrets = [], cause } = failure;
+  const clean = (text: string | undefined): string | undefined => text && conceal(text, secrets);
+  const [error, description] = [clean(failure.error), clean(failure.description)];
   const answered = [
     status !== undefined && `status ${status}`,
-    error !== undefined && `error ${quote(error, 80)}`,
+    error !== undefined && `error ${quote(error, MAX_ERROR)}`,
     description !== undefined && quote(description, 300),
   ].filter((part) => part !== false);
   const from = url === undefined ? '' : ` ${displayUrl(url)}`;
@@ -48,7 +53,7 @@ export function hopError(why: string, failure: HopFailure): McpError {
   const data: HopErrorData = {
     hop,
     ...(status !== undefined && { status }),
-    ...(error !== undefined && { error }),
+    ...(error !== undefined && { error: shorten(error, MAX_ERROR) }),
   };
   return new McpError('unauthorized', message, {
     data,
@@ -66,13 +71,4 @@ export function answeredError(error: unknown): string | undefined {
 export function failedHop(error: unknown): OAuthHop | undefined {
   const data = McpError.is(error) && isObject(error.data) ? error.data : undefined;
   return typeof data?.['hop'] === 'string' ? (data['hop'] as OAuthHop) : undefined;
-}
-
-function conceal(text: string, secrets: readonly (string | undefined)[]): string {
-  let clean = text;
-  for (const secret of secrets) {
-    if (secret === undefined || secret.length < 4) continue;
-    clean = clean.replaceAll(secret, '…').replaceAll(encodeURIComponent(secret), '…');
-  }
-  return clean;
 }

@@ -35,12 +35,14 @@ export interface StoredClient {
   readonly redirectUris: readonly string[];
   /** The scopes that the client is registered for; undefined if the registration names none. */
   readonly scopes: readonly string[] | undefined;
+  /** Whether the user named it. Then nobody knows for which redirect URIs it is registered. */
+  readonly isNamedByUser?: boolean | undefined;
 }
 
-/** A value of the store, with the text that it was read from. */
+/** A value of the store, and the text that it was read from. Without a text there is nothing; without a value, nothing usable. */
 export interface Stored<T> {
-  readonly value: T;
-  readonly text: string;
+  readonly value: T | undefined;
+  readonly text: string | undefined;
 }
 
 /** The key of the tokens of one server. */
@@ -53,16 +55,36 @@ export function clientKey(issuer: string, account: string): string {
   return `client ${account} ${issuer}`;
 }
 
-/** Reads tokens; undefined if there are none, or if another version wrote something else. */
-export async function readTokens(store: TokenStore, key: string): Promise<Stored<StoredTokens> | undefined> {
+/** Reads tokens. The value is undefined if there are none, or if another version wrote something else. */
+export async function readTokens(store: TokenStore, key: string): Promise<Stored<StoredTokens>> {
   const text = await store.get(key);
   const value = parse(text);
+  const has = (type: string, names: readonly string[], isOptional = false): boolean =>
+    names.every((name) => typeof value?.[name] === type || (isOptional && value?.[name] === undefined));
   const isUsable =
-    value !== undefined &&
-    ['issuer', 'clientId', 'accessToken', 'tokenType'].every((name) => typeof value[name] === 'string') &&
-    Array.isArray(value['scopes']) &&
+    has('string', ['issuer', 'clientId', 'accessToken', 'tokenType']) &&
+    has('string', ['resource', 'refreshToken'], true) &&
+    has('number', ['expiresAt', 'lifetimeMs'], true) &&
+    Array.isArray(value?.['scopes']) &&
     Array.isArray(value['asked']);
-  return isUsable ? { value: value as unknown as StoredTokens, text: text as string } : undefined;
+  return { value: isUsable ? (value as unknown as StoredTokens) : undefined, text };
+}
+
+const MARGIN_MS = 60_000;
+
+/** Whether an access token should be renewed before the next request: a minute before its end, or earlier if it lives briefly. */
+export function isDue({ expiresAt, lifetimeMs = MARGIN_MS * 4 }: StoredTokens): boolean {
+  return expiresAt !== undefined && Date.now() > expiresAt - Math.min(MARGIN_MS, lifetimeMs / 4);
+}
+
+/** Whether an access token has ended. */
+export function isExpired({ expiresAt }: StoredTokens): boolean {
+  return expiresAt !== undefined && Date.now() >= expiresAt;
+}
+
+/** Whether the scopes were all asked for. */
+export function isCovered(scopes: readonly string[], { asked }: StoredTokens): boolean {
+  return scopes.every((scope) => asked.includes(scope));
 }
 
 /** Reads a registration; undefined if there is none that can be used. */

@@ -149,6 +149,26 @@ test.each(['https://app.example/callback', 'http://192.0.2.1:80/callback', 'http
   },
 );
 
+test('with localhost in the redirect URI, a program that listens at the other address of the port is noticed', async ({
+  skip,
+}) => {
+  const port = await freePort();
+  const other = createServer().listen(port, '::1');
+  const isListening = await Promise.race([
+    once(other, 'listening').then(() => true),
+    once(other, 'error').then(() => false),
+  ]);
+  if (!isListening) skip('There is no IPv6 here.');
+  closing.push(() => other.close());
+  const redirectUri = `http://localhost:${port}/back`;
+  const error = await failureOf(McpError, start({ redirectUri }));
+  expect(error.message).toContain('its port is not free (EADDRINUSE)');
+  // Nothing of this program listens any more.
+  await expect(fetch(`http://127.0.0.1:${port}/back`)).rejects.toThrow();
+  const agent = await start({ preferred: [redirectUri] });
+  expect(agent.redirectUri).not.toContain(`:${port}/`);
+});
+
 test('a redirect URI whose port is taken is reported, if the program demands it', async () => {
   const redirectUri = `http://127.0.0.1:${await freePort()}/callback`;
   await start({ redirectUri });
