@@ -46,7 +46,10 @@ export interface OAuthProxyOptions {
   readonly accessTokenMs?: number | undefined;
   /** The time after which a user has to log in again, however often the client refreshes its tokens. Default: 30 days. */
   readonly maxAgeMs?: number | undefined;
-  /** The same for logins that the provider cannot confirm again, because it issued no refresh token. Default: 1 day. */
+  /**
+   * The same for logins that the provider cannot confirm again, because it issued no refresh token. All others are confirmed this
+   * often, even if the tokens of the provider do not expire. Default: 1 day.
+   */
   readonly unverifiedMaxAgeMs?: number | undefined;
   /** How long a client may repeat a refresh token after its use, because the reply may have been lost. Default: 30 s. */
   readonly refreshGraceMs?: number | undefined;

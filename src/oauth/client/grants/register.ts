@@ -25,7 +25,11 @@ export interface RegistrationParts {
 }
 
 /** The methods with a shared secret, the best first. */
-export const SECRET_METHODS: readonly string[] = ['client_secret_basic', 'client_secret_post', 'client_secret_jwt'];
+export const SECRET_METHODS: readonly string[] = [
+  'client_secret_basic',
+  'client_secret_post',
+  'client_secret_jwt',
+];
 
 /** Registers a client at an authorization server. */
 export async function registerClient(context: GrantContext, parts: RegistrationParts): Promise<StoredClient> {

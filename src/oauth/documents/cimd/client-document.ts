@@ -4,6 +4,7 @@ import { DocumentError } from '../document-error.js';
 import { type DocumentOptions, policyOf, type ReadingOptions } from '../document-options.js';
 import { fetchDocument } from '../fetch-document.js';
 import { Fields, quoted } from '../fields.js';
+import { visibleText } from '../visible-text.js';
 import { type ClientDocumentProfile, checkClientUrl } from './client-id.js';
 import { cacheMsOf } from './document-age.js';
 import { checkPublicKeys } from './public-keys.js';
@@ -128,10 +129,4 @@ function readClientDocument(
     policyUri: fields.url('policy_uri', policy),
     tosUri: fields.url('tos_uri', policy),
   };
-}
-
-/** A name that looks as it is: `\p{Cf}` contains the characters that reverse the text after them. */
-function visibleText(text: string | undefined): string | undefined {
-  const visible = text?.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '').trim();
-  return visible === '' ? undefined : visible;
 }

@@ -37,6 +37,11 @@ export class ClientDirectory {
     return registered;
   }
 
+  /** Whether the operator registered the client. Everybody else is who they say they are. */
+  isKnown(id: string): boolean {
+    return this.#known.has(id);
+  }
+
   /** Called when a client has used its registration. */
   async extend({ kind, id }: ProxyClient): Promise<void> {
     if (kind === 'dynamic') await this.#registrations?.extend(id);

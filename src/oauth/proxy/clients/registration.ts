@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../jsonrpc/message.js';
+import { visibleText } from '../../documents/visible-text.js';
 import { OAuthError } from '../tokens/oauth-error.js';
 import { randomToken } from '../tokens/random.js';
 import type { Records } from '../tokens/records.js';
@@ -18,6 +19,8 @@ export interface RegistrationLimits {
 
 const HOUR_MS = 60 * 60 * 1000;
 const MAX_REDIRECT_URIS = 10;
+/** Of all redirect URIs together. A day of registrations must leave room in the store for everything else. */
+const MAX_LENGTH = 2048;
 const MAX_NAME = 200;
 
 /** The clients that registered themselves (RFC 7591). Their number and their age are limited. All of them are public clients. */
@@ -88,6 +91,11 @@ export class Registrations {
         'invalid_redirect_uri',
         `redirect_uris must be an array of 1 to ${MAX_REDIRECT_URIS} strings.`,
       );
+    if (uris.reduce((length, uri) => length + uri.length, 0) > MAX_LENGTH)
+      throw new OAuthError(
+        'invalid_redirect_uri',
+        `redirect_uris have more than ${MAX_LENGTH} characters together.`,
+      );
     for (const uri of uris) {
       const problem = redirectUriProblem(uri, this.#limits.schemes);
       if (problem !== undefined) throw new OAuthError('invalid_redirect_uri', `A redirect URI ${problem}.`);
@@ -99,7 +107,7 @@ export class Registrations {
     if (name !== undefined && typeof name !== 'string')
       throw new OAuthError('invalid_client_metadata', 'client_name must be a string.');
     return {
-      name: visibleName(name),
+      name: visibleText(name?.slice(0, MAX_NAME)),
       redirectUris: uris,
       // A client that does not say anything takes what it gets.
       mayRefresh: grants === undefined || (grants as string[]).includes('refresh_token'),
@@ -126,10 +134,4 @@ interface StoredClient {
 
 function isStrings(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string');
-}
-
-/** A name that looks as it is: without the characters that hide or reverse the text around them. */
-function visibleName(name: string | undefined): string | undefined {
-  const visible = name?.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '').trim();
-  return visible === undefined || visible === '' ? undefined : visible.slice(0, MAX_NAME);
 }

@@ -1,6 +1,7 @@
 import { generateRandomCodeVerifier } from 'oauth4webapi';
+import { redirectTargetOf } from '../clients/redirect-uris.js';
 import { consentPage } from '../pages/consent-page.js';
-import { errorPage, leavePage } from '../pages/message-pages.js';
+import { errorPage, leavePage, returnPage } from '../pages/message-pages.js';
 import { OAuthError } from '../tokens/oauth-error.js';
 import { digestText, randomToken } from '../tokens/random.js';
 import { UpstreamError } from '../upstream/upstream-error.js';
@@ -46,8 +47,11 @@ export async function authorize(request: Request, parts: ProxyParts): Promise<Re
       cookies: [cookie],
     });
   } catch (error) {
-    const state = parameters.get('state');
-    return redirectReply(errorRedirect(error, { redirectUri, state }, parts));
+    const known = toOAuthError(error, parts.log);
+    const to = errorRedirect(known, { redirectUri, state: parameters.get('state') }, parts);
+    if (mayLeaveUnasked({ clientId, redirectUri }, parts)) return redirectReply(to);
+    const { name: host } = redirectTargetOf(redirectUri);
+    return returnPage({ status: 400, title: 'This login cannot continue', message: known.message, to, host });
   }
 }
 
@@ -63,7 +67,11 @@ export async function consent(request: Request, parts: ProxyParts): Promise<Resp
   const wanted = requestFromJson(opened);
   if (form.get('decision') !== 'allow') {
     const denied = new OAuthError('access_denied', 'The user did not allow the access.');
-    return leavePage({ to: errorRedirect(denied, wanted, parts), label: 'You did not allow the access' });
+    const to = errorRedirect(denied, wanted, parts);
+    const title = 'You did not allow the access';
+    if (mayLeaveUnasked(wanted, parts)) return leavePage({ to, label: title });
+    const { name: host } = redirectTargetOf(wanted.redirectUri);
+    return returnPage({ title, message: 'The application got nothing. You can close this page.', to, host });
   }
   try {
     const to = await startLogin(wanted, browser, parts);
@@ -118,6 +126,17 @@ export function toOAuthError(error: unknown, log: ProxyParts['log']): OAuthError
   }
   log('error', 'An endpoint of the authorization proxy failed.', error);
   return new OAuthError('temporarily_unavailable', 'The authorization server failed. Retry later.');
+}
+
+/**
+ * Whether the browser may be sent on although the user has not agreed to it. Anyone can register any website, and could otherwise
+ * send people there with a link to this server, which they trust (RFC 9700, section 4.11.2).
+ */
+function mayLeaveUnasked(
+  { clientId, redirectUri }: Pick<AuthorizationRequest, 'clientId' | 'redirectUri'>,
+  { clients }: ProxyParts,
+): boolean {
+  return clients.isKnown(clientId) || redirectTargetOf(redirectUri).kind !== 'website';
 }
 
 /** Browsers name the origin of a form. Where they do not, the cookie and the sealed request have to be enough. */

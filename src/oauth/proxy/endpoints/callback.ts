@@ -1,3 +1,5 @@
+import type { ProxyClient } from '../clients/client.js';
+import { isRegisteredRedirect } from '../clients/redirect-uris.js';
 import { errorPage } from '../pages/message-pages.js';
 import { OAuthError } from '../tokens/oauth-error.js';
 import { digestText, isSameSecret } from '../tokens/random.js';
@@ -28,8 +30,16 @@ export async function callback(request: Request, parts: ProxyParts): Promise<Res
   const used = await parts.records.write([await parts.records.remove('oauth-login', state, login.version)]);
   if (!used.ok) return expiredLogin();
   const wanted = requestFromJson(login.value['request'] as never);
+  const client = await parts.clients.find(wanted.clientId);
+  // Its document may have changed since the login began.
+  if (!isRegisteredRedirect(client.redirectUris, wanted.redirectUri))
+    throw new OAuthError('invalid_request', 'The client has removed the redirect_uri of this login.');
   try {
-    const code = await finishLogin(wanted, { parameters, secrets: { state, verifier, nonce } }, parts);
+    const code = await finishLogin(
+      wanted,
+      { parameters, secrets: { state, verifier, nonce }, client },
+      parts,
+    );
     const { issuer } = parts.addresses;
     return redirectReply(withParameters(wanted.redirectUri, { code, state: wanted.state, iss: issuer }));
   } catch (error) {
@@ -40,14 +50,15 @@ export async function callback(request: Request, parts: ProxyParts): Promise<Res
 interface UpstreamReply {
   readonly parameters: URLSearchParams;
   readonly secrets: { readonly state: string; readonly verifier: string; readonly nonce: string };
+  readonly client: ProxyClient;
 }
 
 async function finishLogin(
   wanted: AuthorizationRequest,
-  { parameters, secrets }: UpstreamReply,
+  { parameters, secrets, client: { mayRefresh } }: UpstreamReply,
   parts: ProxyParts,
 ): Promise<string> {
-  const { upstream, grants, admit, clients } = parts;
+  const { upstream, grants, admit } = parts;
   if (parameters.get('error') === 'access_denied')
     throw new OAuthError('access_denied', 'The user or the provider did not allow the login.');
   const { idToken, reply, ...tokens } = await upstream.redeem(parameters, secrets);
@@ -58,13 +69,14 @@ async function finishLogin(
   if (admitted === false) throw new OAuthError('access_denied', 'This user may not use the server.');
   const scopes =
     admitted === true ? wanted.scopes : wanted.scopes.filter((scope) => admitted.includes(scope));
-  const { mayRefresh } = await clients.find(clientId);
+  const now = Date.now();
   return grants.create({
     clientId,
     scopes,
     user,
     upstream: tokens,
-    loggedInAt: Date.now(),
+    loggedInAt: now,
+    confirmedAt: now,
     mayRefresh,
     redirectUri,
     challenge,

@@ -36,3 +36,23 @@ export function leavePage(options: {
 <p class="actions"><a class="button primary" href="${to}">Continue</a></p>`,
   });
 }
+
+/** A page that only a click leads on from: the user has not agreed to go to this website. */
+export function returnPage(options: {
+  readonly title: string;
+  readonly message: string;
+  readonly to: string;
+  /** The host of the website. */
+  readonly host: string;
+  readonly status?: number;
+}): Promise<Response> {
+  const { title, message, to, host, status = 200 } = options;
+  return pageReply({
+    title,
+    status,
+    body: html`<h1>${title}</h1>
+<p>${message}</p>
+<p class="soft">The login began at the website <bdi>${host}</bdi>. Go back there only if you know it.</p>
+<p class="actions"><a class="button" href="${to}">Go back to <bdi>${host}</bdi></a></p>`,
+  });
+}

@@ -11,6 +11,8 @@ export interface LoginGrant {
   readonly upstream: UpstreamTokens;
   /** When the user logged in, in milliseconds since 1970. */
   readonly loggedInAt: number;
+  /** When the provider last issued tokens for the login, in milliseconds since 1970. */
+  readonly confirmedAt: number;
   /** Whether the client gets refresh tokens. */
   readonly mayRefresh: boolean;
   /** The code, by its digest, and the values that it is bound to. It stays after its use, to notice a second one. */

@@ -168,7 +168,7 @@ export class Grants {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const found = await this.#read(id);
       if (found === undefined) return undefined;
-      const next = { ...found.grant, upstream };
+      const next = { ...found.grant, upstream, confirmedAt: Date.now() };
       if ((await this.#write(found, next)).ok) return next;
     }
     throw new OAuthError('temporarily_unavailable', 'Too many requests use this login at once. Retry later.');

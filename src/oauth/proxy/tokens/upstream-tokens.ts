@@ -1,4 +1,4 @@
-import { delay } from '../../../async/delay.js';
+import { backoff, delay } from '../../../async/delay.js';
 import type { UpstreamTokens } from '../upstream/provider.js';
 import type { Upstream } from '../upstream/upstream.js';
 import { UpstreamError } from '../upstream/upstream-error.js';
@@ -13,7 +13,7 @@ interface KeeperParts {
   readonly grants: Grants;
   readonly records: Records;
   readonly upstream: Upstream;
-  /** The time after which a login that the provider cannot confirm has to be repeated. */
+  /** The time after which a login has to be repeated that the provider cannot confirm, and others have to be confirmed. */
   readonly unverifiedMaxAgeMs: number;
 }
 
@@ -23,6 +23,8 @@ const MARGIN_MS = 60_000;
 const LOCK_MS = 30_000;
 const WAIT_MS = 20_000;
 const POLL_MS = 100;
+/** Six attempts take up to 3 s. */
+const MAX_SAVES = 6;
 
 /** Keeps the tokens of the provider fresh. Of all processes, only one refreshes the tokens of a grant. */
 export class UpstreamTokenKeeper {
@@ -35,7 +37,7 @@ export class UpstreamTokenKeeper {
 
   /** The tokens of a grant, refreshed if they are about to expire. */
   async freshen(grant: LoginGrant): Promise<UpstreamTokens> {
-    return isFresh(grant.upstream) ? grant.upstream : (await this.#refreshOnce(grant)).upstream;
+    return this.#isFresh(grant) ? grant.upstream : (await this.#refreshOnce(grant)).upstream;
   }
 
   /** Makes sure that the provider still stands by a login. Throws `invalid_grant` if it does not. */
@@ -80,7 +82,7 @@ export class UpstreamTokenKeeper {
       await delay(wait * (0.5 + Math.random() / 2));
       const current = await grants.find(grant.id);
       if (current === undefined) throw ended();
-      if (isFresh(current.upstream)) return current;
+      if (this.#isFresh(current)) return current;
     }
     throw new OAuthError(
       'temporarily_unavailable',
@@ -93,13 +95,25 @@ export class UpstreamTokenKeeper {
     // Another process may have been faster than the lock.
     const grant = await grants.find(id);
     if (grant === undefined) throw ended();
-    if (isFresh(grant.upstream)) return grant;
+    if (this.#isFresh(grant)) return grant;
     try {
       const tokens = await upstream.refresh(grant.upstream);
-      return (await grants.updateUpstream(id, tokens)) ?? Promise.reject(ended());
+      return (await this.#save(id, tokens)) ?? Promise.reject(ended());
     } catch (error) {
       if (error instanceof UpstreamError && error.isFinal) return this.#end(grant);
       throw error;
+    }
+  }
+
+  /** The provider may accept a refresh token only once: the login would end if the new one were lost. */
+  async #save(id: string, tokens: UpstreamTokens): Promise<LoginGrant | undefined> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.#parts.grants.updateUpstream(id, tokens);
+      } catch (error) {
+        if (attempt >= MAX_SAVES || error instanceof RangeError) throw error;
+        await delay(backoff(attempt, { baseMs: 50, maxMs: 1000 }));
+      }
     }
   }
 
@@ -113,14 +127,17 @@ export class UpstreamTokenKeeper {
     } catch {}
   }
 
+  #isFresh({ upstream: { expiresAt, refreshToken }, confirmedAt }: LoginGrant): boolean {
+    const now = Date.now();
+    if (expiresAt !== undefined && expiresAt - MARGIN_MS <= now) return false;
+    // Without this, nobody would ask the provider about a login whose tokens do not expire.
+    return refreshToken === undefined || now - confirmedAt < this.#parts.unverifiedMaxAgeMs;
+  }
+
   async #end(grant: LoginGrant): Promise<never> {
     await this.#parts.grants.revoke(grant);
     throw ended();
   }
-}
-
-function isFresh({ expiresAt }: UpstreamTokens): boolean {
-  return expiresAt === undefined || expiresAt - MARGIN_MS > Date.now();
 }
 
 function ended(): OAuthError {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Browser, nextOf, REDIRECT_URI } from '../../../support/oauth/proxy-flow.js';
+import { Browser, nextOf } from '../../../support/oauth/proxy-flow.js';
 import { proxySetup } from '../../../support/oauth/proxy-setup.js';
 
 const setUp = proxySetup();
@@ -107,10 +107,12 @@ describe('oauthProxy against other sites and other browsers', () => {
   it('sends the refusal of the user to the client, with state and issuer', async () => {
     const { flow } = await setUp();
     const browser = new Browser();
-    const request = await flow.openConsent(browser, flow.attempt());
+    const local = 'http://127.0.0.1:4000/callback';
+    await flow.register({ redirect_uris: [local] });
+    const request = await flow.openConsent(browser, flow.attempt({ redirect_uri: local }));
     const reply = await browser.post(`${flow.base}/consent`, { request, decision: 'deny' });
     const to = new URL(nextOf(await reply.text()));
-    expect(`${to.origin}${to.pathname}`).toBe(REDIRECT_URI);
+    expect(`${to.origin}${to.pathname}`).toBe(local);
     expect(Object.fromEntries(to.searchParams)).toMatchObject({
       error: 'access_denied',
       state: 'the state of the client',

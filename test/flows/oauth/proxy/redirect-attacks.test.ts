@@ -101,23 +101,55 @@ describe('oauthProxy against tricks with redirect URIs', () => {
     await expect(flow.register({ redirect_uris: Array(11).fill(REDIRECT_URI) })).rejects.toThrow('1 to 10');
   });
 
-  it('sends errors of a request to the registered redirect URI, with state and issuer', async () => {
+  const errors: [more: Record<string, string | undefined>, error: string][] = [
+    [{ response_type: 'token' }, 'unsupported_response_type'],
+    [{ code_challenge: undefined }, 'invalid_request'],
+    [{ code_challenge_method: 'plain' }, 'invalid_request'],
+    [{ code_challenge_method: undefined }, 'invalid_request'],
+    [{ code_challenge: 'short' }, 'invalid_request'],
+    [{ resource: 'https://other.example/mcp' }, 'invalid_target'],
+    [{ request_uri: 'https://evil.example/x' }, 'invalid_request'],
+    [{ response_mode: 'fragment' }, 'invalid_request'],
+  ];
+
+  it('sends errors of a request to a client of the operator, or on this computer, with state and issuer', async () => {
+    const known = { id: 'known-client', name: 'Known', redirectUris: [REDIRECT_URI] };
+    const { flow } = await setUp({ proxy: { clients: [known] } });
+    const local = 'http://127.0.0.1:4000/callback';
+    const clientId = await flow.register({ redirect_uris: [local] });
+    for (const [client_id, redirect_uri] of [
+      [known.id, REDIRECT_URI],
+      [clientId, local],
+    ] as const)
+      for (const [more, error] of errors) {
+        const attempt = flow.attempt({ client_id, redirect_uri, ...more });
+        const reply = await new Browser().fetch(flow.authorizeUrl(attempt));
+        const location = new URL(reply.headers.get('location') as string);
+        expect(`${location.origin}${location.pathname}`).toBe(redirect_uri);
+        expect(location.searchParams.get('state')).toBe('the state of the client');
+        expect(location.searchParams.get('iss')).toBe(flow.base);
+        expect(location.searchParams.get('error')).toBe(error);
+      }
+  });
+
+  it('does not send anyone to a website that registered itself, unless the user has agreed or clicks', async () => {
     const { flow } = await setUp();
-    const errorOf = async (more: Record<string, string | undefined>) => {
+    for (const [more, error] of errors) {
       const reply = await new Browser().fetch(flow.authorizeUrl(flow.attempt(more)));
-      const location = new URL(reply.headers.get('location') as string);
-      expect(`${location.origin}${location.pathname}`).toBe(REDIRECT_URI);
-      expect(location.searchParams.get('state')).toBe('the state of the client');
-      expect(location.searchParams.get('iss')).toBe(flow.base);
-      return location.searchParams.get('error');
-    };
-    expect(await errorOf({ response_type: 'token' })).toBe('unsupported_response_type');
-    expect(await errorOf({ code_challenge: undefined })).toBe('invalid_request');
-    expect(await errorOf({ code_challenge_method: 'plain' })).toBe('invalid_request');
-    expect(await errorOf({ code_challenge_method: undefined })).toBe('invalid_request');
-    expect(await errorOf({ code_challenge: 'short' })).toBe('invalid_request');
-    expect(await errorOf({ resource: 'https://other.example/mcp' })).toBe('invalid_target');
-    expect(await errorOf({ request_uri: 'https://evil.example/x' })).toBe('invalid_request');
-    expect(await errorOf({ response_mode: 'fragment' })).toBe('invalid_request');
+      expect([reply.status, reply.headers.get('location')]).toEqual([400, null]);
+      const page = await reply.text();
+      expect(page).not.toContain('http-equiv="refresh"');
+      expect(page).toContain('Go back to <bdi>app.example.com</bdi>');
+      const [, link = ''] = /href="([^"]*)"/.exec(page) ?? [];
+      const { searchParams } = new URL(link.replaceAll('&amp;', '&'));
+      expect(Object.fromEntries(searchParams)).toMatchObject({ error, iss: flow.base });
+    }
+    const browser = new Browser();
+    const request = await flow.openConsent(browser, flow.attempt());
+    const denied = await browser.post(`${flow.base}/consent`, { request, decision: 'deny' });
+    const page = await denied.text();
+    expect(page).toContain('You did not allow the access');
+    expect(page).not.toContain('http-equiv="refresh"');
+    expect(page).toContain('error=access_denied');
   });
 });
