@@ -34,11 +34,12 @@ export function answerTo({ id, params }) {
  * @param {number} port
  * @param {string} method
  * @param {object} params
+ * @param {Record<string, string>} [headers]
  */
-export function modernPost(port, method, params) {
+export function modernPost(port, method, params, headers = {}) {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: meta } });
   const name = 'name' in params ? { 'Mcp-Name': String(params.name) } : {};
-  return post(port, body, { 'MCP-Protocol-Version': revision, 'Mcp-Method': method, ...name });
+  return post(port, body, { 'MCP-Protocol-Version': revision, 'Mcp-Method': method, ...name, ...headers });
 }
 
 /**

@@ -1,8 +1,8 @@
 // Measures fullmcp, the official SDK and the bare floor in turn, in one run. --quick takes a fifth of the time;
 // --against <checkout> measures another build of fullmcp in the same rounds. With `engines` as the first argument, measures many
-// processes on each engine instead.
+// processes on each engine instead; with `auth`, the check of credentials.
 import { spawnSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -11,6 +11,12 @@ prepare();
 if (process.argv[2] === 'engines') {
   const { measureEngines } = await import('./engines/run.js');
   await measureEngines(process.argv.slice(3));
+  process.exit();
+}
+
+if (process.argv[2] === 'auth') {
+  const { measureAuth } = await import('./auth/run.js');
+  await measureAuth(process.argv.slice(3), otherBuild());
   process.exit();
 }
 
@@ -61,11 +67,14 @@ for (const name of ['floor', 'fullmcp']) {
 }
 
 if (!quick && against === undefined) {
+  const { auth } = JSON.parse(readFileSync(`${here}results.json`, 'utf8'));
   const results = {
     date: new Date().toISOString().slice(0, 10),
     node: process.version,
     budgets: table,
     medians: mapMedians(measured),
+    // Measured by a run of its own.
+    ...(auth && { auth }),
   };
   writeFileSync(`${here}results.json`, `${JSON.stringify(results, round, 2)}\n`);
 }

@@ -4,21 +4,23 @@ import { connect } from 'node:net';
 // HTTP/1.1 keep-alive clients that do as little work as possible: the bytes of the request are made once, and once the
 // length of a reply is known, a reply is that many bytes.
 
+/** @typedef {{ next: () => Buffer | undefined }} Requests Requests of which each is sent once. The run ends with the last one. */
+
 /**
  * Keeps `connections` busy for `ms`, one request at a time on each. `around` is called when the timed part begins and ends.
- * @param {{ port: number, request: string | ((connection: number) => string), connections: number, ms: number }} options
+ * @param {{ port: number, request: string | ((connection: number) => string) | Requests, connections: number, ms: number }} options
  * @param {() => Promise<unknown>} around
  */
 export async function runLoad({ port, request, connections, ms }, around = async () => undefined) {
-  const requestOf = typeof request === 'string' ? () => request : request;
+  const nextOf = typeof request === 'object' ? () => request.next : repeat(request);
   // Opened for each run, because a server closes connections that were idle between two rounds.
   const sockets = await Promise.all(Array.from({ length: connections }, () => open(port)));
-  const expected = await answerLength(sockets[0], requestOf(0));
+  const expected = await answerLength(sockets[0], nextOf(0)());
   const before = await around();
   const from = performance.now();
   const counts = await Promise.all(
     sockets.map((socket, connection) =>
-      keepBusy(socket, { bytes: Buffer.from(requestOf(connection)), expected, until: from + ms }),
+      keepBusy(socket, { next: nextOf(connection), expected, until: from + ms }),
     ),
   );
   const took = performance.now() - from;
@@ -27,7 +29,15 @@ export async function runLoad({ port, request, connections, ms }, around = async
   return { answers: counts.reduce((sum, count) => sum + count, 0), ms: took, before, after };
 }
 
-function keepBusy(socket, { bytes, expected, until }) {
+/** @param {string | ((connection: number) => string)} request */
+function repeat(request) {
+  return function nextOf(/** @type {number} */ connection) {
+    const bytes = Buffer.from(typeof request === 'string' ? request : request(connection));
+    return () => bytes;
+  };
+}
+
+function keepBusy(socket, { next, expected, until }) {
   return new Promise((resolve, reject) => {
     let received = 0;
     let answers = 0;
@@ -37,12 +47,13 @@ function keepBusy(socket, { bytes, expected, until }) {
       if (received < expected) return;
       received = 0;
       answers++;
-      if (performance.now() < until) socket.write(bytes);
+      const bytes = performance.now() < until ? next() : undefined;
+      if (bytes !== undefined) socket.write(bytes);
       else resolve(answers);
     });
     socket.on('error', reject);
     socket.on('close', () => reject(new Error('The server closed a busy connection.')));
-    socket.write(bytes);
+    socket.write(next() ?? reject(new Error('There are fewer requests than connections.')) ?? '');
   });
 }
 
@@ -62,7 +73,7 @@ async function answerLength(socket, request) {
 /**
  * Sends a request and reads the reply: the whole reply, or the beginning of an event stream.
  * @param {import('node:net').Socket} socket
- * @param {string} request
+ * @param {string | Buffer} request
  * @returns {Promise<string>}
  */
 export function ask(socket, request) {

@@ -28,16 +28,17 @@ export async function measureHttp({ rounds, roundMs, warmUpMs, against, only = O
       return { name, server, request };
     }),
   );
-  for (const one of running) await round(one, warmUpMs);
+  for (const one of running) await loadRound(one, warmUpMs);
   const figures = await interleaved(
-    Object.fromEntries(running.map((one) => [one.name, () => round(one, roundMs)])),
+    Object.fromEntries(running.map((one) => [one.name, () => loadRound(one, roundMs)])),
     rounds,
   );
   for (const { server } of running) await server.stop();
   return figures;
 }
 
-async function round({ server, request }, ms) {
+/** One round: the requests per second of wall time and of CPU time, and the share of a core that each side has used. */
+export async function loadRound({ server, request }, ms) {
   const load = { port: server.port, request, connections: CONNECTIONS, ms };
   const cpu = async () => ({ server: await server.ask({ what: 'cpu' }), client: process.cpuUsage() });
   const { answers, ms: took, before, after } = await runLoad(load, cpu);
