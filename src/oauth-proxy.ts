@@ -17,9 +17,17 @@ export type { KnownClient } from './oauth/proxy/clients/client.js';
 export type { Admit, AdmittedLogin } from './oauth/proxy/endpoints/parts.js';
 export type { OAuthProxy } from './oauth/proxy/oauth-proxy.js';
 export type { OAuthProxyOptions } from './oauth/proxy/options.js';
+export { type Auth0UpstreamOptions, auth0 } from './oauth/proxy/presets/auth0.js';
+export { type ClerkUpstreamOptions, clerk } from './oauth/proxy/presets/clerk.js';
+export { type CognitoUpstreamOptions, cognito } from './oauth/proxy/presets/cognito.js';
+export { type DiscordUpstreamOptions, discord } from './oauth/proxy/presets/discord.js';
 export { type EntraUpstreamOptions, entra } from './oauth/proxy/presets/entra.js';
 export { type GithubUpstreamOptions, github } from './oauth/proxy/presets/github.js';
+export { type GitlabUpstreamOptions, gitlab } from './oauth/proxy/presets/gitlab.js';
 export { type GoogleUpstreamOptions, google } from './oauth/proxy/presets/google.js';
+export { type KeycloakUpstreamOptions, keycloak } from './oauth/proxy/presets/keycloak.js';
+export { type OktaUpstreamOptions, okta } from './oauth/proxy/presets/okta.js';
+export { type WorkosUpstreamOptions, workos } from './oauth/proxy/presets/workos.js';
 export { type OpenIdOptions, openId, type UpstreamOptions } from './oauth/proxy/upstream/open-id.js';
 export type {
   IdTokenExpectations,

@@ -71,19 +71,33 @@ export function authorizationServerAddresses(issuer: string): readonly string[] 
   return path === '' ? inserted : [...inserted, `${origin}${path}/.well-known/openid-configuration`];
 }
 
+/** How metadata is searched for. */
+interface DiscoveryOptions extends DocumentOptions, IssuerExceptions {
+  /**
+   * Whether the keys must be found. A provider may have two documents, of which the one for OAuth lacks what is in the one for
+   * OpenID: it is then completed. Default: false.
+   */
+  readonly needsKeys?: boolean | undefined;
+}
+
 /** Finds and checks the metadata of an authorization server. */
 export async function discoverAuthorizationServer(
   issuer: string,
-  options: DocumentOptions & IssuerExceptions,
+  options: DiscoveryOptions,
 ): Promise<AuthorizationServer> {
   checkIssuer(issuer, options);
-  const { fetch, loopback, signal } = options;
+  const { fetch, loopback, signal, needsKeys = false } = options;
   const replies: string[] = [];
+  let incomplete: AuthorizationServer | undefined;
   for (const url of authorizationServerAddresses(issuer)) {
     const found = await fetchDocument(url, { fetch, hop, loopback, signal });
-    if ('json' in found) return readAuthorizationServer(found.json, { ...options, issuer, url });
-    replies.push(found.reply);
+    if ('json' in found) {
+      const server = { ...readAuthorizationServer(found.json, { ...options, issuer, url }), ...incomplete };
+      if (!needsKeys || server.jwks_uri !== undefined) return server;
+      incomplete = server;
+    } else replies.push(found.reply);
   }
+  if (incomplete !== undefined) return incomplete;
   throw new DocumentError(
     hop,
     'not_found',

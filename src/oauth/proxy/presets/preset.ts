@@ -30,10 +30,16 @@ export function checkPreset<Options extends UpstreamOptions>(
   }
 }
 
-/** Checks that an option is the URL of a site, and removes the slash at its end. */
-export function siteOf(preset: string, option: string, value: string): string {
+/** Checks that an option is the URL of a site, and removes the slash at its end. On an internal network, it may use http. */
+export function siteOf(
+  preset: string,
+  option: string,
+  value: string,
+  { isInternal = false }: { readonly isInternal?: boolean } = {},
+): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
-  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackUrl(url));
+  const isSafe =
+    url?.protocol === 'https:' || (url?.protocol === 'http:' && (isInternal || isLoopbackUrl(url)));
   if (url === undefined || !isSafe || /[?#@]/.test(value))
     throw new TypeError(`${preset}: \`${option}\` must be a URL with https, such as "https://example.com".`);
   return url.href.replace(/\/$/, '');

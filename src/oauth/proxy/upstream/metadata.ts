@@ -48,7 +48,8 @@ async function discover(provider: UpstreamProvider, options: DocumentOptions): P
       ...(endpoints.userinfo !== undefined && { userinfo_endpoint: endpoints.userinfo }),
       ...(endpoints.jwks !== undefined && { jwks_uri: endpoints.jwks }),
     };
-  const server = await discoverAuthorizationServer(issuer, { ...exceptions, ...options });
+  const needsKeys = provider.scopes.includes('openid');
+  const server = await discoverAuthorizationServer(issuer, { ...exceptions, ...options, needsKeys });
   if (pkce) requireS256(server, exceptions);
   for (const name of ['authorization_endpoint', 'token_endpoint'] as const)
     if (server[name] === undefined) throw new UpstreamError(`The metadata of ${issuer} has no ${name}.`);

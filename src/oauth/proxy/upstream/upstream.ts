@@ -187,8 +187,9 @@ export class Upstream {
         if (idToken !== undefined) idTokens.push(idToken);
         return repairTokenReply(response);
       },
-      // The hardened fetch decides; it allows http only on this computer.
-      [oauth.allowInsecureRequests]: this.#loopback === 'allow',
+      // The hardened fetch decides: http is for this computer, and for origins that the operator named.
+      [oauth.allowInsecureRequests]:
+        this.#loopback === 'allow' || this.#parts.privateHosts.some((host) => host.startsWith('http:')),
     };
     try {
       return await request(await this.#metadata(), options, idTokens);

@@ -83,4 +83,51 @@ describe('openId', () => {
     const failing = await setUp({}, {}, 500);
     expect((await failing.test.logIn()).error).toBe('temporarily_unavailable');
   });
+
+  it('completes a document for OAuth that lacks the keys with the one for OpenID', async () => {
+    const standIn = await UpstreamStandIn.start((tools) => ({
+      ...openIdRoutes(tools, {
+        issuer,
+        authorization: `${issuer}/authorize`,
+        token: `${issuer}/token`,
+        jwks: `${issuer}/jwks`,
+        discovery: `${issuer}/.well-known/openid-configuration`,
+        metadata: { authorization_endpoint: `${issuer}/other`, code_challenge_methods_supported: null },
+        method: 'basic',
+        claims: {},
+      }),
+      [`GET ${issuer}/.well-known/oauth-authorization-server`]: () => ({
+        json: {
+          issuer,
+          authorization_endpoint: `${issuer}/authorize`,
+          token_endpoint: `${issuer}/token`,
+          code_challenge_methods_supported: ['S256'],
+        },
+      }),
+    }));
+    const upstream = openId({ issuer, clientId: CLIENT_ID, clientSecret: CLIENT_SECRET });
+    const test = await UpstreamTest.start(upstream, standIn);
+    expect((await test.logIn()).auth.subject).toBe('user-1');
+    expect(standIn.to(`${issuer}/other`)).toEqual([]);
+  });
+
+  it('does not complete a document with that of another issuer', async () => {
+    const standIn = await UpstreamStandIn.start(() => ({
+      [`GET ${issuer}/.well-known/oauth-authorization-server`]: () => ({
+        json: {
+          issuer,
+          authorization_endpoint: `${issuer}/authorize`,
+          token_endpoint: `${issuer}/token`,
+          code_challenge_methods_supported: ['S256'],
+        },
+      }),
+      [`GET ${issuer}/.well-known/openid-configuration`]: () => ({
+        json: { issuer: 'https://evil.example.com', jwks_uri: 'https://evil.example.com/jwks' },
+      }),
+    }));
+    const upstream = openId({ issuer, clientId: CLIENT_ID, clientSecret: CLIENT_SECRET });
+    const test = await UpstreamTest.start(upstream, standIn);
+    await expect(test.begin()).resolves.toMatchObject({ url: expect.stringContaining('error=') });
+    expect(test.logs.join()).toMatch(/evil\.example\.com/);
+  });
 });
