@@ -7,11 +7,13 @@ import { type OAuthProxy, openId } from 'fullmcp/oauth-proxy';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import * as examples from '../../../examples/protect/proxy.js';
 import { server } from '../../../examples/protect/server.js';
+import * as upstreams from '../../../examples/protect/upstreams.js';
 import { startUpstream, UPSTREAM_SECRET } from '../../support/oauth/proxied-server.js';
 import { TestUser } from '../../support/oauth/user.js';
 
 // Runs the code that docs/oauth-proxy.md shows.
 
+const NAMES = ['GitHub', 'Google', 'Microsoft'];
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
   vi.unstubAllEnvs();
@@ -106,6 +108,15 @@ describe('the examples of docs/oauth-proxy.md', () => {
     const consent = await (await fetch(page)).text();
     expect(consent).toContain('Our assistant');
     expect(consent).toContain('Registered by the operator of this server');
+  });
+
+  test('name the providers', async () => {
+    const registration = { clientId: 'the client', clientSecret: 'the secret' };
+    const { withGithub, ...providers } = upstreams;
+    expect(withGithub(registration).callbackUrl).toBe('https://mcp.example.com/callback');
+    const made = Object.values(providers).map((make) => make(registration));
+    expect(made.map(({ name }) => name).sort()).toEqual(NAMES);
+    for (const { clientId } of made) expect(clientId).toBe('the client');
   });
 
   test('use the token of the provider only for a caller that has logged in there', async () => {

@@ -1,0 +1,49 @@
+import {
+  entra,
+  github,
+  google,
+  type OAuthProxy,
+  oauthProxy,
+  type UpstreamProvider,
+} from 'fullmcp/oauth-proxy';
+
+// The providers of docs/oauth-proxy.md, one by one. Each is an `upstream` of oauthProxy.
+
+/** The registration of this server at a provider. */
+interface Registration {
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+export function withGithub({ clientId, clientSecret }: Registration): OAuthProxy {
+  // #region proxy
+  const auth = oauthProxy({
+    upstream: github({ clientId, clientSecret }),
+    publicUrl: 'https://mcp.example.com/mcp',
+    scopes: { 'notes:read': 'Read your notes', 'notes:write': 'Add notes for you' },
+    admit: ({ user }) => ['octocat', 'hubot'].includes(String(user.claims?.['login'])),
+  });
+  // #endregion
+  return auth;
+}
+
+export function ofGoogle({ clientId, clientSecret }: Registration): UpstreamProvider {
+  // #region google
+  const upstream = google({ clientId, clientSecret, hostedDomain: 'example.com' });
+  // #endregion
+  return upstream;
+}
+
+export function ofGithub({ clientId, clientSecret }: Registration): UpstreamProvider {
+  // #region github
+  const upstream = github({ clientId, clientSecret });
+  // #endregion
+  return upstream;
+}
+
+export function ofEntra({ clientId, clientSecret }: Registration): UpstreamProvider {
+  // #region entra
+  const upstream = entra({ tenant: '8f1c0e2a-6f4d-4f43-9d0a-0c1b2a3d4e5f', clientId, clientSecret });
+  // #endregion
+  return upstream;
+}
