@@ -13,7 +13,10 @@ import { TestUser } from '../../support/oauth/user.js';
 
 // Runs the code that docs/oauth-proxy.md shows.
 
-const NAMES = ['GitHub', 'Google', 'Microsoft'];
+const NAMES = [
+  ...['Amazon Cognito', 'Auth0', 'Clerk', 'Discord', 'GitHub', 'GitLab', 'Google', 'Keycloak', 'Microsoft'],
+  ...['Okta', 'WorkOS'],
+];
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
   vi.unstubAllEnvs();
@@ -114,7 +117,7 @@ describe('the examples of docs/oauth-proxy.md', () => {
     const registration = { clientId: 'the client', clientSecret: 'the secret' };
     const { withGithub, ...providers } = upstreams;
     expect(withGithub(registration).callbackUrl).toBe('https://mcp.example.com/callback');
-    const made = Object.values(providers).map((make) => make(registration));
+    const made = Object.values(providers).flatMap((make) => make(registration));
     expect(made.map(({ name }) => name).sort()).toEqual(NAMES);
     for (const { clientId } of made) expect(clientId).toBe('the client');
   });
