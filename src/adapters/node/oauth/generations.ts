@@ -77,9 +77,9 @@ export class Generations {
   async #numbers(): Promise<number[]> {
     const prefix = `${this.#name}.`;
     return (await this.#files())
-      .filter((file) => file.startsWith(prefix))
+      .filter((file) => file.startsWith(prefix) && /^[1-9]\d*$/.test(file.slice(prefix.length)))
       .map((file) => Number(file.slice(prefix.length)))
-      .filter((number) => Number.isSafeInteger(number) && number > 0);
+      .filter((number) => Number.isSafeInteger(number + 1));
   }
 
   async #files(): Promise<string[]> {

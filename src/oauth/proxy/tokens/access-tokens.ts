@@ -34,6 +34,8 @@ export class AccessTokens {
   readonly #parts: AccessTokenParts;
   /** The newest last. The digest is the key, so that a dump of the memory contains no token. */
   readonly #checked = new Map<string, Checked>();
+  /** The number of grants that have ended: a check that began before the last one must not be kept. */
+  #ended = 0;
 
   constructor(parts: AccessTokenParts) {
     this.#parts = parts;
@@ -76,10 +78,12 @@ export class AccessTokens {
     const opened = await this.#parts.sealer.openFresh('access', token.slice(ACCESS_TOKEN_PREFIX.length));
     if (opened === undefined) throw invalidToken('The access token is not valid, or has expired.');
     const grantId = String(opened['g']);
+    const ended = this.#ended;
     const grant = await this.#find(grantId);
     if (grant === undefined || grant.clientId !== opened['c'])
       throw invalidToken('The access token was revoked, or its login has ended.');
     const auth = authOf(grant, opened['s'] as string[], opened['e'] as number);
+    if (ended !== this.#ended) return auth;
     const [oldest] = this.#checked.size >= MAX_CHECKED ? this.#checked.keys() : [];
     if (oldest !== undefined) this.#checked.delete(oldest);
     this.#checked.set(digest, { auth, grantId, until: performance.now() + this.#parts.recheckMs });
@@ -88,6 +92,7 @@ export class AccessTokens {
 
   /** Forgets the checks of a grant that has ended. */
   forget(grantId: string): void {
+    this.#ended++;
     for (const [digest, checked] of this.#checked)
       if (checked.grantId === grantId) this.#checked.delete(digest);
   }

@@ -1,6 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import { shorten } from '../../../protocol/encoding/shorten.js';
 import { DocumentError } from '../../documents/document-error.js';
+import { conceal } from '../../fetch/conceal.js';
 import { SafeFetchError } from '../../fetch/safe-fetch.js';
 
 /** Errors after which a refresh token is of no use. The second is GitHub's. */
@@ -34,8 +35,7 @@ export function toUpstreamError(
   secrets: readonly (string | undefined)[] = [],
 ): UpstreamError {
   if (error instanceof UpstreamError) return error;
-  const clean = (text: string): string =>
-    secrets.reduce<string>((rest, one) => (one ? rest.replaceAll(one, '…') : rest), shorten(text, 500));
+  const clean = (text: string): string => shorten(conceal(text, secrets), 500);
   if (error instanceof oauth.ResponseBodyError || error instanceof oauth.AuthorizationResponseError) {
     const { error: code, error_description: description } = error;
     const said = clean(description === undefined ? code : `${code}: ${description}`);

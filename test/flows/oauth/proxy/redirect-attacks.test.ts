@@ -21,6 +21,19 @@ describe('oauthProxy against tricks with redirect URIs', () => {
       'https://APP.example.com/callback',
       'https://app.example.com/Callback',
       'https://app.example.com/%63allback',
+      'https://app.example.com./callback',
+      'https://app.example.com:443/callback',
+      'https://app.example.com/callback%00',
+      'https://app.example.com/callback%0d%0aLocation:%20https://evil.example',
+      'https://app.example.com/callback\tx',
+      'https://app\uff0eexample.com/callback',
+      'https://app.ex\u0430mple.com/callback',
+      'https://app.example.com/callback\u200b',
+      'https://app.example.com\u2044@evil.example/callback',
+      'https:app.example.com/callback',
+      'https:///app.example.com/callback',
+      'https://evil.example/?x=https://app.example.com/callback',
+      'com.example.app:/callback',
       'http://app.example.com/callback',
       ' https://app.example.com/callback',
       '//app.example.com/callback',
@@ -48,7 +61,9 @@ describe('oauthProxy against tricks with redirect URIs', () => {
 
   it('allows another port for an application on this computer, and nothing else that differs', async () => {
     const { flow } = await setUp();
-    await flow.register({ redirect_uris: ['http://127.0.0.1:5000/callback', 'http://localhost/cb?x=1'] });
+    await flow.register({
+      redirect_uris: ['http://127.0.0.1:5000/callback', 'http://localhost/cb?x=1', 'http://[::1]/six'],
+    });
     const statusOf = async (uri: string) =>
       (await fetch(flow.authorizeUrl(flow.attempt({ redirect_uri: uri })), { redirect: 'manual' })).status;
     for (const uri of [
@@ -56,6 +71,7 @@ describe('oauthProxy against tricks with redirect URIs', () => {
       'http://127.0.0.1:49152/callback',
       'http://127.0.0.1/callback',
       'http://localhost:1234/cb?x=1',
+      'http://[::1]:4000/six',
     ])
       expect([uri, await statusOf(uri)]).toEqual([uri, 200]);
     for (const uri of [
@@ -67,6 +83,22 @@ describe('oauthProxy against tricks with redirect URIs', () => {
       'http://127.0.0.1:5000@evil.example/callback',
       'http://127.0.0.1:99999/callback',
       'http://127.0.0.1.evil.example/callback',
+      'http://127.0.0.1./callback',
+      'http://127.1:5000/callback',
+      'http://2130706433/callback',
+      'http://0x7f.0.0.1/callback',
+      'http://0.0.0.0:5000/callback',
+      'http://[::ffff:127.0.0.1]:5000/callback',
+      'http://[::1]:4000/callback',
+      'http://[0:0:0:0:0:0:0:1]/six',
+      'http://[::1%25eth0]/six',
+      'http://LOCALHOST:1234/cb?x=1',
+      'http://localhost.:1234/cb?x=1',
+      'http://x.localhost:1234/cb?x=1',
+      'http://localhost:1234\\@evil.example/cb?x=1',
+      'http://127.0.0.1:5000/callback?',
+      'http://127.0.0.1:/callback',
+      'http://127.0.0.1:+80/callback',
       'http://localhost:1234/cb?x=2',
       'http://localhost:1234/cb?x=1#y',
     ])

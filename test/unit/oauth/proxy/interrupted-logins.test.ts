@@ -283,6 +283,32 @@ describe('oauthProxy against forged tokens and floods', () => {
     expect((await replica.refresh(clientId, refresh)).status).toBe(200);
   });
 
+  it('does not remember a check that was under way when the login ended', async () => {
+    const inner = memoryStore();
+    let release: (() => void) | undefined;
+    const store: Store = {
+      ...inner,
+      async get(key) {
+        const entry = await inner.get(key);
+        const gate = release === undefined ? undefined : new Promise<void>((go) => (release = go));
+        await gate;
+        return entry;
+      },
+    };
+    const replica = await Replica.start(store, new FakeProvider(), { recheckMs: 60_000 });
+    const { access_token: token, clientId } = await tokensOf(replica);
+    release = () => undefined;
+    const begun = release;
+    const checking = replica.check(token);
+    await vi.waitFor(() => expect(release).not.toBe(begun));
+    const go = release;
+    release = undefined;
+    expect((await replica.post('/revoke', { client_id: clientId, token })).status).toBe(200);
+    go();
+    await checking;
+    await expect(replica.check(token)).rejects.toMatchObject({ code: 'unauthorized' });
+  });
+
   it('does not take the challenge itself for its verifier', async () => {
     const { replica } = await setUp();
     const { form } = await codeOf([replica, replica, replica, replica]);
