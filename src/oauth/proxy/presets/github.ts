@@ -98,8 +98,8 @@ class GithubApi {
   /** The user of a token; undefined if the token has ended, or is of another app: the profile alone does not tell. */
   async check(token: string, fetch: SafeFetch): Promise<JsonObject | undefined> {
     const { status, body } = await this.#manage('POST', token, fetch);
-    // GitHub answers so for every token that is not one of this app.
-    if (status === 404 || status === 422) return undefined;
+    // All other replies, such as 422 for too many requests, say nothing about the token.
+    if (status === 404) return undefined;
     const user = body?.['user'];
     if (status !== 200 || !isObject(user) || typeof user['id'] !== 'number')
       throw new Error(`The API replied to the check of a token with ${status}.`);

@@ -37,7 +37,9 @@ export async function identifyByIdToken(
   // OpenID Connect Core 1.0, section 5.3.2: the facts may be about another user.
   if (more['sub'] !== undefined && more['sub'] !== claims['sub'])
     throw new Error('The userinfo endpoint described another user.');
-  return identityOf({ ...more, ...claims });
+  // Who vouches for an address must be the one who named it.
+  const { email_verified: _, ...others } = claims;
+  return identityOf({ ...more, ...(more['email'] === undefined ? claims : others) });
 }
 
 /** The facts of the userinfo endpoint; none if there is no such endpoint, or the token is not for it. */

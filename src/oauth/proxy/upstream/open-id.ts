@@ -23,6 +23,11 @@ export interface OpenIdOptions extends UpstreamOptions {
   readonly authentication?: ClientAuthentication | string | undefined;
   /** The issuer, exactly as its metadata writes it. */
   readonly issuer: string;
+  /**
+   * Whether requests for authorization are sent to the provider first, and the browser gets only their name (RFC 9126). Default: if
+   * the metadata of the provider requires it. Set it if only your registration requires it.
+   */
+  readonly pushedRequests?: boolean | undefined;
   /** The exceptions for metadata that breaks a rule. Default: none. */
   readonly exceptions?: IssuerExceptions | undefined;
 }
@@ -44,6 +49,7 @@ export function openId(options: OpenIdOptions): UpstreamProvider {
     );
   if (typeof clientId !== 'string' || clientId === '')
     throw new TypeError('openId: `clientId` must be the client id of your registration at the provider.');
+  const { pushedRequests } = options;
   const { name = new URL(issuer).host, scopes = ['openid', 'profile', 'email'] } = options;
   const asked = [...new Set(['openid', ...scopes])];
   return {
@@ -54,6 +60,7 @@ export function openId(options: OpenIdOptions): UpstreamProvider {
     authentication,
     exceptions,
     authorizationParameters,
+    pushedRequests,
     scopes: asked,
     identify: (login, context) =>
       identifyByIdToken(login, context, { wantsUserinfo: asked.includes('email') }),

@@ -100,6 +100,11 @@ export interface UpstreamProvider {
   readonly authorizationParameters?: Readonly<Record<string, string>> | undefined;
   /** More parameters for the token endpoint, such as `audience`. Default: none. */
   readonly tokenParameters?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Whether requests for authorization are sent to the provider first, and the browser gets only their name (RFC 9126). Default: if
+   * the metadata of the provider requires it. Set it if only your registration requires it.
+   */
+  readonly pushedRequests?: boolean | undefined;
   /** Whether PKCE is used. Default: true. Set it to false only for a provider that fails with it. */
   readonly pkce?: boolean | undefined;
   /** Changes replies of the token endpoint that mean the right thing and say it in another form. Default: the repairs of `oauth()`. */

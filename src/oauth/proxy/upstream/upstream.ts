@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi';
-import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
+import type { JsonObject } from '../../../jsonrpc/message.js';
 import {
   type ClientAuthentication,
   noAuthentication,
@@ -12,6 +12,7 @@ import type { SafeFetch } from '../../fetch/safe-fetch.js';
 import { type KeySet, remoteKeySet, verifyIdToken } from './id-token.js';
 import { upstreamMetadata } from './metadata.js';
 import type { UpstreamContext, UpstreamLogin, UpstreamProvider, UpstreamTokens } from './provider.js';
+import { idTokenOf, secretMethodOf, tokensOf } from './token-reply.js';
 import { toUpstreamError, UpstreamError } from './upstream-error.js';
 
 // Requests to the provider behind the proxy: PKCE, state and nonce of our own, and tokens that stay here.
@@ -31,8 +32,6 @@ interface UpstreamParts {
   /** Hosts on a private network that the operator named. */
   readonly privateHosts: readonly string[];
 }
-
-const MAX_TOKEN_LENGTH = 64 * 1024;
 
 /** The provider behind the proxy. */
 export class Upstream {
@@ -60,22 +59,57 @@ export class Upstream {
   }
 
   /** The address where the user logs in. */
-  async authorizationUrl({ state, verifier, nonce }: UpstreamSecrets): Promise<string> {
-    const { scopes, authorizationParameters = {}, pkce = true } = this.provider;
+  async authorizationUrl(secrets: UpstreamSecrets): Promise<string> {
     const server = await this.#metadata();
+    const { clientId, pushedRequests = server.require_pushed_authorization_requests ?? false } =
+      this.provider;
+    const parameters = await this.#authorizationParameters(secrets);
     const url = new URL(server.authorization_endpoint as string);
-    if (scopes.length > 0) url.searchParams.set('scope', scopes.join(' '));
-    for (const [name, value] of Object.entries(authorizationParameters)) url.searchParams.set(name, value);
-    url.searchParams.set('response_type', 'code');
-    url.searchParams.set('client_id', this.provider.clientId);
-    url.searchParams.set('redirect_uri', this.#parts.callback);
-    url.searchParams.set('state', state);
-    if (scopes.includes('openid')) url.searchParams.set('nonce', nonce);
-    if (pkce) {
-      url.searchParams.set('code_challenge', await oauth.calculatePKCECodeChallenge(verifier));
-      url.searchParams.set('code_challenge_method', 'S256');
-    }
+    const shown = pushedRequests
+      ? { client_id: clientId, request_uri: await this.#push(parameters, secrets) }
+      : parameters;
+    for (const [name, value] of Object.entries(shown)) url.searchParams.set(name, value);
     return url.href;
+  }
+
+  async #authorizationParameters({
+    state,
+    verifier,
+    nonce,
+  }: UpstreamSecrets): Promise<Record<string, string>> {
+    const { scopes, authorizationParameters, clientId, pkce = true } = this.provider;
+    return {
+      ...(scopes.length > 0 && { scope: scopes.join(' ') }),
+      ...authorizationParameters,
+      response_type: 'code',
+      client_id: clientId,
+      redirect_uri: this.#parts.callback,
+      state,
+      ...(scopes.includes('openid') && { nonce }),
+      ...(pkce && {
+        code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+      }),
+    };
+  }
+
+  /** Sends the parameters to the provider, so that the browser never has them (RFC 9126). Returns the name of the request. */
+  #push(parameters: Readonly<Record<string, string>>, { state, nonce }: UpstreamSecrets): Promise<string> {
+    return this.#run('the pushed request', [state, nonce], async (server, options) => {
+      if (server.pushed_authorization_request_endpoint === undefined)
+        throw new UpstreamError(
+          `The metadata of ${server.issuer} has no pushed_authorization_request_endpoint, which is needed to push requests.`,
+        );
+      const response = await oauth.pushedAuthorizationRequest(
+        server,
+        this.#client,
+        this.#authentication(server),
+        parameters,
+        options,
+      );
+      const reply = await oauth.processPushedAuthorizationResponse(server, this.#client, response);
+      return reply.request_uri;
+    });
   }
 
   /** Redeems the code of a callback. Checks `state` and `iss` first. */
@@ -220,32 +254,4 @@ interface RequestOptions {
     },
   ) => Promise<Response>;
   [oauth.allowInsecureRequests]: boolean;
-}
-
-function tokensOf(reply: oauth.TokenEndpointResponse): UpstreamTokens {
-  const { access_token: accessToken, refresh_token: refreshToken, expires_in: expiresIn, scope } = reply;
-  for (const token of [accessToken, refreshToken])
-    if (token !== undefined && token.length > MAX_TOKEN_LENGTH)
-      throw new UpstreamError(`A token has more than ${MAX_TOKEN_LENGTH} characters.`);
-  return {
-    accessToken,
-    refreshToken,
-    expiresAt: expiresIn === undefined ? undefined : Date.now() + expiresIn * 1000,
-    scope,
-  };
-}
-
-function secretMethodOf({ token_endpoint_auth_methods_supported: supported }: AuthorizationServer): string {
-  const methods = ['client_secret_basic', 'client_secret_post', 'client_secret_jwt'];
-  return methods.find((method) => supported?.includes(method)) ?? 'client_secret_basic';
-}
-
-/** The ID token of a reply. The checks of oauth4webapi do not know the exceptions of providers, so it never sees the token. */
-async function idTokenOf(response: Response): Promise<string | undefined> {
-  try {
-    const body: unknown = await response.json();
-    return isObject(body) && typeof body['id_token'] === 'string' ? body['id_token'] : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,6 @@
 import { type OpenIdOptions, openId } from 'fullmcp/oauth-proxy';
 import { describe, expect, it } from 'vitest';
+import type { Answer } from '../../../support/oauth/stand-ins/stand-in.js';
 import { UpstreamTest } from '../../../support/oauth/upstreams/login.js';
 import {
   CLIENT_ID,
@@ -70,6 +71,11 @@ describe('openId', () => {
     expect(test.logs.join()).toMatch(/userinfo endpoint described another user/);
   });
 
+  it('does not take an address from the one and its verification from the other', async () => {
+    const { test } = await setUp({ claims: { email_verified: true }, user: { email: 'eve@example.com' } });
+    expect((await test.logIn()).auth.email).toBeUndefined();
+  });
+
   it('takes no facts about an unnamed user', async () => {
     const { test } = await setUp({
       user: { sub: undefined, email: 'eve@example.com', email_verified: true },
@@ -129,5 +135,72 @@ describe('openId', () => {
     const test = await UpstreamTest.start(upstream, standIn);
     await expect(test.begin()).resolves.toMatchObject({ url: expect.stringContaining('error=') });
     expect(test.logs.join()).toMatch(/evil\.example\.com/);
+  });
+
+  describe('with pushed requests', () => {
+    const par = `${issuer}/par`;
+    const pushed = async (answer: Answer, options: Partial<OpenIdOptions> = { pushedRequests: true }) => {
+      const standIn = await UpstreamStandIn.start((tools) => ({
+        ...openIdRoutes(tools, {
+          issuer,
+          authorization: `${issuer}/authorize`,
+          token: `${issuer}/token`,
+          jwks: `${issuer}/jwks`,
+          discovery: `${issuer}/.well-known/openid-configuration`,
+          metadata: { pushed_authorization_request_endpoint: par },
+          method: 'basic',
+          claims: {},
+        }),
+        [`POST ${par}`]: () => answer,
+      }));
+      const upstream = openId({ issuer, clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, ...options });
+      const test = await UpstreamTest.start(upstream, standIn);
+      return { standIn, test, url: new URL((await test.begin()).url) };
+    };
+
+    it('authenticates, and shows the browser only the name of the request', async () => {
+      const { standIn, url } = await pushed({
+        status: 201,
+        json: { request_uri: 'urn:x:1', expires_in: 60 },
+      });
+      expect(url.href).toBe(`${issuer}/authorize?client_id=${CLIENT_ID}&request_uri=urn%3Ax%3A1`);
+      const [asked] = standIn.to(par);
+      expect(asked?.header('authorization')).toMatch(/^Basic /);
+      expect([...(asked?.form.keys() ?? [])].sort()).toEqual([
+        'client_id',
+        'code_challenge',
+        'code_challenge_method',
+        'nonce',
+        'redirect_uri',
+        'response_type',
+        'scope',
+        'state',
+      ]);
+    });
+
+    it('is the choice of the registration if the metadata does not require it', async () => {
+      const { standIn } = await pushed({ status: 500 }, {});
+      expect(standIn.to(par)).toEqual([]);
+    });
+
+    it.each([
+      [
+        { status: 400, json: { error: 'invalid_request', error_description: 'No.' } },
+        /pushed request.*invalid_request/,
+      ],
+      [{ status: 201, json: { expires_in: 60 } }, /request_uri/],
+      [{ status: 503, json: {} }, /pushed request/],
+    ])('fails the login if the provider refuses the request: %j', async (answer, message) => {
+      const { test, url } = await pushed(answer);
+      expect(url.searchParams.get('error')).toBe('temporarily_unavailable');
+      expect(test.logs.join()).toMatch(message);
+      expect(test.logs.join()).not.toContain(CLIENT_SECRET);
+    });
+
+    it('fails the login if the provider has no endpoint for them', async () => {
+      const { test } = await setUp({}, { pushedRequests: true });
+      expect(new URL((await test.begin()).url).searchParams.get('error')).toBe('temporarily_unavailable');
+      expect(test.logs.join()).toMatch(/pushed_authorization_request_endpoint/);
+    });
   });
 });

@@ -79,12 +79,12 @@ describe('github', () => {
     await expect(test.check(next.tokens.access_token)).rejects.toMatchObject({ code: 'unauthorized' });
   });
 
-  it('keeps the login while GitHub cannot be asked', async () => {
+  it.each([401, 422, 403, 502])('keeps the login while GitHub cannot be asked: %i', async (status) => {
     let isDown = false;
     const standIn = await UpstreamStandIn.start((tools) => {
       const routes = githubRoutes()(tools);
       const check = `POST ${CHECK}` as const;
-      return { ...routes, [check]: (asked) => (isDown ? { status: 502 } : (routes[check]?.(asked) ?? {})) };
+      return { ...routes, [check]: (asked) => (isDown ? { status } : (routes[check]?.(asked) ?? {})) };
     });
     const test = await UpstreamTest.start(github(registration), standIn);
     const { tokens } = await test.logIn();
