@@ -85,14 +85,15 @@ export function createEndpoint<Raw>(
   options: EndpointOptions & { readonly auth?: TransportAuth<Raw> } = {},
   edge: EndpointEdge | undefined = protect(server, options),
 ): HttpEndpoint {
-  const { sessions = true, secret, path } = options;
+  const known = withPublicUrl(server, options);
+  const { sessions = true, secret, path } = known;
   if (path !== undefined) checkPath(path, '"path"');
   if (secret !== undefined) server.provideSecret?.(secret);
   const warn = (message: string): void => server.logger?.('warning', message);
   const endpoint = httpEndpoint(
     server.dispatch,
-    { ...options, protectedBy: edge?.auth, warn, isReady: server.shared?.isReady },
-    sessions ? httpSessions(server.dispatch, { ...options, warn, shared: server.shared }) : undefined,
+    { ...known, protectedBy: edge?.auth, warn, isReady: server.shared?.isReady },
+    sessions ? httpSessions(server.dispatch, { ...known, warn, shared: server.shared }) : undefined,
   );
   if (edge === undefined) {
     if (server.isGuarded) warn(RULES_WITHOUT_AUTH);
@@ -121,8 +122,9 @@ export interface EndpointEdge {
 /** Makes the authorization of a transport from its own `auth`, or else from that of the server; undefined if there is neither. */
 export function protect<Raw>(
   server: DispatchSource,
-  { auth, path, publicUrl }: EndpointOptions & { readonly auth?: TransportAuth<Raw> },
+  options: EndpointOptions & { readonly auth?: TransportAuth<Raw> },
 ): EndpointEdge | undefined {
+  const { auth, path, publicUrl } = withPublicUrl(server, options);
   const { logger: log = logToConsole } = server;
   const masked = (error: unknown, where: string): McpError =>
     new McpError('internal_error', mask(error, where, log), { status: 500 });
@@ -137,6 +139,21 @@ export function protect<Raw>(
   const source = own ?? server.auth;
   if (source === undefined) return undefined;
   return { auth: new EdgeAuth({ ...parts, source }), close: async () => own?.close() };
+}
+
+/** The options of a transport, with the public URL that its provider knows. Throws if the two have different ones. */
+export function withPublicUrl<
+  Options extends EndpointOptions & { readonly auth?: TransportAuth<never> | undefined },
+>(server: DispatchSource, options: Options): Options {
+  const { auth = server.auth?.provider, publicUrl } = options;
+  const known = typeof auth === 'object' ? auth?.publicUrl : undefined;
+  if (known === undefined) return options;
+  if (publicUrl === undefined) return { ...options, publicUrl: known };
+  // A slash at the end does not matter: clients leave it out, or add it.
+  if (publicUrl.replace(/\/$/, '') === known.replace(/\/$/, '')) return options;
+  throw new TypeError(
+    `"publicUrl" is ${publicUrl}, but that of "auth" is ${known}: clients would ask for tokens for the first, and get them for the second. Use the same URL, or leave out the first.`,
+  );
 }
 
 async function nothing(): Promise<void> {

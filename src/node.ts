@@ -15,7 +15,7 @@ import {
 import { type Serving, serveOnNode, urlOf } from './adapters/node/server/serve.js';
 import { upgrades } from './adapters/node/server/upgrades.js';
 import { isWorker, primaryCluster, serveWithWorkers } from './adapters/node/workers/workers.js';
-import { createEndpoint, type DispatchSource, protect } from './http.js';
+import { createEndpoint, type DispatchSource, protect, withPublicUrl } from './http.js';
 import { foreignHandlerNames, handlerKeys } from './legacy/server/http/handler-keys.js';
 import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
 import { checkRuntime } from './protocol/checks/runtime.js';
@@ -41,7 +41,7 @@ export type { Serving } from './adapters/node/server/serve.js';
  */
 export async function serve(server: ServedServer, options: ServeOptions = {}): Promise<Serving> {
   checkServeOptions(options);
-  const effective = withOwnHost(withSecrets(options, withEnvironment(options)));
+  const effective = withPublicUrl(server, withOwnHost(withSecrets(options, withEnvironment(options))));
   const { path = '/mcp', websocket = {}, workers } = effective;
   if (workers !== undefined && !isWorker()) return servePrimary(server, effective, workers);
   const clusterUrl = globalThis.process.env['MCP_CLUSTER_URL'];

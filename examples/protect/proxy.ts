@@ -24,7 +24,7 @@ export async function start(settings: Settings): Promise<Serving> {
     scopes: { 'notes:read': 'Read your notes', 'notes:write': 'Add notes for you' },
   });
   console.log(`The redirect URI to register at the provider: ${auth.callbackUrl}`);
-  const serving = await serve(server, { auth, publicUrl, secret });
+  const serving = await serve(server, { auth, secret });
   // #endregion
   return serving;
 }
@@ -79,7 +79,7 @@ export function inExpress(options: Omit<OAuthProxyOptions, 'path'>): Express {
   // #region express
   const auth = oauthProxy({ ...options, path: '/mcp' }); // the path of the mount
   const app = express();
-  app.use('/mcp', createNodeHandler(server, { auth, publicUrl: String(options.publicUrl) }));
+  app.use('/mcp', createNodeHandler(server, { auth }));
   // #endregion
   return app;
 }

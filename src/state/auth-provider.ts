@@ -55,6 +55,11 @@ export interface AuthProvider {
   readonly schemes?: readonly string[] | undefined;
   /** The facts for the protected resource metadata; undefined if clients cannot log in anywhere. */
   readonly resource?: ResourceFacts | undefined;
+  /**
+   * The URL of the server as clients see it, if the provider has to know it. Transports use it as their `publicUrl` if they have
+   * none. Default: the provider does not know it.
+   */
+  readonly publicUrl?: string | undefined;
   /** Replies to requests for pages of its own; undefined if the request is not for one. Called with each request that no other route takes. */
   readonly handle?: ((request: Request) => Promise<Response> | undefined) | undefined;
   /** Called before the first request. A provider that several servers use is started once for each. Default: nothing. */

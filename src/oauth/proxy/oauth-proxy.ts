@@ -147,6 +147,7 @@ export function makeOAuthProxy(runtime: ProxyRuntime): (options: OAuthProxyOptio
     return {
       issuer: addresses.issuer,
       callbackUrl: endpointUrl(addresses, 'callback'),
+      publicUrl: addresses.resource,
       optional: options.optional ?? false,
       resource: {
         authorizationServers: [addresses.issuer],

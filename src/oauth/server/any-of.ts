@@ -18,6 +18,7 @@ export function anyOf(...providers: readonly AuthProvider[]): AuthProvider {
   return {
     optional: providers.some(({ optional }) => optional),
     schemes: unique(providers.flatMap(({ schemes = ['Bearer'] }) => schemes)),
+    publicUrl: providers.find(({ publicUrl }) => publicUrl !== undefined)?.publicUrl,
     // A provider may learn its facts when it starts.
     get resource() {
       return mergeFacts(providers.flatMap(({ resource }) => resource ?? []));

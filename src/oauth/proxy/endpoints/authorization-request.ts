@@ -60,7 +60,7 @@ export function checkResource(resource: string | undefined, own: string): void {
   if (resource === undefined || resource === own || resource === `${own}/` || `${resource}/` === own) return;
   throw new OAuthError(
     'invalid_target',
-    'resource must be the URL of this MCP server, as its metadata has it.',
+    `resource must be ${own}, the URL of this MCP server. Connect to it by that URL.`,
   );
 }
 
