@@ -180,6 +180,12 @@ export class IssuerKeys {
 
   #store(set: JSONWebKeySet): void {
     const before = this.#loaded;
+    if (set.keys.length === 0) {
+      this.#loaded = undefined;
+      if (before !== undefined) this.#parts.onRemoved();
+      // The issuer has withdrawn its keys, or is in trouble: no token is valid, but nobody should have to log in anew.
+      throw new Error('Its key set has no public key.');
+    }
     const prints = new Set(set.keys.map((key) => canonical(key)));
     const isSame =
       before !== undefined &&
