@@ -1,12 +1,13 @@
 import { createServer, type Revision, tool } from 'fullmcp';
 import { bearer } from 'fullmcp/auth';
 import { type Client, connect } from 'fullmcp/client';
+import { createHandler } from 'fullmcp/http';
 import { serve } from 'fullmcp/node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { openEvents, send } from '../../support/http/http.js';
 import { modern } from '../../support/http/modern.js';
-import { openSession } from '../../support/http/sessions.js';
+import { initializeMessage, jsonHeaders, openSession } from '../../support/http/sessions.js';
 
 // Two callers of one server, each with a real token, over every transport and era: nothing of one is the other's.
 
@@ -195,5 +196,59 @@ describe('A stream of another session', () => {
     expect((await send(url, { method: 'DELETE', headers: stolen })).status).toBe(404);
     expect((await ann.post(answer, headersOf('ann'))).status).toBe(202);
     expect((await events.rest()).map(({ data }) => data).join()).toContain('done');
+  });
+});
+
+describe('A session that another process has opened', () => {
+  const auth = bearer((token) => ({ subject: token, issuer: 'https://a.example' }), { optional: true });
+  const secret = 'a secret that both processes have, 32+';
+  const replica = () => {
+    const server = createServer({ name: 'replica', version: '1.0.0', logger: () => undefined, tools: {} });
+    return createHandler(server, { auth, secret });
+  };
+  type Replica = ReturnType<typeof replica>;
+
+  function request(
+    method: string,
+    id: string | undefined,
+    token: string | undefined,
+    body?: object,
+  ): Request {
+    return new Request('http://localhost/mcp', {
+      method,
+      headers: {
+        ...jsonHeaders,
+        ...(id !== undefined && { 'mcp-session-id': id }),
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+  }
+
+  async function open(at: Replica, token: string | undefined): Promise<string> {
+    const reply = await at(request('POST', undefined, token, initializeMessage('2025-11-25')));
+    return String(reply.headers.get('mcp-session-id'));
+  }
+
+  const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+  const statusOf = async (at: Replica, method: string, id: string, token: string | undefined) =>
+    (await at(request(method, id, token, method === 'POST' ? ping : undefined))).status;
+
+  it.each([
+    ['ann', 'bob'],
+    ['ann', undefined],
+    [undefined, 'ann'],
+  ])('by the caller %s does not exist for the caller %s, neither there nor here', async (owner, thief) => {
+    const [there, here] = [replica(), replica()];
+    const id = await open(there, owner);
+    for (const at of [here, there, here])
+      for (const method of ['POST', 'GET', 'DELETE'])
+        expect([method, await statusOf(at, method, id, thief)]).toEqual([method, 404]);
+    // The owner's first request to the process makes the session from its id.
+    for (const at of [here, there]) {
+      expect(await statusOf(at, 'POST', id, owner)).toBe(200);
+      expect(await statusOf(at, 'POST', id, thief)).toBe(404);
+    }
+    await Promise.all([there.close(), here.close()]);
   });
 });
