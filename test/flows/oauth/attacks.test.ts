@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -197,5 +198,23 @@ describe('oauth, under attack', () => {
     expect(texts).toEqual(['read', 'read']);
     expect(server.count('/token', 'refresh_token')).toBe(1);
     expect(user.opened).toHaveLength(1);
+  });
+
+  it('takes over the lock of a process that was killed while it held it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'fullmcp-oauth-'));
+    closing.push(() => rm(folder, { recursive: true, force: true }));
+    const key = 'k'.repeat(32);
+    const script = fileURLToPath(new URL('../fixtures/lock-and-wait.mjs', import.meta.url));
+    const child = spawn(process.execPath, [script, folder, key, 'a'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    closing.push(() => child.kill('SIGKILL'));
+    await once(child.stdout, 'data');
+    const store = fileTokenStore({ folder, key });
+    const early = store.lock('a', { ms: 1000, signal: AbortSignal.timeout(200) });
+    await expect(early).rejects.toMatchObject({ name: 'TimeoutError' });
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await (await store.lock('a', { ms: 1000, signal: AbortSignal.timeout(10_000) }))();
   });
 });

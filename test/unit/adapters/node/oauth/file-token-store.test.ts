@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { tokenStoreContract } from 'fullmcp/testing';
@@ -64,6 +64,30 @@ describe('fileTokenStore', () => {
     await store.get('a');
     await store.get('b');
     expect(hook).toHaveBeenCalledTimes(2);
+  });
+
+  it('ignores files that it did not write, and one that a crash left half-written', async () => {
+    const own = join(folder, 'strange');
+    const store = fileTokenStore({ folder: own, key });
+    await store.set('a', 'first');
+    const [file = ''] = await filesUnder(own);
+    const names = ['value.1e9', 'value.0x99', 'value.05', 'value.', 'value.2.bak', 'value.9007199254740991'];
+    for (const name of [...names, 'tmp-1-abc', `tmp-${Date.now()}-abc`])
+      await writeFile(join(file, '..', name), 'half');
+    expect(await store.get('a')).toBe('first');
+    await store.set('a', 'second');
+    expect(await fileTokenStore({ folder: own, key }).get('a')).toBe('second');
+    const left = (await filesUnder(own)).map((path) => path.slice(path.lastIndexOf('/') + 1));
+    // An old half-written file is removed; a new one may be of a process that is still writing.
+    expect(left).not.toContain('tmp-1-abc');
+  });
+
+  it('keeps its files from others in a folder that others can read', async () => {
+    const own = join(folder, 'open');
+    await mkdir(own, { mode: 0o755 });
+    await chmod(own, 0o755);
+    await fileTokenStore({ folder: own, key }).set('a', 'value');
+    for (const entry of await readdir(own)) expect((await stat(join(own, entry))).mode & 0o777).toBe(0o700);
   });
 
   it('frees at once the lock of a process that has died', async () => {
