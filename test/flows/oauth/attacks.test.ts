@@ -192,7 +192,7 @@ describe('oauth, under attack', () => {
     for (const token of server.issued) await (await server.provider.AccessToken.find(token))?.destroy();
     const before = server.mcp.requests;
     isReady = () => server.mcp.requests >= before + 40;
-    const script = fileURLToPath(new URL('../fixtures/oauth-process.mjs', import.meta.url));
+    const script = fileURLToPath(new URL('../fixtures/oauth/call-many.mjs', import.meta.url));
     const processes = [1, 2].map(() => run(process.execPath, [script, server.url, folder, key]));
     const texts = (await Promise.all(processes)).map(({ stdout }) => stdout.trim());
     expect(texts).toEqual(['read', 'read']);
@@ -204,7 +204,7 @@ describe('oauth, under attack', () => {
     const folder = await mkdtemp(join(tmpdir(), 'fullmcp-oauth-'));
     closing.push(() => rm(folder, { recursive: true, force: true }));
     const key = 'k'.repeat(32);
-    const script = fileURLToPath(new URL('../fixtures/lock-and-wait.mjs', import.meta.url));
+    const script = fileURLToPath(new URL('../fixtures/oauth/lock-and-wait.mjs', import.meta.url));
     const child = spawn(process.execPath, [script, folder, key, 'a'], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });

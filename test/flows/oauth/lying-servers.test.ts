@@ -111,6 +111,21 @@ describe('oauth with an authorization server that changes', () => {
     expect(world.count('refresh_token')).toBe(0);
   });
 
+  it('does not send the refresh token to another server that the MCP server names now, where the client id is the same', async () => {
+    const metadata = { client_id_metadata_document_supported: true };
+    const { world, auth } = setUp({ clientMetadataUrl: 'https://app.example.com/client.json' });
+    world.metadata = metadata;
+    await world.call(auth);
+    const evil = 'https://evil.example';
+    world.resourceMetadata = { authorization_servers: [evil] };
+    world.metadata = { ...metadata, issuer: evil, token_endpoint: `${evil}/token` };
+    world.valid.clear();
+    // The user logs in there, whose redirect names the old issuer.
+    await failureOf(McpError, world.call(auth));
+    expect(world.count('refresh_token')).toBe(0);
+    expect(world.count('authorization_code')).toBe(1);
+  });
+
   it('uses for a code the token endpoint that was there when the login began', async () => {
     const world = new FakeWorld();
     const auth = oauth({
