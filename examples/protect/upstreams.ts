@@ -29,7 +29,7 @@ export function withGithub({ clientId, clientSecret }: Registration): OAuthProxy
     upstream: github({ clientId, clientSecret }),
     publicUrl: 'https://mcp.example.com/mcp',
     scopes: { 'notes:read': 'Read your notes', 'notes:write': 'Add notes for you' },
-    admit: ({ user }) => ['octocat', 'hubot'].includes(String(user.claims?.['login'])),
+    admit: ({ user }) => ['583231', '480938'].includes(user.subject), // ids: names can change owners
   });
   // #endregion
   return auth;
