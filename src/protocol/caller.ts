@@ -58,8 +58,11 @@ export function principalOf({ auth }: Pick<Call, 'auth'>): string {
   if (auth === undefined) return '';
   const { subject, issuer } = auth;
   if (issuer !== undefined) return JSON.stringify([issuer, subject]);
-  return subject.startsWith('[') ? JSON.stringify([subject]) : subject;
+  return subject.startsWith('[') || LONE_SURROGATE.test(subject) ? JSON.stringify([subject]) : subject;
 }
+
+/** As UTF-8, all of these are the same character, so that different names would become one. JSON keeps them apart. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
 
 const MAX_STORED = 16 * 1024;
 

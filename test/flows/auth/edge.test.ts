@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { McpError } from 'fullmcp';
 import type { AuthProvider } from 'fullmcp/auth';
 import { bearer } from 'fullmcp/auth';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -202,6 +203,20 @@ describe.each(Object.entries(transports))('%s with a provider', (name, start) =>
       '5',
       undefined,
     ]);
+  });
+
+  it('never replies with a success if the provider throws an error, whatever its code', async () => {
+    for (const code of [
+      'internal_error',
+      'timeout',
+      'invalid_params',
+      'cancelled',
+      'remote_error',
+    ] as const) {
+      const url = await started({ check: () => Promise.reject(new McpError(code, 'No.')) });
+      const { status, text } = await modern(url, 'tools/call', { name: 'me' }, { headers: ann });
+      expect([code, status, JSON.parse(text).error.message]).toEqual([code, 500, 'No.']);
+    }
   });
 
   it('hides the error of a provider that fails', async () => {

@@ -120,7 +120,10 @@ export class EdgeAuth implements EndpointAuth {
   }
 
   #toMcpError(error: unknown): McpError {
-    return McpError.is(error) ? error : this.#parts.mask(error, '"auth"');
+    if (!McpError.is(error)) return this.#parts.mask(error, '"auth"');
+    if (error.status >= 400) return error;
+    // Some errors of calls have the status 200, but a request that was not let in must not look like a success.
+    return new McpError(error.code, error.message, { status: 500, data: error.data, cause: error });
   }
 
   servePublic(incoming: Incoming, route: Route | undefined): Promise<void> | undefined {
