@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect, type McpError } from 'fullmcp/client';
@@ -147,4 +149,11 @@ describe('the examples of docs/oauth-proxy.md', () => {
     const client = await logIn(settings.publicUrl);
     expect((await client.callTool('add_note', { text: 'x' })).text).toBe('Noted for test');
   });
+});
+
+test('every test that the threat model names exists', async () => {
+  const page = await readFile('docs/oauth-proxy.md', 'utf8');
+  const named = [...page.matchAll(/`((?:flows|unit|browser)\/[\w/-]+\.test\.ts)`/g)].map(([, path]) => path);
+  expect(named.length).toBeGreaterThan(30);
+  expect(named.filter((path) => !existsSync(`test/${path}`))).toEqual([]);
 });
