@@ -184,3 +184,35 @@ describe.each(Object.entries(transports))('%s', (_, start) => {
     expect((await send(open.url, { headers: { ...session, authorization }, body: ping })).status).toBe(404);
   });
 });
+
+describe('the upgrade to a WebSocket', () => {
+  const upgrade = [
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    'Sec-WebSocket-Protocol: mcp',
+  ];
+
+  async function statusFor(url: string, target: string, lines: readonly string[]): Promise<number> {
+    const socket = await rawSocket(Number(new URL(url).port));
+    const head = [`GET ${target} HTTP/1.1`, 'Host: localhost', 'Connection: Upgrade', ...upgrade, ...lines];
+    socket.write(`${head.join('\r\n')}\r\n\r\n`);
+    const reply = await readAll(socket, (text) => text.includes('\r\n\r\n'));
+    socket.destroy();
+    return statusOf(reply);
+  }
+
+  it('needs one token in one header, as every other request does', async () => {
+    const running = await transports['serve']?.(provider);
+    const url = running?.url ?? '';
+    closing.push(() => running?.close());
+    const token = 'Authorization: Bearer t-ann';
+    expect(await statusFor(url, '/mcp', [token])).toBe(101);
+    expect(await statusFor(url, '/mcp', [token, 'Authorization: Bearer t-bob'])).toBe(401);
+    expect(await statusFor(url, '/mcp', ['Cookie: access_token=t-ann'])).toBe(401);
+    expect(await statusFor(url, '/mcp?access_token=t-ann', [])).toBe(401);
+    expect(await statusFor(url, '/mcp/', [token])).toBe(404);
+    expect(await statusFor(url, '/sse', [token])).toBe(404);
+    expect(await statusFor(url, '/mcp', [token, 'Origin: https://evil.example'])).toBe(403);
+  });
+});

@@ -4,6 +4,7 @@ import { type OAuthProxy, type OAuthProxyOptions, oauthProxy } from 'fullmcp/oau
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterEach, describe, expect, it } from 'vitest';
 import { PUBLIC_ADDRESS, type PublicHosts, publicHosts } from '../../../support/http/public-hosts.js';
+import { until } from '../../../support/until.js';
 
 const ISSUER = 'https://mcp.example.com';
 const CLIENT = 'https://app.public.example/client.json';
@@ -172,7 +173,7 @@ describe('oauthProxy with client metadata documents', () => {
     );
     const first = await Promise.race(replies);
     expect(first.status).toBe(503);
-    await expect.poll(() => waiting.length).toBe(20);
+    await until('20 documents are requested', () => waiting.length === 20);
     for (const response of waiting) response.writeHead(404).end();
     expect((await Promise.all(replies)).map(({ status }) => status).sort()).toEqual([
       ...Array(20).fill(400),

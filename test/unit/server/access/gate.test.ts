@@ -19,6 +19,47 @@ async function failureOf(work: Promise<unknown>): Promise<{ code: string; messag
   return { code, message, data };
 }
 
+describe('names that every object has', () => {
+  const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
+  const server = createServer({
+    ...quiet,
+    access: { tags: Object.fromEntries(names.map((name) => [name, { scopes: [`${name}:tag`] }])) },
+    tools: Object.fromEntries([
+      ...names.map((name) => [`scope_${name}`, tool({ scopes: [name], run })] as const),
+      ...names.map((name) => [`tag_${name}`, tool({ tags: [name], run })] as const),
+    ]),
+  });
+  const listed = async (scopes: readonly string[]) => {
+    const claims = JSON.parse('{"__proto__":{"scopes":["constructor"]}}');
+    const { tools } = await inProcess(server, { caller: { subject: '__proto__', scopes, claims } })(
+      'tools/list',
+    );
+    return (tools as Named).map(({ name }) => name);
+  };
+
+  it('are ordinary scopes and tags', async () => {
+    expect(await listed([])).toEqual([]);
+    for (const name of names) {
+      expect(await listed([name])).toEqual([`scope_${name}`]);
+      expect(await listed([`${name}:tag`])).toEqual([`tag_${name}`]);
+    }
+  });
+
+  it('name no tool, prompt or resource', async () => {
+    const call = inProcess(server, { caller: ann });
+    for (const name of names) {
+      expect((await failureOf(call('tools/call', { name }))).message).toMatch(/^Unknown tool: /);
+      expect((await failureOf(call('resources/read', { uri: name }))).message).toMatch(
+        /^Resource not found: /,
+      );
+      const ref = { type: 'ref/prompt', name };
+      const complete = call('completion/complete', { ref, argument: { name: 'a', value: '' } });
+      expect((await failureOf(complete)).message).toMatch(/^Unknown prompt: /);
+      expect((await failureOf(call(name))).message).toMatch(/^Method not found: /);
+    }
+  });
+});
+
 describe('a definition with scopes', () => {
   const server = createServer({
     ...quiet,
