@@ -59,7 +59,8 @@ export async function acquire(parts: AcquireParts): Promise<HeldTokens | undefin
   try {
     return await acquireAlone(parts);
   } finally {
-    await release();
+    // The lock ends by itself. A failure to release it must not lose the tokens.
+    await release().catch(() => undefined);
   }
 }
 

@@ -49,7 +49,8 @@ async function takeTokens({ store, key, unsaved }: LogoutParts): Promise<StoredT
     await store.delete(key);
     return unsaved ?? current.value;
   } finally {
-    await release?.();
+    // The lock ends by itself. The tokens still have to be revoked.
+    await release?.().catch(() => undefined);
   }
 }
 

@@ -92,6 +92,28 @@ describe('oauth with a token store that fails', () => {
     expect(await world.call(login({ store }))).toMatchObject({ status: 200, attempts: 1 });
   });
 
+  it('keeps the tokens, and revokes them, though the lock cannot be released', async () => {
+    const { world, login } = setUp();
+    const inner = memoryTokenStore();
+    const store: TokenStore = {
+      ...inner,
+      async lock(key, options) {
+        const release = await inner.lock(key, options);
+        return async () => {
+          await release();
+          throw new Error('no space left');
+        };
+      },
+    };
+    const auth = login({ store });
+    expect(await world.call(auth)).toMatchObject({ status: 200 });
+    world.valid.clear();
+    expect(await world.call(auth)).toMatchObject({ status: 200 });
+    expect(world.count('refresh_token')).toBe(1);
+    await auth.logout(SERVER);
+    expect(world.count('/revoke')).toBe(2);
+  });
+
   it('prefers the tokens that another process has saved since', async () => {
     const { world, login } = setUp();
     let isFull = true;

@@ -37,14 +37,15 @@ export class UpstreamTokenKeeper {
 
   /** The tokens of a grant, refreshed if they are about to expire. */
   async freshen(grant: LoginGrant): Promise<UpstreamTokens> {
-    return this.#isFresh(grant) ? grant.upstream : (await this.#refreshOnce(grant)).upstream;
+    return isFresh(grant.upstream) ? grant.upstream : (await this.#refreshOnce(grant)).upstream;
   }
 
   /** Makes sure that the provider still stands by a login. Throws `invalid_grant` if it does not. */
   async verify(grant: LoginGrant): Promise<void> {
     const { upstream, unverifiedMaxAgeMs } = this.#parts;
     const { isValid } = upstream.provider;
-    if (grant.upstream.refreshToken !== undefined) return void (await this.freshen(grant));
+    if (grant.upstream.refreshToken !== undefined)
+      return this.#isConfirmed(grant) ? undefined : void (await this.#refreshOnce(grant));
     if (isValid === undefined) {
       if (Date.now() - grant.loggedInAt < unverifiedMaxAgeMs) return;
     } else if (await isValid(grant.upstream, await upstream.context())) return;
@@ -82,7 +83,7 @@ export class UpstreamTokenKeeper {
       await delay(wait * (0.5 + Math.random() / 2));
       const current = await grants.find(grant.id);
       if (current === undefined) throw ended();
-      if (this.#isFresh(current)) return current;
+      if (this.#isConfirmed(current)) return current;
     }
     throw new OAuthError(
       'temporarily_unavailable',
@@ -95,7 +96,7 @@ export class UpstreamTokenKeeper {
     // Another process may have been faster than the lock.
     const grant = await grants.find(id);
     if (grant === undefined) throw ended();
-    if (this.#isFresh(grant)) return grant;
+    if (this.#isConfirmed(grant)) return grant;
     try {
       const tokens = await upstream.refresh(grant.upstream);
       return (await this.#save(id, tokens)) ?? Promise.reject(ended());
@@ -127,17 +128,19 @@ export class UpstreamTokenKeeper {
     } catch {}
   }
 
-  #isFresh({ upstream: { expiresAt, refreshToken }, confirmedAt }: LoginGrant): boolean {
-    const now = Date.now();
-    if (expiresAt !== undefined && expiresAt - MARGIN_MS <= now) return false;
-    // Without this, nobody would ask the provider about a login whose tokens do not expire.
-    return refreshToken === undefined || now - confirmedAt < this.#parts.unverifiedMaxAgeMs;
+  /** Whether the provider stood by a login not long ago. Nobody would ask it about tokens that do not expire otherwise. */
+  #isConfirmed({ upstream, confirmedAt }: LoginGrant): boolean {
+    return isFresh(upstream) && Date.now() - confirmedAt < this.#parts.unverifiedMaxAgeMs;
   }
 
   async #end(grant: LoginGrant): Promise<never> {
     await this.#parts.grants.revoke(grant);
     throw ended();
   }
+}
+
+function isFresh({ expiresAt }: UpstreamTokens): boolean {
+  return expiresAt === undefined || expiresAt - MARGIN_MS > Date.now();
 }
 
 function ended(): OAuthError {

@@ -258,7 +258,13 @@ describe('oauthProxy over time', () => {
     const third = await refresh(second.refresh_token);
     const fourth = await refresh(third.refresh_token);
     expect(upstream.count('refresh_token')).toBe(1);
+    const auth = await replica.check(fourth.access_token);
     passes(25 * 60 * MINUTE);
+    // While the provider fails, its tokens can still be used: they have not expired.
+    upstream.isDown = true;
+    expect((await replica.refresh(clientId, fourth.refresh_token)).status).toBe(503);
+    expect(await replica.proxy.upstreamToken(auth)).toBe('upstream-access-2');
+    upstream.isDown = false;
     upstream.isRevoked = true;
     const reply = await replica.refresh(clientId, fourth.refresh_token);
     expect([reply.status, await reply.json()]).toMatchObject([400, { error: 'invalid_grant' }]);
