@@ -74,7 +74,7 @@ function readProtectedResource(
     throw new DocumentError(
       hop,
       'resource_mismatch',
-      `The ${hop} at ${displayUrl(url)} is about ${quoted(resource)} and not about ${displayUrl(server)}. A token for it could be used elsewhere, so it is not requested.`,
+      `The ${hop} at ${displayUrl(url)} is about ${quoted(resource)} and not about ${displayUrl(server)}. A token for it could be used elsewhere, so it is not requested. If both are one server, connect to the first URL, or have its operator set \`publicUrl\` to the second.`,
     );
   const authorizationServers = fields.strings('authorization_servers') ?? [];
   if (authorizationServers.length === 0)

@@ -148,6 +148,7 @@ test('a document about another resource is refused before anything else in it is
   const error = await failureOf(DocumentError, discoverProtectedResource(SERVER, { fetch }));
   expect(error.code).toBe('resource_mismatch');
   expect(error.message).toContain('is about "https://bank.example/" and not about https://mcp.example/a/mcp');
+  expect(error.message).toContain('connect to the first URL, or have its operator set `publicUrl`');
   expect(error.message).not.toContain('SECRET');
 });
 
