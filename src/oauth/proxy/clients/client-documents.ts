@@ -8,6 +8,8 @@ import { redirectUriProblem } from './redirect-uris.js';
 
 const MAX_CACHED = 1000;
 const MAX_FETCHING = 20;
+/** Nobody can make this server flood a host, and a slow host does not keep the clients of others waiting. */
+const MAX_FETCHING_AT_HOST = 4;
 
 interface CachedClient {
   readonly client: ProxyClient;
@@ -43,7 +45,8 @@ export class ClientDocuments {
     const fetching = this.#fetching.get(id);
     if (fetching !== undefined) return fetching;
     // Anyone can name a document. The fetches of all of them together are limited.
-    if (this.#fetching.size >= MAX_FETCHING)
+    const atHost = [...this.#fetching.keys()].filter((other) => hostOf(other) === hostOf(id));
+    if (this.#fetching.size >= MAX_FETCHING || atHost.length >= MAX_FETCHING_AT_HOST)
       throw new OAuthError('temporarily_unavailable', 'Too many clients log in at once. Retry in a moment.');
     const flight = this.#load(id).finally(() => this.#fetching.delete(id));
     this.#fetching.set(id, flight);
@@ -86,4 +89,8 @@ export class ClientDocuments {
       throw new OAuthError(code, error.message, { cause: error });
     }
   }
+}
+
+function hostOf(id: string): string | undefined {
+  return URL.canParse(id) ? new URL(id).host : undefined;
 }

@@ -35,7 +35,8 @@ export function toUpstreamError(
   secrets: readonly (string | undefined)[] = [],
 ): UpstreamError {
   if (error instanceof UpstreamError) return error;
-  const clean = (text: string): string => shorten(conceal(text, secrets), 500);
+  // Without line breaks, a provider cannot write lines of its own into a log.
+  const clean = (text: string): string => shorten(conceal(text, secrets).replace(/\p{Cc}+/gu, ' '), 500);
   if (error instanceof oauth.ResponseBodyError || error instanceof oauth.AuthorizationResponseError) {
     const { error: code, error_description: description } = error;
     const said = clean(description === undefined ? code : `${code}: ${description}`);

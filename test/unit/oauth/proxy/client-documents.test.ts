@@ -169,7 +169,7 @@ describe('oauthProxy with client metadata documents', () => {
     const waiting: ServerResponse[] = [];
     const { proxy } = await setUp((_, response) => void waiting.push(response));
     const replies = Array.from({ length: 21 }, (_, at) =>
-      authorize(proxy, `https://app.public.example/${at}.json`),
+      authorize(proxy, `https://app${at}.public.example/${at}.json`),
     );
     const first = await Promise.race(replies);
     expect(first.status).toBe(503);
@@ -179,6 +179,23 @@ describe('oauthProxy with client metadata documents', () => {
       ...Array(20).fill(400),
       503,
     ]);
+  });
+
+  it('cannot be made to flood one host with requests for documents, or to wait for it alone', async () => {
+    const waiting: ServerResponse[] = [];
+    const { proxy } = await setUp(({ headers, url }, response) => {
+      if (headers.host === 'slow.public.example') return void waiting.push(response);
+      json({ ...document, client_id: `https://${headers.host}${url}` })({} as IncomingMessage, response);
+    });
+    const replies = Array.from({ length: 30 }, (_, at) =>
+      authorize(proxy, `https://slow.public.example/${at}.json`),
+    );
+    await expect.poll(() => waiting.length).toBe(4);
+    expect((await authorize(proxy)).status).toBe(200);
+    for (const response of waiting) response.writeHead(404).end();
+    const statuses = (await Promise.all(replies)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 503)).toHaveLength(26);
+    expect(waiting).toHaveLength(4);
   });
 
   it('demands the key of a client that has one, and accepts each assertion once', async () => {

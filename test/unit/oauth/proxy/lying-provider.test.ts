@@ -94,7 +94,7 @@ const lies: [what: string, lie: Lie][] = [
       Response.json(
         {
           error: 'invalid_client',
-          error_description: `bad ${CLIENT_SECRET} ${encodeURIComponent(CLIENT_SECRET)}`,
+          error_description: `bad\nerror All is lost. ${CLIENT_SECRET} ${encodeURIComponent(CLIENT_SECRET)}`,
         },
         { status: 401, headers: { 'www-authenticate': 'Basic' } },
       ),
@@ -122,6 +122,7 @@ describe('oauthProxy with a provider that lies', () => {
     expect(logs).not.toContain(CLIENT_SECRET);
     expect(logs).not.toContain(encodeURIComponent(CLIENT_SECRET));
     expect(logs.length).toBeLessThan(3000);
+    expect(logs).not.toMatch(/^error All is lost/m);
   });
 
   it('issues no code for the facts about another user', async () => {
