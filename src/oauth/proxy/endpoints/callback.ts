@@ -13,7 +13,8 @@ import type { ProxyParts } from './parts.js';
 
 // The one address that the provider sends users back to.
 
-const MAX_CLAIMS = 8 * 1024;
+/** Enough for 200 groups, the most that Entra names in a token. */
+const MAX_CLAIMS = 16 * 1024;
 const MAX_SUBJECT = 512;
 const STATE = /^[A-Za-z0-9_-]{43}$/;
 

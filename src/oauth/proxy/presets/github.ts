@@ -14,7 +14,7 @@ export interface GithubUpstreamOptions extends UpstreamOptions {
   readonly url?: string | undefined;
   /**
    * The URL of the API. Default: the one that belongs to `url`: `https://api.github.com`, `https://api.example.ghe.com`, or `/api/v3`
-   * of GitHub Enterprise Server.
+   * of GitHub Enterprise Server. Name another host on a private network in `privateHosts` of the proxy.
    */
   readonly apiUrl?: string | undefined;
   /**

@@ -73,6 +73,18 @@ describe('entra', () => {
     for (const xms_edov of [false, 0, '0', 'false']) expect(await emailOf({ xms_edov })).toBeUndefined();
   });
 
+  it('lets a user in who is in as many groups as fit into a token, and not with endless claims', async () => {
+    const groups = Array.from(
+      { length: 200 },
+      (_, at) => `aaaaaaaa-0000-1111-2222-${String(at).padStart(12, '0')}`,
+    );
+    const { test } = await setUp({ more: { groups } });
+    expect((await test.logIn()).auth.claims['groups']).toEqual(groups);
+    const endless = await setUp({ more: { groups: [...groups, ...groups, ...groups] } });
+    expect((await endless.test.logIn()).error).toBe('temporarily_unavailable');
+    expect(endless.test.logs.join()).toMatch(/claims about the user/);
+  });
+
   it('refuses users of another tenant', async () => {
     const { test } = await setUp({ tid: OTHER_TENANT });
     expect((await test.logIn()).error).toBe('access_denied');
