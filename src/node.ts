@@ -16,13 +16,14 @@ import { type Serving, serveOnNode, urlOf } from './adapters/node/server/serve.j
 import { upgrades } from './adapters/node/server/upgrades.js';
 import { isWorker, primaryCluster, serveWithWorkers } from './adapters/node/workers/workers.js';
 import { createEndpoint, type DispatchSource, protect, withPublicUrl } from './http.js';
+import { channelSession } from './legacy/server/channel-session.js';
 import { foreignHandlerNames, handlerKeys } from './legacy/server/http/handler-keys.js';
 import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
 import { checkRuntime } from './protocol/checks/runtime.js';
 import { splitSecrets } from './protocol/checks/secret.js';
 import type { CoreServer } from './server/create-server.js';
 import type { Cluster } from './state/cluster.js';
-import { serveWebSocket } from './websocket.js';
+import { serveOverWebSocket } from './transports/websocket/accept.js';
 
 checkRuntime(globalThis.process?.versions);
 
@@ -47,6 +48,7 @@ export async function serve(server: ServedServer, options: ServeOptions = {}): P
   const clusterUrl = globalThis.process.env['MCP_CLUSTER_URL'];
   if (clusterUrl) server.provideCluster?.(await clusterAt(clusterUrl));
   if (isWorker()) server.provideCluster?.(primaryCluster());
+  const { dispatch } = server;
   const edge = protect(server, { ...effective, path });
   return serveOnNode(
     {
@@ -55,8 +57,12 @@ export async function serve(server: ServedServer, options: ServeOptions = {}): P
         websocket === false
           ? undefined
           : upgrades(
-              (socket, caller) =>
-                serveWebSocket({ dispatch: server.dispatch }, socket, { ...websocket, ...caller }),
+              (socket, caller, watch) =>
+                serveOverWebSocket(
+                  { dispatch, session: (send) => channelSession(dispatch, send), caller, watch },
+                  socket,
+                  websocket,
+                ),
               {
                 ...effective,
                 protectedBy: edge?.auth,

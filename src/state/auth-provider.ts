@@ -49,6 +49,12 @@ export interface AuthProvider {
    * credentials that are not valid, `overloaded` if they cannot be checked now.
    */
   check(request: AuthRequest): Auth | undefined | Promise<Auth | undefined>;
+  /**
+   * Whether the credentials of a caller are still valid, although they have not expired. It is asked about once a minute while a
+   * stream or a WebSocket of the caller is open, which ends if it returns false; if it throws, they stay open. `request` is the one
+   * that has opened them. Default: credentials are valid until they expire.
+   */
+  isStillValid?(request: AuthRequest, auth: Auth): boolean | Promise<boolean>;
   /** Whether a request without credentials is served for an anonymous caller. Default: it gets 401. */
   readonly optional?: boolean | undefined;
   /** The authentication schemes that a 401 names. Default: `Bearer`. */

@@ -169,6 +169,16 @@ export function makeOAuthProxy(runtime: ProxyRuntime): (options: OAuthProxyOptio
         if (ready !== undefined) return ready.accessTokens.check(presented);
         return partsOf().then(({ accessTokens }) => accessTokens.check(presented));
       },
+      async isStillValid(request) {
+        const { accessTokens } = await partsOf();
+        try {
+          await accessTokens.check(readToken(request) ?? '');
+          return true;
+        } catch (error) {
+          if (McpError.is(error) && error.code === 'unauthorized') return false;
+          throw error;
+        }
+      },
       handle(request) {
         const endpoint = findEndpoint(new URL(request.url).pathname);
         return endpoint && partsOf().then((parts) => runEndpoint(endpoint, request, parts));

@@ -15,6 +15,12 @@ import { CredentialsError, unknownToken } from './credentials.js';
 export function anyOf(...providers: readonly AuthProvider[]): AuthProvider {
   if (providers.length === 0 || providers.some((provider) => typeof provider?.check !== 'function'))
     throw new TypeError('anyOf needs one provider or more, such as anyOf(apiKey({ … }), bearer(verify)).');
+  /** The provider of each caller, to ask it again. */
+  const owners = new WeakMap<Auth, AuthProvider>();
+  const onAccepted: Asking['onAccepted'] = (provider, auth) => {
+    if (provider.isStillValid !== undefined) owners.set(auth, provider);
+    return auth;
+  };
   return {
     optional: providers.some(({ optional }) => optional),
     schemes: unique(providers.flatMap(({ schemes = ['Bearer'] }) => schemes)),
@@ -23,7 +29,8 @@ export function anyOf(...providers: readonly AuthProvider[]): AuthProvider {
     get resource() {
       return mergeFacts(providers.flatMap(({ resource }) => resource ?? []));
     },
-    check: (request) => checkWith(providers, request),
+    check: (request) => checkWith(providers, { request, onAccepted, failures: [] }),
+    isStillValid: (request, auth) => owners.get(auth)?.isStillValid?.(request, auth) ?? true,
     ...(providers.some(({ handle }) => handle) && {
       handle(request) {
         for (const provider of providers) {
@@ -42,22 +49,32 @@ export function anyOf(...providers: readonly AuthProvider[]): AuthProvider {
   };
 }
 
+interface Asking {
+  readonly request: AuthRequest;
+  /** Called with the caller that a provider has found. */
+  readonly onAccepted: (provider: AuthProvider, auth: Auth) => Auth;
+  /** The errors of the providers that were asked before. */
+  readonly failures: readonly unknown[];
+}
+
 // Not async: a provider that knows the credentials already answers at once.
-function checkWith(
-  providers: readonly AuthProvider[],
-  request: AuthRequest,
-  failures: readonly unknown[] = [],
-): ReturnType<AuthProvider['check']> {
+function checkWith(providers: readonly AuthProvider[], asking: Asking): ReturnType<AuthProvider['check']> {
+  const { request, onAccepted, failures } = asking;
   const [provider, ...others] = providers;
   if (provider === undefined) return conclude(failures);
   const next = (failure?: unknown): ReturnType<AuthProvider['check']> => {
     if (failure !== undefined && isVerdict(failure)) throw failure;
-    return checkWith(others, request, failure === undefined ? failures : [...failures, failure]);
+    return checkWith(
+      others,
+      failure === undefined ? asking : { ...asking, failures: [...failures, failure] },
+    );
   };
+  const take = (caller: Auth | undefined): ReturnType<AuthProvider['check']> =>
+    caller === undefined ? next() : onAccepted(provider, caller);
   try {
     const caller = provider.check(request);
-    if (caller instanceof Promise) return inTime(caller).then((found) => found ?? next(), next);
-    if (caller !== undefined) return caller;
+    if (caller instanceof Promise) return inTime(caller).then(take, next);
+    if (caller !== undefined) return onAccepted(provider, caller);
   } catch (error) {
     return next(error);
   }

@@ -50,6 +50,10 @@ export function bearer(verify: VerifyToken, options: BearerOptions = {}): AuthPr
       if (caller === undefined || caller === null) throw unknownToken('The token is not valid.');
       return toAuth(caller, 'bearer: the caller that the function returned');
     },
+    async isStillValid(request) {
+      const token = readToken(request);
+      return token !== undefined && Boolean(await verify(token, request));
+    },
   };
 }
 

@@ -79,7 +79,11 @@ interface Parts {
   readonly dispatch: Dispatch;
   readonly session?: (send: (text: string) => void) => ChannelOptions['session'];
   readonly caller?: Caller | undefined;
+  readonly watch?: WatchCaller | undefined;
 }
+
+/** Calls `onEnd` when the credentials of the caller are not valid any more. Returns the function that stops. */
+export type WatchCaller = (onEnd: () => void) => (() => void) | undefined;
 
 const GOING_AWAY = 1001;
 /** "Unauthorized", in the registry of RFC 6455. */
@@ -95,7 +99,7 @@ const MAX_AGE_DRAIN_MS = 10_000;
 
 /** Serves one client on an open WebSocket. Each message is a frame. */
 export function serveOverWebSocket(
-  { dispatch, session, caller }: Parts,
+  { dispatch, session, caller, watch: watchCaller }: Parts,
   socket: Socket,
   options: WebSocketOptions = {},
 ): WebSocketServing {
@@ -166,9 +170,14 @@ export function serveOverWebSocket(
       ? undefined
       : callAt(expiresAt, () => void end({ deadlineMs: 0 }, 'The token has expired', UNAUTHORIZED));
 
+  const stopWatch = watchCaller?.(
+    () => void end({ deadlineMs: 0 }, 'The token is not valid any more', UNAUTHORIZED),
+  );
+
   function leave(reason: string): void {
     isOpen = false;
     stopExpiry?.();
+    stopWatch?.();
     watch.stop();
     void channel.abandon(reason).then(resolveClosed);
   }
@@ -181,6 +190,7 @@ export function serveOverWebSocket(
 
   async function closeGracefully(deadline: Deadline, reason: string, code: number): Promise<void> {
     stopExpiry?.();
+    stopWatch?.();
     await channel.close(deadline);
     watch.stop();
     // The client's close frame must be read.

@@ -8,7 +8,12 @@ import type { GuardOptions } from '../../../transports/http/server/guard.js';
 import { createGuard } from '../../../transports/http/server/guard.js';
 import { callerOf, type Incoming } from '../../../transports/http/server/incoming.js';
 import { challengeHeaders } from '../../../transports/http/server/refusal.js';
-import type { Socket, WebSocketOptions, WebSocketServing } from '../../../transports/websocket/accept.js';
+import type {
+  Socket,
+  WatchCaller,
+  WebSocketOptions,
+  WebSocketServing,
+} from '../../../transports/websocket/accept.js';
 import { SUBPROTOCOL } from '../../../transports/websocket/subprotocol.js';
 import { NodeIncoming } from './incoming.js';
 
@@ -28,7 +33,7 @@ export interface UpgradesOptions extends WebSocketOptions, GuardOptions {
 
 /** Accepts WebSocket connections on an HTTP server. `ws` is loaded with the first of them. */
 export function upgrades(
-  accept: (socket: Socket, caller: Caller) => WebSocketServing,
+  accept: (socket: Socket, caller: Caller, watch: WatchCaller) => WebSocketServing,
   options: UpgradesOptions,
 ): Upgrades {
   const { path, protectedBy, maxMessageBytes = 4 * 1024 * 1024 } = options;
@@ -63,7 +68,8 @@ export function upgrades(
     const server = await loading;
     if (isClosing) return refuse(socket, '503 Service Unavailable');
     server.handleUpgrade(req, socket, head, (webSocket) => {
-      const serving = accept(webSocket as Socket, callerOf(incoming));
+      const watch: WatchCaller = (onEnd) => protectedBy?.watch(incoming, onEnd);
+      const serving = accept(webSocket as Socket, callerOf(incoming), watch);
       open.add(serving);
       void serving.closed.then(() => open.delete(serving));
     });

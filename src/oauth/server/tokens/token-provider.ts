@@ -15,7 +15,7 @@ import type { TokenOptions } from './token-options.js';
 export interface TokenProvider extends AuthProvider {
   /**
    * Rejects a token from now on, in this process at once, and in the other processes of the server when they verify it again, after
-   * `cacheSeconds` at the latest. Needs the option `revocable`.
+   * `cacheSeconds` at the latest. Streams and WebSockets of the token end about a minute later. Needs the option `revocable`.
    */
   revoke(token: string): Promise<void>;
 }
@@ -146,6 +146,12 @@ export function createTokenProvider(parts: TokenProviderParts): TokenProvider {
       // The store of the server that was closed may be closed as well.
       if (other !== undefined) use(other);
       else parts.close?.();
+    },
+    // The proof of a key belongs to the request that has opened the stream, and was checked then.
+    async isStillValid(request) {
+      const token = readAuthorization(request)?.credentials ?? '';
+      const tokenDigest = await digest.of(token);
+      return 'auth' in (cache.get(tokenDigest) ?? (await verifyOnce(token, tokenDigest)));
     },
     async revoke(token) {
       const tokenDigest = await digest.of(token);

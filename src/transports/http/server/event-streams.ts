@@ -36,6 +36,8 @@ interface OpenStream {
   timer: ReturnType<typeof setInterval> | undefined;
   /** Stops the clock of the token that has opened the stream. */
   stopExpiry: (() => void) | undefined;
+  /** Stops the checks of that token. */
+  stopWatch: (() => void) | undefined;
 }
 
 const streamHeaders: HeaderFields = {
@@ -68,11 +70,13 @@ export class Streams {
       owner,
       timer: undefined,
       stopExpiry: undefined,
+      stopWatch: undefined,
     };
     this.#open.add(stream);
     stream.timer = this.#startTimer(stream);
     const expiresAt = incoming.auth?.expiresAt;
     if (expiresAt !== undefined) stream.stopExpiry = callAt(expiresAt, () => owner.onEnd('expired'));
+    stream.stopWatch = incoming.protection?.watch(incoming, () => owner.onEnd('expired'));
     incoming.onGone(() => this.#lose(stream, 'gone'));
     return {
       send: (event) => {
@@ -97,6 +101,7 @@ export class Streams {
   #forget(stream: OpenStream): boolean {
     clearInterval(stream.timer);
     stream.stopExpiry?.();
+    stream.stopWatch?.();
     return this.#open.delete(stream);
   }
 

@@ -48,6 +48,11 @@ export interface Protection {
   readonly algorithms: readonly string[] | undefined;
   /** The absolute URL of the metadata of the endpoint, which needs no quoting; undefined if there is none. */
   metadataUrl(incoming: Incoming): string | undefined;
+  /**
+   * Calls `onEnd` when the credentials of a request are not valid any more, except that they have expired. Returns the function that
+   * stops; undefined if nobody would know.
+   */
+  watch(incoming: Incoming, onEnd: () => void): (() => void) | undefined;
 }
 
 export interface BodyLimits {

@@ -8,6 +8,7 @@ import {
   startUpstream,
 } from '../../../support/oauth/proxied-server.js';
 import { Browser, callWith, ProxyFlow } from '../../../support/oauth/proxy-flow.js';
+import { requestWith } from '../../../support/oauth/token-issuer.js';
 import { TestUser } from '../../../support/oauth/user.js';
 
 const closing: (() => unknown)[] = [];
@@ -116,9 +117,14 @@ describe('oauthProxy', () => {
     const flow = new ProxyFlow(server.proxy.issuer);
     const tokens = await flow.tokens();
     const upstreamToken = (await callWith(server.url, tokens.access_token, 'upstream')).text;
+    // Open streams are asked about with this.
+    const isStillValid = () =>
+      server.proxy.isStillValid?.(requestWith(tokens.access_token), { subject: '', scopes: [], claims: {} });
+    expect(await isStillValid()).toBe(true);
     const revoked = await flow.post('revoke', { client_id: flow.clientId, token: tokens.refresh_token });
     expect(revoked.status).toBe(200);
     expect((await callWith(server.url, tokens.access_token)).status).toBe(401);
+    expect(await isStillValid()).toBe(false);
     expect((await flow.refresh(tokens.refresh_token)).status).toBe(400);
     await expect.poll(() => upstream.provider.AccessToken.find(upstreamToken)).toBeUndefined();
   });

@@ -7,6 +7,7 @@ import type { AuthRun } from '../../../../state/auth-run.js';
 import type { EndpointAuth } from '../endpoint.js';
 import type { Incoming } from '../incoming.js';
 import type { Route } from '../routes.js';
+import { watchCredentials } from './credential-watch.js';
 import { EdgeRequest, toWebRequest } from './provider-request.js';
 import { DEFAULT_ALGORITHMS, replyMetadata } from './resource-metadata.js';
 import { ResourceUrls, type ResourceUrlsOptions } from './resource-url.js';
@@ -59,6 +60,14 @@ export class EdgeAuth implements EndpointAuth {
 
   metadataUrl(incoming: Incoming): string | undefined {
     return this.#provider?.resource === undefined ? undefined : this.#urls.metadataUrlOf(incoming);
+  }
+
+  watch(incoming: Incoming, onEnd: () => void): (() => void) | undefined {
+    const { auth } = incoming;
+    const provider = this.#provider;
+    if (auth === undefined || provider?.isStillValid === undefined) return undefined;
+    const request = new EdgeRequest(incoming, this.#urls);
+    return watchCredentials(() => provider.isStillValid?.(request, auth) ?? true, onEnd);
   }
 
   /** Starts the provider before the first request. Rejects with the provider's own error. */
