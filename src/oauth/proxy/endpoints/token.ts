@@ -56,7 +56,7 @@ async function redeemCode(
     redirectUri: form.get('redirect_uri'),
     verifier: form.get('code_verifier'),
   });
-  await parts.clients.extend(client);
+  await extend(client, parts);
   return tokenReply({ grant, generation: 0, scopes: grant.scopes }, parts);
 }
 
@@ -77,9 +77,18 @@ async function refresh(
       await parts.keeper.verify(found);
     },
   });
-  await parts.clients.extend(client);
+  await extend(client, parts);
   const scopes = scope === undefined ? grant.scopes : grant.scopes.filter((one) => scope.includes(one));
   return tokenReply({ grant, generation, scopes }, parts);
+}
+
+/** Extends the registration of a client. A failure must not cost the client its tokens: the code is used by now. */
+async function extend(client: ProxyClient, { clients, log }: ProxyParts): Promise<void> {
+  try {
+    await clients.extend(client);
+  } catch (error) {
+    log('warning', 'The registration of a client could not be extended.', error);
+  }
 }
 
 async function tokenReply(
