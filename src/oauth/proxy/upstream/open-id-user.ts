@@ -37,7 +37,7 @@ export async function identifyByIdToken(
   // OpenID Connect Core 1.0, section 5.3.2: the facts may be about another user.
   if (more['sub'] !== undefined && more['sub'] !== claims['sub'])
     throw new Error('The userinfo endpoint described another user.');
-  // Who vouches for an address must be the one who named it.
+  // An address and its verification must come from the same reply.
   const { email_verified: _, ...others } = claims;
   return identityOf({ ...more, ...(more['email'] === undefined ? claims : others) });
 }

@@ -6,7 +6,7 @@ export const REVOKE = 'https://oauth2.googleapis.com/revoke';
 
 /**
  * Google: endpoints on several hosts, the secret in the body, opaque tokens, a refresh token only for `access_type=offline` with a
- * new consent, the same one for ever, `iss` in the redirect, and a revocation endpoint that takes a token and nothing else.
+ * new consent, the same one forever, `iss` in the redirect, and a revocation endpoint that takes a token and nothing else.
  */
 export function googleRoutes(facts: Partial<OpenIdFacts> = {}): (tools: StandInTools) => UpstreamRoutes {
   return (tools) => ({
