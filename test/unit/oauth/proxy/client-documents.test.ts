@@ -1,10 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { memoryStore } from 'fullmcp';
-import { type OAuthProxy, type OAuthProxyOptions, oauthProxy } from 'fullmcp/oauth-proxy';
+import { type OAuthProxy, type OAuthProxyOptions, oauthProxy, type SafeFetch } from 'fullmcp/oauth-proxy';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterEach, describe, expect, it } from 'vitest';
 import { PUBLIC_ADDRESS, type PublicHosts, publicHosts } from '../../../support/http/public-hosts.js';
-import { until } from '../../../support/until.js';
 
 const ISSUER = 'https://mcp.example.com';
 const CLIENT = 'https://app.public.example/client.json';
@@ -165,37 +164,45 @@ describe('oauthProxy with client metadata documents', () => {
     expect(none.hosts.requests).toEqual([]);
   });
 
+  /** A fetch whose replies come when the test says so. */
+  function heldFetch(isHeld: (url: URL) => boolean) {
+    const held: ((response: Response) => void)[] = [];
+    const fetch: SafeFetch = (url) =>
+      isHeld(new URL(url))
+        ? new Promise((resolve) => held.push(resolve))
+        : Promise.resolve(Response.json({ ...document, client_id: String(url) }));
+    const release = () => {
+      for (const reply of held) reply(new Response(null, { status: 404 }));
+    };
+    return { held, fetch, release };
+  }
+
   it('limits the documents that are fetched at once', async () => {
-    const waiting: ServerResponse[] = [];
-    const { proxy } = await setUp((_, response) => void waiting.push(response));
+    const { held, fetch, release } = heldFetch(() => true);
+    const { proxy } = await setUp(json({}), { fetch });
     const replies = Array.from({ length: 21 }, (_, at) =>
-      authorize(proxy, `https://app${at}.public.example/${at}.json`),
+      authorize(proxy, `https://app${at}.public.example/client.json`),
     );
-    const first = await Promise.race(replies);
-    expect(first.status).toBe(503);
-    await until('20 documents are requested', () => waiting.length === 20);
-    for (const response of waiting) response.writeHead(404).end();
-    expect((await Promise.all(replies)).map(({ status }) => status).sort()).toEqual([
-      ...Array(20).fill(400),
-      503,
-    ]);
+    expect((await Promise.race(replies)).status).toBe(503);
+    expect(held).toHaveLength(20);
+    release();
+    const statuses = (await Promise.all(replies)).map(({ status }) => status);
+    expect(statuses.sort()).toEqual([...Array(20).fill(400), 503]);
   });
 
   it('cannot be made to flood one host with requests for documents, or to wait for it alone', async () => {
-    const waiting: ServerResponse[] = [];
-    const { proxy } = await setUp(({ headers, url }, response) => {
-      if (headers.host === 'slow.public.example') return void waiting.push(response);
-      json({ ...document, client_id: `https://${headers.host}${url}` })({} as IncomingMessage, response);
-    });
+    const { held, fetch, release } = heldFetch(({ host }) => host === 'slow.public.example');
+    const { proxy } = await setUp(json({}), { fetch });
     const replies = Array.from({ length: 30 }, (_, at) =>
       authorize(proxy, `https://slow.public.example/${at}.json`),
     );
-    await expect.poll(() => waiting.length).toBe(4);
+    expect((await Promise.race(replies)).status).toBe(503);
+    expect(held).toHaveLength(4);
     expect((await authorize(proxy)).status).toBe(200);
-    for (const response of waiting) response.writeHead(404).end();
+    release();
     const statuses = (await Promise.all(replies)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 503)).toHaveLength(26);
-    expect(waiting).toHaveLength(4);
+    expect(held).toHaveLength(4);
   });
 
   it('demands the key of a client that has one, and accepts each assertion once', async () => {
