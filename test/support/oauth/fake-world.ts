@@ -9,7 +9,7 @@ type Reply = Response | Promise<Response>;
 
 /** The authorization server. Its refresh tokens work once. */
 export class FakeWorld {
-  /** What was asked: the path, and the parameters of a form. */
+  /** The request: the path, and the parameters of a form. */
   readonly seen: { readonly path: string; readonly form: URLSearchParams }[] = [];
   /** More members of the metadata. */
   metadata: Record<string, unknown> = {};

@@ -39,7 +39,7 @@ export interface StoredClient {
   readonly isNamedByUser?: boolean | undefined;
 }
 
-/** A value of the store, and the text that it was read from. Without a text there is nothing; without a value, nothing usable. */
+/** A value of the store, and the string that it was read from. Without a string there is nothing; without a value, nothing usable. */
 export interface Stored<T> {
   readonly value: T | undefined;
   readonly text: string | undefined;

@@ -16,7 +16,7 @@ test('a secret that contains another one is removed as a whole', () => {
   expect(conceal('token abcdef-more', ['abcdef', 'abcdef-more'])).toBe('token …');
 });
 
-test('a string that is too short for a secret is left alone, and one that is not valid text is no error', () => {
+test('a string that is too short for a secret is left alone, and one that is not valid Unicode does no harm', () => {
   expect(conceal('the cat', ['the', '', undefined])).toBe('the cat');
   expect(conceal('x \ud800abc y', ['\ud800abc'])).toBe('x … y');
 });
