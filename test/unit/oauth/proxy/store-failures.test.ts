@@ -41,7 +41,7 @@ describe('oauthProxy with a store that fails', () => {
         const other = replies.filter(({ status }) => status !== 200).map(({ status }) => status);
         for (const status of other) expect([400, 503]).toContain(status);
       }
-      // Whatever happened, the next login works.
+      // The next login works in any case.
       const tokens = await tokensOf(replica, steps);
       expect(await replica.check(tokens.access_token)).toMatchObject({ subject: 'alice' });
       expect(replica.logs.join('\n')).not.toMatch(/upstream-|the code of the provider/);
