@@ -112,7 +112,7 @@ export class ResumableStream {
     this.#add(() => {
       this.#isWriter = false;
       if (this.#reading !== undefined) return;
-      // Without an id, nobody knows where to read on: better no response than one that the client waits for in vain.
+      // Without an id, nobody knows where to read on. Better an end without a response than a client that waits forever.
       if (this.#connection === undefined || this.#lastId === undefined) return this.abandon();
       const controller = new AbortController();
       this.#reading = controller;
