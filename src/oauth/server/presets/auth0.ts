@@ -9,13 +9,16 @@ export interface Auth0Options extends PresetOptions {
    * server, which MCP clients send as `resource`. Without that profile they get tokens that are not JWTs.
    */
   readonly audience: string | readonly string[];
+  /**
+   * Whether the `permissions` of a token count as scopes, too. With role-based access control, Auth0 puts all permissions of the user
+   * there, even those that the client did not ask for. Default: false.
+   */
+  readonly permissions?: boolean | undefined;
 }
 
-/** Tokens of Auth0. Its issuer ends with a slash, and with RBAC the scopes are in `permissions` too. */
-export function auth0Preset({ domain, ...options }: Auth0Options): Preset {
+/** Tokens of Auth0. Its issuer ends with a slash. */
+export function auth0Preset({ domain, permissions = false, ...options }: Auth0Options): Preset {
   const issuer = `https://${hostOf('auth0', 'domain', domain)}/`;
-  return {
-    options: { ...options, issuer, claims: { scopes: ['scope', 'permissions'] } },
-    parts: { name: 'auth0' },
-  };
+  const scopes = permissions ? ['scope', 'permissions'] : 'scope';
+  return { options: { ...options, issuer, claims: { scopes } }, parts: { name: 'auth0' } };
 }

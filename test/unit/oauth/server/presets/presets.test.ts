@@ -39,19 +39,25 @@ describe('auth0', () => {
   };
   const auth0 = (presets: ProviderPresets) => presets.auth0({ domain: 'tenant.eu.auth0.com', audience });
 
-  it('has an issuer with a slash at its end, and permissions beside scopes', async () => {
+  const sub = 'auth0|5f7c8ec7c33c6c004bbafe82';
+  const aud = [audience, `${setup.issuer}userinfo`];
+  const claims = { sub, aud, scope: 'openid read', permissions: ['write'], azp: 'client' };
+
+  it('has an issuer with a slash at its end, and only the scopes that the client asked for', async () => {
     const { check, refusal, provider } = await setUp(setup, auth0);
-    const sub = 'auth0|5f7c8ec7c33c6c004bbafe82';
-    const auth = await check({
-      sub,
-      scope: 'openid read',
-      permissions: ['write'],
-      azp: 'client',
-      aud: [audience, `${setup.issuer}userinfo`],
+    expect(await check(claims)).toMatchObject({
+      subject: sub,
+      scopes: ['openid', 'read'],
+      clientId: 'client',
     });
-    expect(auth).toMatchObject({ subject: sub, scopes: ['openid', 'read', 'write'], clientId: 'client' });
     expect(await refusal({ iss: 'https://tenant.eu.auth0.com' })).toMatch(/issuer/);
     expect(provider.resource?.authorizationServers).toEqual([setup.issuer]);
+  });
+
+  it('counts the permissions of the user as scopes if it is told to', async () => {
+    const domain = 'tenant.eu.auth0.com';
+    const { check } = await setUp(setup, (presets) => presets.auth0({ domain, audience, permissions: true }));
+    expect(await check(claims)).toMatchObject({ scopes: ['openid', 'read', 'write'] });
   });
 
   it('rejects a domain that is a URL', async () => {
