@@ -16,6 +16,7 @@ const homes = [
     tests: [here('.'), here('../flows/cluster/'), here('../flows/sessions/clients.test.ts')],
   },
   { folder: here('../../examples/migration/'), tests: [here('migration.test.ts')] },
+  { folder: here('../conformance/'), tests: [here('../browser/oauth-proxy.test.ts')] },
 ];
 
 /** Installs the peers before the tests that need them. Does nothing if no test of the run needs them. */
@@ -54,9 +55,13 @@ async function isInstalled(installed: string, lock: string): Promise<boolean> {
 
 async function npmCi(prefix: string): Promise<void> {
   try {
-    await promisify(execFile)('npm', ['ci', '--prefix', prefix, '--no-audit', '--no-fund'], {
-      shell: process.platform === 'win32',
-    });
+    await promisify(execFile)(
+      'npm',
+      ['ci', '--prefix', prefix, '--no-audit', '--no-fund', '--no-ignore-scripts'],
+      {
+        shell: process.platform === 'win32',
+      },
+    );
   } catch (error) {
     const { stderr = '' } = error as { stderr?: string };
     throw new Error(`The peers could not be installed:\n${stderr}`, { cause: error });
