@@ -15,8 +15,8 @@ export default defineConfig({
     exclude: ['**/node_modules/**'],
     globalSetup: ['test/support/built.ts', 'test/interop/install.ts'],
     testTimeout: 20_000,
-    // Many tests wait for a process or a socket: with one worker for two cores, most of the time nothing would happen.
-    maxWorkers: 2,
+    // Many tests wait for a process or a socket: with two workers for two cores, a third of the time nothing would happen.
+    maxWorkers: 3,
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts'],
