@@ -91,10 +91,11 @@ describe.each(Object.entries(transports))('%s', (_, start) => {
 
   it('rejects headers that are too long or have a NUL, and serves the next request', async () => {
     const url = await started();
-    for (const authorization of [`Bearer ${'a'.repeat(100_000)}`, 'Bearer t-ann\0'])
-      expect([400, 401, 431]).toContain(
-        statusOf(await raw(url, '/mcp', [`Authorization: ${authorization}`])),
-      );
+    for (const authorization of [`Bearer ${'a'.repeat(100_000)}`, 'Bearer t-ann\0']) {
+      // Newer versions of Node reset the connection, since they do not read the rest of such a request.
+      const replied = raw(url, '/mcp', [`Authorization: ${authorization}`]).then(statusOf, () => 'reset');
+      expect([400, 401, 431, 'reset']).toContain(await replied);
+    }
     expect(await raw(url, '/mcp', ['Authorization: Bearer t-ann'])).toContain('"ann"');
   });
 
