@@ -100,7 +100,7 @@ function readKeys(keys: unknown): readonly KnownKey[] {
     // The error never has the value: it may be a key that somebody has not hashed.
     if (digest === undefined)
       throw new TypeError(
-        `apiKey: keys[${index}].hash must be a hash that hashApiKey(key) has made. Keys themselves are not accepted.`,
+        `apiKey: keys[${index}].hash must be a hash that hashApiKey(key) has made: \`await hashApiKey(key)\`. Keys themselves are not accepted.`,
       );
     if (seen.has(hash)) throw new TypeError(`apiKey: keys[${index}] has the hash of another key.`);
     seen.add(hash);
