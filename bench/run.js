@@ -1,6 +1,7 @@
 // Measures fullmcp, the official SDK and the bare floor in turn, in one run. --quick takes a fifth of the time;
 // --against <checkout> measures another build of fullmcp in the same rounds. With `engines` as the first argument, measures many
-// processes on each engine instead; with `auth`, the check of credentials.
+// processes on each engine instead; with `auth`, the check of credentials; with `middleware`, each built-in middleware;
+// with `audit`, the log of calls.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -17,6 +18,17 @@ if (process.argv[2] === 'engines') {
 if (process.argv[2] === 'auth') {
   const { measureAuth } = await import('./auth/run.js');
   await measureAuth(process.argv.slice(3), otherBuild());
+  process.exit();
+}
+
+if (process.argv[2] === 'audit') {
+  await import('./middleware/audit.js');
+  process.exit();
+}
+
+if (process.argv[2] === 'middleware') {
+  const { measureMiddleware } = await import('./middleware/run.js');
+  await measureMiddleware(process.argv.slice(3));
   process.exit();
 }
 
@@ -67,7 +79,7 @@ for (const name of ['floor', 'fullmcp']) {
 }
 
 if (!quick && against === undefined) {
-  const { auth } = JSON.parse(readFileSync(`${here}results.json`, 'utf8'));
+  const { auth, middleware } = JSON.parse(readFileSync(`${here}results.json`, 'utf8'));
   const results = {
     date: new Date().toISOString().slice(0, 10),
     node: process.version,
@@ -75,6 +87,7 @@ if (!quick && against === undefined) {
     medians: mapMedians(measured),
     // Measured by a run of its own.
     ...(auth && { auth }),
+    ...(middleware && { middleware }),
   };
   writeFileSync(`${here}results.json`, `${JSON.stringify(results, round, 2)}\n`);
 }

@@ -58,9 +58,13 @@ async function bundleEntries() {
     chunkFileNames: 'chunks/[name]-[hash].js',
     // Doc comments are in the types, where editors look for them.
     comments: { legal: true, annotation: true, jsdoc: false },
-    // Local variables get short names, which saves an eighth of the package. Functions, classes and lines are kept, so that stack
-    // traces read as in the source.
-    minify: { compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: false } },
+    // Local variables get short names and statements shorter forms, which saves a seventh of the package. Functions, classes and
+    // lines are kept, so that stack traces read as in the source.
+    minify: {
+      compress: { keepNames: { function: true, class: true }, sequences: false, joinVars: false },
+      mangle: { keepNames: true },
+      codegen: { removeWhitespace: false },
+    },
   });
   await bundle.close();
   mkdirSync('dist/chunks', { recursive: true });

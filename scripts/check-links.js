@@ -1,13 +1,10 @@
-// Checks that every link of README and the pages leads to a file, and to a heading if it names one. A packed page links only to
-// packed files: a reader in node_modules has no others. Web addresses are not fetched.
+// Checks that every link of README and the pages leads to a file, and to a heading if it names one. Web addresses are not fetched.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
-import { conclude, filesUnder, readManifest, root } from './files.js';
+import { conclude, filesUnder, root } from './files.js';
 import { slugger } from './markdown.js';
 
 process.chdir(root);
-/** @type {{ files: string[] }} */
-const { files: patterns } = readManifest('.');
 const pages = [...filesUnder('docs'), ...readdirSync('.')].filter((file) => file.endsWith('.md'));
 /** @type {Map<string, Set<string>>} */
 const anchors = new Map();
@@ -30,25 +27,9 @@ function problemOf(page, target) {
   const [path = '', anchor] = target.split('#');
   const file = path === '' ? page : posix.normalize(posix.join(posix.dirname(page), path));
   if (!existsSync(file)) return 'which does not exist. Correct it.';
-  if (isPacked(page) && !isPacked(file))
-    return 'which is not in the package. Add it to "files" in package.json, or name it without a link.';
   if (anchor !== undefined && !anchorsOf(file).has(anchor))
     return 'but there is no such heading. Correct it.';
   return undefined;
-}
-
-/** Whether "files" of package.json includes a file; the last pattern that matches decides. @param {string} file */
-function isPacked(file) {
-  const last = patterns.findLast((pattern) => matches(file, pattern.replace(/^!/, '')));
-  return last !== undefined && !last.startsWith('!');
-}
-
-/** @param {string} file @param {string} pattern A file, a folder, or names with `*`. */
-function matches(file, pattern) {
-  if (!pattern.includes('*')) return file === pattern || file.startsWith(`${pattern}/`);
-  const [before = '', after = ''] = pattern.split('*');
-  const middle = file.slice(before.length, file.length - after.length);
-  return file.startsWith(before) && file.endsWith(after) && !middle.includes('/');
 }
 
 /** @param {string} file */

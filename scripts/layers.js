@@ -19,7 +19,7 @@ export const LAYERS = {
   protocol: {
     what: 'the model: calls, links, errors, content, URI templates, and the tables of revisions, features and methods',
     may: ['async', 'jsonrpc', 'schema'],
-    rooms: ['checks', 'tables', 'encoding', 'model', 'uri-template', '.'],
+    rooms: ['checks', 'tables', 'encoding', 'model', 'uri-template', '.', 'telemetry'],
   },
   state: {
     what: 'the store, the bus and the event log that the processes of a server share: contracts, and each of them in memory; the seam of authorization',
@@ -54,7 +54,19 @@ export const LAYERS = {
   server: {
     what: 'the serving role, newest revision only',
     may: ['async', 'jsonrpc', 'schema', 'protocol', 'state'],
-    rooms: ['state', 'asking', 'results', 'context', 'define', 'access', 'catalog', 'handle', '.'],
+    rooms: [
+      'state',
+      'asking',
+      'results',
+      'context',
+      'define',
+      'policy',
+      'access',
+      'catalog',
+      'watch',
+      'handle',
+      '.',
+    ],
   },
   client: {
     what: 'the asking role, newest revision only',
@@ -91,13 +103,20 @@ export const LAYERS = {
     may: ['async', 'jsonrpc', 'protocol', 'state', 'server'],
     rooms: ['tasks/stored', 'tasks/running', 'tasks'],
   },
+  middleware: {
+    what: 'parts that wrap the calls of servers, clients and single tools',
+    may: ['async', 'jsonrpc', 'protocol', 'state', 'client'],
+    rooms: ['facts', 'audit', 'output-budget', 'rate-limit', 'resilience', '.', 'otel'],
+  },
   adapters: {
     what: 'Node, Fastify, LMDB, Postgres, Redis, NATS',
-    may: ['async', 'jsonrpc', 'protocol', 'state', 'oauth', 'server', 'transports', 'legacy'],
+    may: ['async', 'jsonrpc', 'protocol', 'state', 'oauth', 'server', 'transports', 'legacy', 'middleware'],
     rooms: [
+      'node/tls',
       'node/client',
       'node/fetch',
       'node/oauth',
+      'node/audit',
       'node/server',
       'node/workers',
       'fastify',
@@ -131,7 +150,7 @@ export const LAYERS = {
       'http.ts',
       'websocket.ts',
     ],
-    rooms: ['contracts', 'faults', 'memory', 'recording', '.'],
+    rooms: ['contracts', 'faults', 'memory', 'recording', 'test-client', 'matchers', '.'],
   },
 };
 
@@ -177,10 +196,16 @@ export const MAY_LOOK_FOR_NODE = [
   'oauth-proxy.ts',
   'stdio.ts',
   'async/next-turn.ts',
+  'protocol/telemetry/tracing.ts',
 ];
 export const MAY_NAME_ANY_PACKAGE = ['adapters/'];
 /** @type {Readonly<Record<string, string>>} */
-export const PACKAGE_HOMES = { '@cfworker/json-schema': 'schema/', jose: 'oauth/', oauth4webapi: 'oauth/' };
+export const PACKAGE_HOMES = {
+  '@cfworker/json-schema': 'schema/',
+  '@opentelemetry/api': 'middleware/otel/',
+  jose: 'oauth/',
+  oauth4webapi: 'oauth/',
+};
 
 export const COMPARES_ORDER = 'protocol/tables/features.ts';
 export const NAMES_REVISIONS = 'protocol/';
@@ -190,6 +215,8 @@ export const ERA_QUESTIONS = ['has', 'within', 'mutual', 'sessionRevisions', 'ne
 export const NEVER_ASK_FOR_ERA = ['server/', 'client/'];
 
 export const MAX_ENTRIES = 16;
+/** The files in src itself are the entries of the package, each of which users know by its name. */
+export const MAX_PUBLIC_ENTRIES = 24;
 
 /**
  * The page with the table of the layers between its two marks; undefined if the page does not have the marks.

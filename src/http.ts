@@ -20,6 +20,7 @@ export type { Authenticate, AuthInit } from './protocol/caller.js';
 export type { AppendOptions, EventLog, FollowedStream, LoggedEvent } from './state/event-log.js';
 export { type MemoryEventLogOptions, memoryEventLog } from './state/memory/event-log.js';
 export { unsafeAnyHost, unsafeAnyOrigin } from './transports/http/server/guard.js';
+export type { TrustProxyOptions } from './transports/http/server/trusted-proxies.js';
 export type { RequestContext } from './transports/http/server/web.js';
 
 /** The options of every HTTP handler. */

@@ -7,9 +7,9 @@ import type { AllSources, Certain, OrUndefined, Present } from './server/define/
 import type { ServerDefinition, ServerOptions, ServerSetup } from './server/define/options.js';
 import { type Definers, makeDefiners } from './server/define-with.js';
 
-export type { Auth, Call, Dispatch, HttpFacts, Middleware, Outcome, Peer } from './protocol/call.js';
+export type { Auth, Call, Dispatch, HttpFacts, Middleware, Outcome, Peer, Via } from './protocol/call.js';
 export type { Authenticate, AuthInit } from './protocol/caller.js';
-export { type Challenge, type ErrorCode, McpError } from './protocol/errors.js';
+export { type CallSource, type Challenge, type ErrorCode, McpError } from './protocol/errors.js';
 export { insufficientScope } from './protocol/insufficient-scope.js';
 export {
   type Annotations,
@@ -41,6 +41,7 @@ export type {
 } from './protocol/services.js';
 export type { LogLevel } from './protocol/tables/log-level.js';
 export { type Revision, revisions } from './protocol/tables/revisions.js';
+export type { TraceEvents } from './protocol/telemetry/events.js';
 export { SchemaError } from './schema/document/schema-error.js';
 export {
   type Infer,
@@ -64,8 +65,10 @@ export type { Step } from './server/asking/run.js';
 export type { StepTransaction } from './server/asking/step-transaction.js';
 export { DefinitionError } from './server/catalog/compile.js';
 export type { Registration } from './server/catalog/registry.js';
+export type { CallerState, CallerStates, StateWithId } from './server/context/caller-state.js';
 export type { ClientFacts } from './server/context/client-facts.js';
 export type { Context, Elicit } from './server/context/context.js';
+export { type ContextStore, type Stored, type StoredOptions, stored } from './server/context/stored.js';
 export type { AccessOptions, AccessRule, AccessTarget, Allow } from './server/define/access.js';
 export type { Completer, Completers, Described } from './server/define/definition.js';
 export type { NeedsState, NeedsUser, OrUndefined } from './server/define/fitting.js';
@@ -87,13 +90,18 @@ export {
   prompt,
 } from './server/define/prompt.js';
 export {
+  type ListedEntries,
+  type ListRequest,
   type Resource,
   type ResourceContext,
   type ResourceDefinition,
   type ResourceEntry,
   type ResourceOptions,
+  type ResourcePage,
   type ResourceReader,
   resource,
+  type SubscriptionContext,
+  type SubscriptionHook,
 } from './server/define/resource.js';
 export type { TaskOptions, TasksOptions } from './server/define/task-options.js';
 export type { TemplateValues, VariablesOf } from './server/define/template-values.js';

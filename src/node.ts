@@ -27,9 +27,12 @@ import { serveOverWebSocket } from './transports/websocket/accept.js';
 
 checkRuntime(globalThis.process?.versions);
 
+export type { AuditFileOptions } from './adapters/node/audit/audit-file.js';
+export { auditFile, verifyAuditFile } from './adapters/node/audit/audit-file.js';
 export type { NodeHandler, NodeHandlerOptions } from './adapters/node/server/handler.js';
 export type { ServeOptions } from './adapters/node/server/options.js';
 export type { Serving } from './adapters/node/server/serve.js';
+export type { TlsOptions } from './adapters/node/server/tls.js';
 
 /**
  * Listens on Node for HTTP and WebSocket. Options that are not given come from the environment (`PORT`, `MCP_HOST` and
@@ -49,6 +52,7 @@ export async function serve(server: ServedServer, options: ServeOptions = {}): P
   if (clusterUrl) server.provideCluster?.(await clusterAt(clusterUrl));
   if (isWorker()) server.provideCluster?.(primaryCluster());
   const { dispatch } = server;
+  const warn = (message: string): void => server.logger?.('warning', message);
   const edge = protect(server, { ...effective, path });
   return serveOnNode(
     {
@@ -66,7 +70,7 @@ export async function serve(server: ServedServer, options: ServeOptions = {}): P
               {
                 ...effective,
                 protectedBy: edge?.auth,
-                warn: (message) => server.logger?.('warning', message),
+                warn,
                 ...websocket,
                 path,
               },
@@ -81,6 +85,7 @@ export async function serve(server: ServedServer, options: ServeOptions = {}): P
       },
       drain: server.drain,
       stop: server.close,
+      warn,
     },
     effective,
   );

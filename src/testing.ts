@@ -1,14 +1,22 @@
 // The entry `fullmcp/testing`: the testing kit.
 
-export type { TestHandler, TestHandlers } from './testing/answers.js';
-export { type BuiltCall, buildCall, listedTool, toolResult } from './testing/builders.js';
+export {
+  type BuiltCall,
+  buildCall,
+  listedPrompt,
+  listedResource,
+  listedTemplate,
+  listedTool,
+  promptResult,
+  resourceResult,
+  toolResult,
+} from './testing/builders.js';
 export { type BusContractOptions, busContract } from './testing/contracts/bus.js';
 export type { ContractCase } from './testing/contracts/contract.js';
 export { type EventLogContractOptions, eventLogContract } from './testing/contracts/event-log.js';
 export { type FenceContractOptions, fenceContract } from './testing/contracts/fence.js';
 export { type StoreContractOptions, storeContract } from './testing/contracts/store.js';
 export { type TokenStoreContractOptions, tokenStoreContract } from './testing/contracts/token-store.js';
-export { everyWire } from './testing/every-wire.js';
 export {
   type FaultEvent,
   type FaultKind,
@@ -18,7 +26,8 @@ export {
   startFaults,
 } from './testing/faults/faults.js';
 export { faultyFetch } from './testing/faults/faulty-fetch.js';
-export { type McpMatchers, matchers } from './testing/matchers.js';
+export type { ContentMatch } from './testing/matchers/content.js';
+export { type McpMatchers, matchers } from './testing/matchers/matchers.js';
 export {
   type Mock,
   type MockCall,
@@ -29,5 +38,15 @@ export {
 } from './testing/mock-server.js';
 export { type Recorder, type RecorderOptions, recorder } from './testing/recording/recorder.js';
 export { replay } from './testing/recording/replay.js';
-export { type TestClientOptions, type TestedServer, testClient } from './testing/test-client.js';
-export { type TestTransport, wires } from './testing/wires.js';
+export type { TestHandler, TestHandlers } from './testing/test-client/answers.js';
+export { everyWire } from './testing/test-client/every-wire.js';
+export { type ClientFixture, clientFixture } from './testing/test-client/fixture.js';
+export type { ReceivedNotification } from './testing/test-client/received-record.js';
+export {
+  type Receiving,
+  type TestClient,
+  type TestClientOptions,
+  type TestedServer,
+  testClient,
+} from './testing/test-client/test-client.js';
+export { type TestTransport, wires } from './testing/test-client/wires.js';

@@ -156,6 +156,20 @@ export async function errors(url: string): Promise<string> {
   // #endregion
 }
 
+export async function source(url: string): Promise<unknown[]> {
+  await using client = await connect(url);
+  // #region source
+  const result = await client.callTool('add', { a: 1, b: 2 });
+  const { server, method, name, requestId } = result.source; // 'math', 'tools/call', 'add', 7
+  try {
+    await client.callTool('subtract');
+  } catch (error) {
+    if (McpError.is(error)) console.error(error.message, error.source); // … { server: 'math', …, requestId: 8 }
+  }
+  // #endregion
+  return [server, method, name, requestId];
+}
+
 export async function oneShots(url: string): Promise<unknown[]> {
   // #region one-shots
   const { data } = await callTool(url, 'add', { a: 1, b: 2 });

@@ -48,6 +48,17 @@ export async function failed(url: string): Promise<string> {
   // #endregion
 }
 
+export async function certificates(url: string, folder: string): Promise<string> {
+  // #region certificates
+  await using client = await connect(url, {
+    ca: `${folder}/ca.pem`, //       the authority that signed the server's certificate: a path, or PEM text
+    cert: `${folder}/client.pem`, // the client's own certificate, for a server that requires one
+    key: `${folder}/client-key.pem`,
+  });
+  // #endregion
+  return (await client.callTool('add', { a: 1, b: 2 })).text;
+}
+
 export async function options(url: string, tokens: { current: () => Promise<string> }): Promise<string> {
   // #region options
   await using client = await connect(url, {
@@ -93,7 +104,7 @@ export async function states(url: string): Promise<unknown[]> {
 
   client.status; //         'ready'
   client.server; //         { info, capabilities, instructions, revision }
-  client.pending(); //      the calls that are open, and for how long
+  client.pending(); //      the calls that are open: requestId, method, name, sinceMs
   client.info(); //         all of it as JSON, for a log
   await client.ping(); //   milliseconds
   // #endregion

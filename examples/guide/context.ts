@@ -21,6 +21,17 @@ export default createServer({
       },
     }),
     // #endregion
+    // #region yield
+    tell: tool({
+      description: 'Tell a story, sentence by sentence',
+      input: z.object({ hero: z.string() }),
+      async *run({ hero }) {
+        yield `${hero} left home. `;
+        yield `${hero} met a dragon. `;
+        yield `They became friends.`;
+      },
+    }),
+    // #endregion
     // #region client
     who_am_i: tool({
       run: (_input, { client, request }) => ({

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http';
+import type { TLSSocket } from 'node:tls';
 import { createHandler } from 'fullmcp/http';
 import { createNodeHandler, type Serving, serve } from 'fullmcp/node';
 import server from '../basic-server/server.js';
@@ -11,6 +11,7 @@ export function servePublic(): Promise<Serving> {
     host: '0.0.0.0',
     port: 8080,
     publicUrl: 'https://api.example.com/mcp',
+    trustProxy: ['10.0.0.0/8'],
     secret: process.env['MCP_SECRET'],
     allowedOrigins: ['https://app.example.com'],
   });
@@ -18,10 +19,29 @@ export function servePublic(): Promise<Serving> {
 // #endregion
 
 // #region tls
-export function serveTls(folder: string): Promise<Serving> {
+export function serveTls(folder: string, port = 8443): Promise<Serving> {
   return serve(server, {
-    port: 8443,
-    tls: { cert: readFileSync(`${folder}/cert.pem`), key: readFileSync(`${folder}/key.pem`) },
+    port,
+    tls: { cert: `${folder}/cert.pem`, key: `${folder}/key.pem` }, // paths, or PEM text
+  });
+}
+// #endregion
+
+// #region client-certificates
+/** Only clients with a certificate of our own authority, whose name is the caller. */
+export function serveMutualTls(folder: string, port = 8443): Promise<Serving> {
+  return serve(server, {
+    port,
+    tls: {
+      cert: `${folder}/cert.pem`,
+      key: `${folder}/key.pem`,
+      ca: `${folder}/clients.pem`, // the authority that signs the clients
+      requestCert: true,
+    },
+    auth(request) {
+      const { subject } = (request.socket as TLSSocket).getPeerCertificate(); // verified by now
+      return { subject: String(subject.CN) };
+    },
   });
 }
 // #endregion

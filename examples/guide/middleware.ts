@@ -1,4 +1,5 @@
 import { createServer, McpError, type Middleware, tool } from 'fullmcp';
+import { rateLimit } from 'fullmcp/middleware';
 
 // #region middleware
 /** Reports how long each call took. */
@@ -28,5 +29,17 @@ export default createServer({
   version: '1.0.0',
   use: [timing((line) => lines.push(line)), closedAtNight(() => 12)],
   tools: { ping: tool({ run: () => 'pong' }) },
+});
+// #endregion
+
+// #region tool
+export const reports = createServer({
+  name: 'guide-reports',
+  version: '1.0.0',
+  tools: {
+    // Each caller may request 3 reports a minute, and any number of summaries.
+    report: tool({ use: [rateLimit('3/min')], run: () => 'A long report' }),
+    summary: tool({ run: () => 'A summary' }),
+  },
 });
 // #endregion

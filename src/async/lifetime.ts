@@ -51,6 +51,8 @@ export class Lifetime {
 
 export interface WithSignal {
   readonly signal: AbortSignal;
+  /** The time in milliseconds that does not count, because the user was asked. Absent where nobody is asked during a call. */
+  readonly pausedMs?: number;
 }
 
 /** A call of a class that creates the lifetime when it is first read. A copy of the call has its signal, but not its lifetime. */
@@ -93,6 +95,12 @@ export function onEnd(call: WithSignal, listener: () => void): () => void {
   const { signal } = call;
   signal.addEventListener('abort', listener, { once: true });
   return () => signal.removeEventListener('abort', listener);
+}
+
+/** The time of a call so far that does not count, because it was spent waiting for the user. */
+export function pausedMsOf(call: Partial<WithLifetime> & { readonly [source]?: WithSignal }): number {
+  const lifetime: WithSignal | undefined = call[source] ?? call.lifetime;
+  return lifetime?.pausedMs ?? 0;
 }
 
 /**

@@ -1,22 +1,33 @@
 import { isObject, type JsonObject } from '../jsonrpc/message.js';
 import type { Outcome } from '../protocol/call.js';
+import { shorten } from '../protocol/encoding/shorten.js';
 import { McpError } from '../protocol/errors.js';
 import type { Link, LinkEvents, OpenLink } from '../protocol/link.js';
 import { SERVER_INFO } from '../protocol/meta.js';
-import type { Implementation, ServerCapabilities } from '../protocol/model/model.js';
+import type { Discovered, Implementation, ServerCapabilities } from '../protocol/model/model.js';
 import { TASKS } from '../protocol/tasks.js';
+import { aroundOf, hostInClient } from '../protocol/telemetry/hosting.js';
+import { questionEvents } from '../protocol/telemetry/tracing.js';
 import type { answerWith } from './answering/answer-with.js';
 import { capabilitiesOf, keyOf } from './answering/answering.js';
 import { staleBy, uniqueKey } from './calls/caching.js';
-import { CallSender, type SendOptions, toLogMessage } from './calls/call-sender.js';
+import { CallSender, type ReadOutcome, type SendOptions } from './calls/call-sender.js';
 import { listing } from './calls/listing.js';
-import { requireComplete, toCompletion, toPromptResult, toReadResult } from './calls/read-results.js';
+import {
+  requireComplete,
+  toCompletion,
+  toPromptResult,
+  toReadResult,
+  withSource,
+} from './calls/read-results.js';
 import { KnownTools } from './checks/known-tools.js';
+import { Activity } from './connection/activity.js';
 import { Connection } from './connection/connection.js';
 import { EventHub } from './connection/event-hub.js';
-import type { Client, Listing, ServerFacts } from './model/client.js';
+import { onSession } from './connection/on-session.js';
+import type { Client, Completion, Listing, PromptResult, ReadResult, ServerFacts } from './model/client.js';
 import type { AnswerQuestion } from './model/handlers.js';
-import { type CallOptions, type ClientOptions, fullmcp } from './model/options.js';
+import { type CallOptions, type ClientOptions, fullmcp, toLogMessage } from './model/options.js';
 import { ResultCache } from './model/result-cache.js';
 import type { Listening } from './subscriptions/listening.js';
 import { toolCalls } from './tasks/tool-calls.js';
@@ -38,7 +49,10 @@ export interface CreateClientParts {
 export async function createClient(parts: CreateClientParts): Promise<Client> {
   const { open, target, options, signal, connectTimeoutMs = 30_000, cacheKey = uniqueKey() } = parts;
   const { client: identity = fullmcp, reconnect = true, cache = true } = options;
+  const use = hostInClient(options.use ?? [], { target, link: () => connection.link as Link | undefined });
+  const around = aroundOf(use);
   const hub = new EventHub();
+  const activity = new Activity();
   const knownTools = new KnownTools(hub.problem);
   const results = cache === true ? new ResultCache() : cache || undefined;
   const { maxRounds = 10 } = options;
@@ -49,6 +63,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
   if (options.onLog) hub.on('log', options.onLog);
 
   function notification(method: string, params: JsonObject | undefined): void {
+    activity.heard();
     for (const stale of staleBy(method, params)) results?.invalidate(cacheKey, stale);
     const message = method === 'notifications/message' ? toLogMessage(params) : undefined;
     if (message) hub.emit('log', message);
@@ -64,15 +79,23 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
       maxRounds,
       problem: hub.problem,
     });
-    return answerQuestion(request, { ...context, server });
+    const run = answerQuestion;
+    const work = (): Promise<JsonObject> => run(request, { ...context, server });
+    const answerWork = around === undefined ? work : () => around({ kind: 'question', request }, work);
+    return questionEvents?.hasSubscribers
+      ? questionEvents.tracePromise(answerWork, { side: 'client', key: context.key, request })
+      : answerWork();
   }
   const answer: AnswerQuestion = (request, context) => answerAs(serverName(), request, context);
 
   const events: Omit<LinkEvents, 'lost'> = {
     notification,
     problem: hub.problem,
-    ask: (request, questionSignal, server = serverName()) =>
-      sender.whileAsking(() => answerAs(server, request, { key: keyOf(request), signal: questionSignal })),
+    ask(request, questionSignal, server = serverName()) {
+      activity.heard();
+      const context = { key: keyOf(request), signal: questionSignal };
+      return sender.whileAsking(() => answerAs(server, request, context));
+    },
     whileAsking: (work) => sender.whileAsking(work),
   };
   const connection = new Connection({
@@ -81,19 +104,25 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     reconnect: reconnect === true ? {} : reconnect || undefined,
     connectTimeoutMs,
     events,
+    onOpen: onSession(use, target),
     onStatus(status, reason) {
       if (status === 'closed') end(reason ?? new McpError('connection_closed', 'The client was closed'));
       hub.emit('status', { status, ...(reason && { reason }) });
     },
+    onFailure: (reason) => activity.failed(reason),
   });
   const sender = new CallSender({
     options,
+    use,
+    target,
     dispatch: (call) => connection.dispatch(call),
     peer,
     hub,
     knownTools,
     caching: results && { cache: results, serverKey: cacheKey, clientKey: uniqueKey() },
     answer,
+    activity,
+    serverOf,
   });
   // Loaded with the first subscription: many clients have none.
   let listening: Promise<Listening> | undefined;
@@ -148,16 +177,36 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     maxRounds,
     maxTimeoutMs: options.maxTimeoutMs,
     problem: hub.problem,
+    serverOf,
   });
 
-  async function ask(method: string, params: JsonObject, callOptions?: SendOptions): Promise<Outcome> {
-    return requireComplete(await sender.sendFresh(method, params, callOptions));
+  /** A function that sends a call and reads its result. */
+  function asking<T extends object>(method: string, toResult: (outcome: Outcome) => Omit<T, 'source'>) {
+    const read: ReadOutcome<T> = (outcome, call) =>
+      withSource<T>(toResult(requireComplete(outcome)), sender.sourceOf(call, outcome));
+    return (params: JsonObject, callOptions?: SendOptions): Promise<T> =>
+      sender.sendFresh(method, params, callOptions, read);
   }
+  const askToRead = asking<ReadResult>('resources/read', toReadResult);
+  const askForPrompt = asking<PromptResult>('prompts/get', toPromptResult);
+  const askToComplete = asking<Completion>('completion/complete', toCompletion);
 
   // Some servers ask before the handshake is complete, when there is no link yet.
   function serverName(): string {
     const info = (connection.link as Link | undefined) && facts().info;
     return info?.title ?? info?.name ?? target;
+  }
+
+  // Read with every result, and the same for all calls on a link.
+  let named: { readonly discovered: Discovered; readonly name: string } | undefined;
+  function serverOf(settled: unknown): string {
+    const link = connection.link as Link | undefined;
+    if (link?.serverOf !== undefined) return link.serverOf(settled) ?? target;
+    if (link === undefined) return target;
+    const { discovered } = link;
+    if (named?.discovered !== discovered)
+      named = { discovered, name: shorten(facts().info?.name ?? target, 128) };
+    return named.name;
   }
 
   function facts(): ServerFacts {
@@ -187,20 +236,14 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     templates: (callOptions) =>
       list('resources/templates/list', 'resourceTemplates', 'resources', callOptions),
     prompts: (callOptions) => list('prompts/list', 'prompts', 'prompts', callOptions),
-    readResource: async (uri, callOptions) => toReadResult(await ask('resources/read', { uri }, callOptions)),
-    getPrompt: async (name, args, callOptions) =>
-      toPromptResult(await ask('prompts/get', { name, ...(args && { arguments: args }) }, callOptions)),
+    readResource: (uri, callOptions) => askToRead({ uri }, callOptions),
+    getPrompt: (name, args, callOptions) =>
+      askForPrompt({ name, ...(args && { arguments: args }) }, callOptions),
     async complete({ prompt, template, argument, value, filled }, callOptions) {
       const ref =
         prompt === undefined ? { type: 'ref/resource', uri: template } : { type: 'ref/prompt', name: prompt };
       const context = filled && { context: { arguments: filled } };
-      return toCompletion(
-        await ask(
-          'completion/complete',
-          { ref, argument: { name: argument, value }, ...context },
-          callOptions,
-        ),
-      );
+      return askToComplete({ ref, argument: { name: argument, value }, ...context }, callOptions);
     },
     async subscribe(to, subscribeOptions = {}) {
       listening ??= startListening();
@@ -226,6 +269,9 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
       target,
       revision: connection.link.revision,
       server: facts(),
+      connectedAt: new Date(connection.connectedAt).toISOString(),
+      lastActivityAt: new Date(activity.heardAt).toISOString(),
+      lastError: activity.lastError,
       pending: sender.pending().length,
       reconnects: connection.reconnects,
       problems: [...hub.problems],

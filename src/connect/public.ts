@@ -8,6 +8,7 @@ export type {
   ClientInfo,
   Completion,
   CompletionRequest,
+  LastError,
   Listing,
   PendingCall,
   PromptResult,
@@ -43,7 +44,7 @@ export type {
 export { ResultCache, type ResultCacheOptions } from '../client/model/result-cache.js';
 export type { TypedTools } from '../client/model/typed.js';
 export type { Auth, Call, Dispatch, Middleware, Outcome, Peer } from '../protocol/call.js';
-export { type ErrorCode, McpError } from '../protocol/errors.js';
+export { type CallSource, type ErrorCode, McpError } from '../protocol/errors.js';
 export type {
   AuthHeaders,
   AuthorizedRequest,
@@ -82,6 +83,7 @@ export type {
 } from '../transports/http/client/options.js';
 export type { Connect } from './connect.js';
 export type { GroupClient } from './group/group.js';
+export type { GroupInfo, MemberInfo } from './group/group-info.js';
 export type { OneShots } from './one-shots.js';
 export type { Attempt } from './open/attempts.js';
 export { type Era, type KnownServer, KnownServers, knownServer } from './targets/known-servers.js';

@@ -27,6 +27,8 @@ export interface Call {
   readonly auth?: Auth | undefined;
   /** Facts about the HTTP request that carried the call; undefined on other transports. */
   readonly http?: HttpFacts | undefined;
+  /** The way that the call has taken to the server; undefined if the caller is in the same process. */
+  readonly via?: Via | undefined;
   /**
    * Whether the caller is the program that the server runs in or that has started the server (stdio). Unless it also has `auth`, it is
    * trusted: rules of access do not apply. Absent for all other callers, anonymous ones included.
@@ -74,10 +76,31 @@ export interface Auth {
 export interface HttpFacts {
   /** Reads a header by its lower-case name. */
   readonly header: (name: string) => string | undefined;
-  /** The IP address at the other end of the connection, which may be a proxy's; undefined if the runtime does not know it. */
+  /**
+   * The IP address at the other end of the connection, or of the client behind the proxies that the option `trustProxy` names; undefined
+   * if the runtime does not know it.
+   */
   readonly remoteAddress: string | undefined;
+  /** The version of HTTP, such as `1.1`; undefined if the runtime does not know it. */
+  readonly version?: string | undefined;
   /** Reads the headers that must agree with the body; absent if the revision has no such headers. */
   readonly mirrored?: ((name: string) => string | undefined) | undefined;
+}
+
+/** The transport of a connection. Connections to several servers have names of their own, such as `group`. */
+export type TransportName = 'in-process' | 'http' | 'http+sse' | 'stdio' | 'websocket' | (string & {});
+
+/** The way that a call has taken to the server. */
+export interface Via {
+  /** The transport. */
+  readonly transport: TransportName;
+  /** The session, or the connection that calls share; undefined if each call stands alone. */
+  readonly session?:
+    | {
+        /** Calls `listener` when the session has ended in this process, unless the returned function was called before. */
+        readonly onEnd: (listener: () => void) => () => void;
+      }
+    | undefined;
 }
 
 /** The result of a call, with its type. */

@@ -29,6 +29,9 @@ export function toDirect(
 
 /** Copies a call, with these changes. All members become own properties; a signal that does not exist yet is not created. */
 export function copyCall(call: Call, changes: Partial<Omit<Call, 'signal'>> = {}): Call {
-  const { http, notify } = call;
-  return withSignalOf(call, { ...call, http, notify, ...changes });
+  const copy: Record<string, unknown> = {};
+  // Not a spread: it would read the signal, and so create it.
+  for (const name in call) if (name !== 'signal') copy[name] = call[name as keyof Call];
+  const { http, via, notify } = call;
+  return withSignalOf(call, Object.assign(copy, { http, via, notify }, changes) as Omit<Call, 'signal'>);
 }

@@ -102,6 +102,21 @@ export interface Challenge {
   readonly nonce?: string | undefined;
 }
 
+/** The call that a result or an error of a client belongs to, for logs. */
+export interface CallSource {
+  /**
+   * The server: its name in a config of several servers; otherwise the name that it gives itself, or its address if it gives
+   * none.
+   */
+  readonly server: string;
+  /** The protocol's method, such as `tools/call`. */
+  readonly method: string;
+  /** The name of the tool or prompt, or the URI of the resource; undefined for other calls. */
+  readonly name: string | undefined;
+  /** The id that the client gave the call, as in `client.pending()`; undefined for a task of an earlier call. */
+  readonly requestId: number | undefined;
+}
+
 /** The optional parts of an `McpError`. */
 export interface McpErrorOptions {
   /** More about the error, as JSON. The peer sees it. */
@@ -113,7 +128,9 @@ export interface McpErrorOptions {
   /** The JSON-RPC number to send instead of the code's own. */
   readonly number?: number;
   /** The challenge of an HTTP reply with the status 401 or 403. */
-  readonly challenge?: Challenge;
+  readonly challenge?: Challenge | undefined;
+  /** The client's call that failed. The peer never sees it. */
+  readonly source?: CallSource | undefined;
 }
 
 const brand = Symbol.for('fullmcp.McpError');
@@ -133,6 +150,8 @@ export class McpError extends Error {
   readonly number: number | undefined;
   /** The challenge of an HTTP reply with the status 401 or 403; otherwise undefined. */
   readonly challenge: Challenge | undefined;
+  /** The call that failed, with its server, if a client threw the error; otherwise undefined. */
+  readonly source: CallSource | undefined;
 
   constructor(code: ErrorCode, message: string, options: McpErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -143,6 +162,7 @@ export class McpError extends Error {
     this.status = options.status ?? wire[code].status;
     this.number = options.number;
     this.challenge = options.challenge;
+    this.source = options.source;
     Object.defineProperty(this, brand, { value: true });
   }
 
@@ -182,6 +202,24 @@ export function toMcpError(error: unknown): McpError {
   return McpError.is(error)
     ? error
     : new McpError('internal_error', 'Internal error', { cause: error, status: 500 });
+}
+
+/** A copy of an error with these changes. Without a new message, the copy has the stack of the original. */
+export function copyError(
+  error: McpError,
+  {
+    code = error.code,
+    message = error.message,
+    ...changes
+  }: McpErrorOptions & Partial<Pick<McpError, 'code' | 'message'>>,
+): McpError {
+  const { data, status, number, challenge, source, cause } = error;
+  const kept = { data, status, challenge, source, cause, ...(number !== undefined && { number }) };
+  const copy = new McpError(code, message, { ...kept, ...changes });
+  // A stack is formatted when it is first read, which is slow.
+  if (message === error.message)
+    Object.defineProperty(copy, 'stack', { configurable: true, get: () => error.stack });
+  return copy;
 }
 
 /** The reason of an aborted signal, as an `McpError`. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../jsonrpc/message.js';
-import type { Dispatch, Peer } from './call.js';
+import type { Dispatch, Peer, TransportName } from './call.js';
 import type { McpError } from './errors.js';
 import type { InputRequest } from './model/input.js';
 import type { Discovered } from './model/model.js';
@@ -17,20 +17,24 @@ export interface Link {
   /** The revision that is spoken on the wire. */
   readonly revision: Revision;
   readonly transport: TransportName;
+  /** The id of the session, if the server has given it one. With it, a stranger may be able to use the session. */
+  readonly sessionId?: string | undefined;
   /** The server's description of itself when the link was opened. */
   readonly discovered: Discovered;
   /** Whether changes that a subscription receives are reported to `LinkEvents.notification` as well, as in a session. */
   readonly reportsChanges?: boolean | undefined;
   /** Whether the link itself drops the parts of a subscription that the server does not offer. */
   readonly filtersSubscriptions?: boolean | undefined;
+  /**
+   * The name of the server that an outcome, an error, or the id of a task comes from, if the link leads to several servers;
+   * undefined if it does not come from one of them.
+   */
+  readonly serverOf?: ((settled: unknown) => string | undefined) | undefined;
   /** Whether the server expects to be told when the client's roots change. */
   readonly expectsRootChanges?: boolean | undefined;
   /** Closes the link: open calls fail with `connection_closed`. Resolves when nothing of the link is left. Never rejects. */
   readonly close: () => Promise<void>;
 }
-
-/** The transport of a connection. Connections to several servers have names of their own, such as `group`. */
-export type TransportName = 'in-process' | 'http' | 'http+sse' | 'stdio' | 'websocket' | (string & {});
 
 /** The events of a link, beside the outcomes of calls. None of these functions may throw. */
 export interface LinkEvents {

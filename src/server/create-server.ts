@@ -1,13 +1,13 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // Builds a server from its definitions.
 
-import type { JsonObject } from '../jsonrpc/message.js';
-import { type Dispatch, withPrint } from '../protocol/call.js';
-import { SERVER_INFO } from '../protocol/meta.js';
+import { type Call, type Dispatch, withPrint } from '../protocol/call.js';
 import type { Implementation } from '../protocol/model/model.js';
+import { aroundOf } from '../protocol/telemetry/hosting.js';
 import type { SchemaLike } from '../schema/schema.js';
 import { type AuthRun, authRun } from '../state/auth-run.js';
 import { type Cluster, SHARING_ADVICE, type SharedState } from '../state/cluster.js';
+import { hostMiddleware, MiddlewareLifetimes } from '../state/hosted-middleware.js';
 import type { Store } from '../state/store.js';
 import { Topic } from '../state/topic.js';
 import { readServerAccess } from './access/access.js';
@@ -27,6 +27,7 @@ import { methodTable } from './handle/methods.js';
 import type { TaskHost, TaskPluginParts } from './handle/task-host.js';
 import { mapErrors } from './results/map-error.js';
 import { completeAs } from './results/results.js';
+import { resultMeta, serverInfo } from './results/server-info.js';
 import { toolOutcomes } from './results/tool-outcomes.js';
 import { type Announcement, type Changed, changedOver, type TaskAnnouncement } from './state/changes.js';
 import type { OutcomeAnnouncement } from './state/end-watch.js';
@@ -114,12 +115,11 @@ export function createServer<State, User, T>(
     throw new DefinitionError([
       'createServer needs an object: createServer({ name, version, tools: { … } })',
     ]);
-  const { logger, timeoutMs, idempotency } = options;
+  const { logger, timeoutMs, idempotency, use = [], user } = options;
   // A logger that is not a function is reported later, with the other mistakes.
   const log = typeof logger === 'function' ? logger : logToConsole;
   const mapError = mapErrors(options.onError, log);
   const meta = resultMeta(options);
-  const { use = [] } = options;
   // Middleware may change the `_meta` of an outcome, so only a server without middleware prints its `_meta` once.
   const complete = completeAs(use.length === 0 ? withPrint(meta) : meta);
   const access = readServerAccess(options.access, log);
@@ -143,20 +143,27 @@ export function createServer<State, User, T>(
   const announce = (change: Announcement): Promise<unknown> | undefined => registry.publish(change);
   const changed = changedOver((change) => void announce(change));
   const seal = createSeal(sealOptions(options, { log, store }));
-  const hasUser = options.user !== undefined;
+  const hasUser = user !== undefined;
   const once = runOnce({ name: info.name, store, outcomes: topics.outcomes, log, hasUser });
-  const { methods, tasks } = methodTable({
+  const lifetimes = new MiddlewareLifetimes();
+  const host = { shared, log, attach: lifetimes.attach, defines: (call: Call) => defines(call) };
+  const hosted = hostMiddleware(use, host, 'use');
+  const { methods, tasks, defines, watching } = methodTable({
     registry,
     gate,
     access,
     seal,
     lifespan: lifespan as LifespanRun<never>,
     announce,
+    stored: { server: info.name, store },
     log,
-    user: options.user as never,
+    user: user as never,
     methods: compiled.methods,
     runOnce: once,
+    around: aroundOf(hosted),
+    hostUse: (middleware, place) => hostMiddleware(middleware, host, place),
     taskChanges: topics.tasks,
+    shared,
     tasks:
       plugins.tasks &&
       ((work) =>
@@ -172,12 +179,12 @@ export function createServer<State, User, T>(
         }) as TaskHost),
   });
   const auth = authRun(options.auth, () => ({ shared, secrets: seal.secrets(), log }));
-  async function drain(drainOptions?: { readonly drainMs?: number }): Promise<void> {
-    await tasks?.close(drainOptions);
-  }
+  const drain = async (limits?: { readonly drainMs?: number }): Promise<void> =>
+    void (await Promise.all([tasks?.close(limits), watching.close()]));
 
   async function close(): Promise<void> {
     await Promise.all([once.close(), drain(), releases.close()]);
+    await lifetimes.close(log);
     await auth?.close().catch((error: unknown) => log('error', '"auth" could not be closed', error));
     try {
       await lifespan.close();
@@ -197,7 +204,7 @@ export function createServer<State, User, T>(
 
   return {
     info,
-    dispatch: createDispatch({ registry, methods, use, mapError, log }),
+    dispatch: createDispatch({ server: info.name, registry, methods, use: hosted, mapError, log }),
     changed,
     logger: log,
     get scopes() {
@@ -226,6 +233,7 @@ export function createServer<State, User, T>(
     async start() {
       await shared.start();
       await auth?.start();
+      await lifetimes.start();
       await topics.changes.ready();
       await lifespan.start();
       if (registry.offersTasks()) await tasks?.resume();
@@ -249,7 +257,8 @@ function sealOptions(
     secrets: secret,
     maxAgeMs,
     maxBytes,
-    usedStates: once ? store : undefined,
+    once,
+    usedStates: store,
     onForeign: () => {
       if (!hasSeenForeign)
         log(
@@ -265,27 +274,5 @@ function sealOptions(
         'warning',
         'No secret is set: only this process can use answers to questions, and only until it ends. Set MCP_SECRET or createServer({ secret }).',
       ),
-  };
-}
-
-// Every result has only the name and the version of the server, because icons may be large. A name or version that is not a
-// string is reported later, with the other mistakes.
-function resultMeta({ name, version }: { readonly name: unknown; readonly version: unknown }): JsonObject {
-  const info = {
-    name: typeof name === 'string' ? name : '',
-    version: typeof version === 'string' ? version : '',
-  };
-  return { [SERVER_INFO]: Object.freeze(info) };
-}
-
-function serverInfo(options: Implementation): Implementation {
-  const { name, version, title, description, websiteUrl, icons } = options;
-  return {
-    name,
-    version,
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
-    ...(websiteUrl !== undefined && { websiteUrl }),
-    ...(icons && { icons }),
   };
 }

@@ -11,7 +11,7 @@ export interface AuthRequest {
   readonly url: string;
   /** Reads a header by its lower-case name. */
   readonly header: (name: string) => string | undefined;
-  /** The IP address at the other end of the connection, which may be a proxy's; undefined if the runtime does not know it. */
+  /** The IP address at the other end of the connection, a proxy's even if `trustProxy` names it; undefined if the runtime does not know it. */
   readonly remoteAddress: string | undefined;
 }
 

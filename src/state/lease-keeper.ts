@@ -52,9 +52,10 @@ export class LeaseKeeper {
   }
 
   /**
-   * Renews a lease from now on. `requestedAt` is the time of its request, on a monotonic clock. Returns a function that ends that.
+   * Renews a lease from now on. `requestedAt` is the time of its request, on a monotonic clock: a process that was paused may have the
+   * reply after the end of the lease. Returns a function that ends that.
    */
-  keep(lease: Lease, onLost: () => void, requestedAt: number = performance.now()): () => void {
+  keep(lease: Lease, onLost: () => void, requestedAt: number): () => void {
     this.#kept.set(lease.token, { lease, onLost, validUntil: requestedAt + this.leaseMs });
     if (this.#timer === undefined && !this.#isClosed) {
       this.#timer = setInterval(() => void this.renew(), this.leaseMs / 3);

@@ -2,10 +2,19 @@
 
 import type { JsonObject } from '../jsonrpc/message.js';
 import type { Call, Outcome } from '../protocol/call.js';
-import type { ListedTool } from '../protocol/model/model.js';
+import type { ResourceContents } from '../protocol/model/content.js';
+import type { ListedPrompt, ListedResource, ListedTemplate, ListedTool } from '../protocol/model/model.js';
 import { newestRevision } from '../protocol/tables/revisions.js';
+import { type GetPromptResult, toPromptResult } from '../server/catalog/prompts.js';
+import { toContents } from '../server/results/contents.js';
 import { toolFailure, toToolResult } from '../server/results/results.js';
 import type { ToolResult } from '../server/results/tool-result.js';
+
+/** The contents of a resource, as a server sends them. */
+interface BuiltResource {
+  /** The parts: text, or bytes as base64. */
+  readonly contents: readonly ResourceContents[];
+}
 
 /** A call that records its notifications. */
 export interface BuiltCall extends Call {
@@ -47,6 +56,32 @@ export function toolResult(value: unknown): ToolResult & Outcome {
     resultType: 'complete',
     ...(value instanceof Error ? toolFailure(value.message) : toToolResult(value)),
   };
+}
+
+/** Builds the result of a resource whose reader returns this value: a string, bytes, a JSON value, or contents. */
+export function resourceResult(uri: string, value: unknown): BuiltResource & Outcome {
+  const contents = toContents(value, { uri, mimeType: undefined }) ?? [];
+  return { resultType: 'complete', contents };
+}
+
+/** Builds the result of a prompt whose handler returns this value: a string, a message, a content block, or an array of these. */
+export function promptResult(value: unknown, description?: string): GetPromptResult & Outcome {
+  return { resultType: 'complete', ...toPromptResult(value, description) };
+}
+
+/** Builds a resource as a server lists it. Default of `name`: the URI. */
+export function listedResource(uri: string, overrides: Partial<ListedResource> = {}): ListedResource {
+  return { uri, name: uri, ...overrides };
+}
+
+/** Builds a URI template as a server lists it. Default of `name`: the template. */
+export function listedTemplate(uriTemplate: string, overrides: Partial<ListedTemplate> = {}): ListedTemplate {
+  return { uriTemplate, name: uriTemplate, ...overrides };
+}
+
+/** Builds a prompt as a server lists it. Default of `arguments`: none. */
+export function listedPrompt(name: string, overrides: Partial<ListedPrompt> = {}): ListedPrompt {
+  return { name, ...overrides };
 }
 
 /** Builds a tool as a server lists it. Default of `inputSchema`: any object. */

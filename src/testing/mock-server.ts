@@ -12,7 +12,7 @@ import { type Prompt, type PromptReturn, prompt } from '../server/define/prompt.
 import { type Resource, resource } from '../server/define/resource.js';
 import { type Tool, tool } from '../server/define/tool.js';
 import { toolFailure } from '../server/results/results.js';
-import { randomSecret } from './test-client.js';
+import { randomSecret } from './test-client/test-client.js';
 
 /** A fixed value to return, an error to throw, or a function that does either. */
 export type Mock<Input, T = MockValue> = T | Error | ((input: Input, ctx: Context) => T | Promise<T>);

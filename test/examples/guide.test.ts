@@ -1,20 +1,24 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { inProcess } from 'fullmcp';
+import { testClient } from 'fullmcp/testing';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import changes, { holidayMode, onSensor } from '../../examples/guide/changes.js';
 import context from '../../examples/guide/context.js';
 import * as http from '../../examples/guide/http.js';
 import imperative from '../../examples/guide/imperative.js';
 import { result } from '../../examples/guide/in-process.js';
+import longLists from '../../examples/guide/long-lists.js';
 import methods from '../../examples/guide/methods.js';
-import middleware, { closedAtNight, lines } from '../../examples/guide/middleware.js';
+import middleware, { closedAtNight, lines, reports } from '../../examples/guide/middleware.js';
 import prompts from '../../examples/guide/prompts.js';
 import resources from '../../examples/guide/resources.js';
 import tools from '../../examples/guide/tools.js';
+import watching, { exchange } from '../../examples/guide/watching.js';
 import { accept } from '../../examples/guide/websocket.js';
 import { build, run } from '../support/examples/program.js';
 import { expectMath, modern } from '../support/examples/wire.js';
+import { until } from '../support/until.js';
 
 // Runs the code that the pages in docs/ show.
 
@@ -103,6 +107,34 @@ test('the context of the guide reports progress, logs, identifies the client, an
   });
 });
 
+test('the generator of the guide tells its story as progress and as its result', async () => {
+  await using client = await testClient(context);
+  const sentences: unknown[] = [];
+  const onProgress = ({ message }: { message?: string }): void => void sentences.push(message);
+  const { text } = await client.callTool('tell', { hero: 'Ada' }, { onProgress });
+  expect(text).toBe('Ada left home. Ada met a dragon. They became friends.');
+  expect(sentences).toHaveLength(3);
+});
+
+test('the server of the guide watches a price while a client is subscribed to it', async () => {
+  const changes: unknown[] = [];
+  {
+    await using client = await testClient(watching);
+    await client.subscribe('prices://ACME', { onChange: (change) => changes.push(change) });
+    await until('the price is watched', () => exchange.watched.includes('ACME'));
+    exchange.trade('ACME', 7);
+    await until('the client is told', () => changes.length === 1);
+  }
+  await until('the price is no longer watched', () => exchange.watched.length === 0);
+});
+
+test('the long lists of the guide are listed page by page to their ends', async () => {
+  await using client = await testClient(longLists);
+  const listed = await client.resources().all();
+  expect(listed).toHaveLength(5000);
+  expect(listed.at(-1)).toMatchObject({ uri: 'notes://2500', name: 'Note 2500' });
+});
+
 test('the server of the guide announces changes of its lists and resources', async () => {
   const methodNames: unknown[] = [];
   const leave = new AbortController();
@@ -137,6 +169,13 @@ test('definitions that the guide adds one by one are served', async () => {
   expect(await inProcess(imperative)('resources/read', { uri })).toMatchObject({
     contents: [{ text: '{"id":"7"}' }],
   });
+});
+
+test('the rate of a single tool in the guide does not limit the others', async () => {
+  for (let n = 0; n < 3; n++) await call(reports, 'report');
+  await expect(call(reports, 'report')).rejects.toThrow(/the limit is 3\/min/);
+  for (let n = 0; n < 5; n++)
+    expect(await call(reports, 'summary')).toMatchObject({ content: [{ text: 'A summary' }] });
 });
 
 test('the middleware of the guide measures and rejects calls', async () => {

@@ -64,6 +64,21 @@ describe('defineWith with values', () => {
           },
         }),
         'config://app': resource({ read: () => 1 }),
+        'watched://{id}{?q}': freeResource({
+          onSubscribe: ({ id, q }, { uri, signal, changed }) => {
+            expectTypeOf(id).toEqualTypeOf<string>();
+            expectTypeOf(q).toEqualTypeOf<string | undefined>();
+            expectTypeOf(signal).toEqualTypeOf<AbortSignal>();
+            changed.resource(uri);
+          },
+          async *list(ctx, { cursor, limit }) {
+            expectTypeOf(ctx.signal).toEqualTypeOf<AbortSignal>();
+            expectTypeOf(cursor).toEqualTypeOf<string | undefined>();
+            yield `watched://${limit}`;
+            yield { uri: 'watched://2', name: 'Two' };
+          },
+          read: ({ id }) => id,
+        }),
         'teams://{id}': freeResource({ read: ({ id }) => id.toUpperCase() }),
         'named://{id}': freeResource({ read: ({ id }: { id: string }) => id.toUpperCase() }),
       },

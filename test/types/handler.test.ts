@@ -53,6 +53,53 @@ describe('a handler', () => {
     server.tool('b', { input, output }, ({ id }) => ({ id, sky: 'clear', at: [1, 's'] }));
   });
 
+  it('may be a generator, whose value is the type that it returns, or else its text', () => {
+    createServer({
+      name: 't',
+      version: '1',
+      tools: {
+        a: tool({
+          input,
+          async *run({ id }, ctx) {
+            expectTypeOf(id).toEqualTypeOf<string>();
+            expectTypeOf(ctx.signal).toEqualTypeOf<AbortSignal>();
+            yield id;
+          },
+        }),
+      },
+    });
+    const counting = tool({
+      async *run() {
+        yield 'x';
+        return 5;
+      },
+    });
+    expectTypeOf<Value<typeof counting>>().toEqualTypeOf<number>();
+    const telling = tool({
+      async *run() {
+        yield 'x';
+      },
+    });
+    expectTypeOf<Value<typeof telling>>().toEqualTypeOf<string>();
+    const checked = tool({
+      input,
+      output,
+      async *run({ id }) {
+        yield 'x';
+        return { id, sky: 'clear' as const, at: [1, 's'] as [number, 's'] };
+      },
+    });
+    expectTypeOf<Value<typeof checked>>().toEqualTypeOf<Infer<typeof output>>();
+    tool({
+      output,
+      // @ts-expect-error A number is not content.
+      async *run() {
+        yield 5;
+        return { id: 'x', sky: 'clear' as const, at: [1, 's'] as [number, 's'] };
+      },
+    });
+  });
+
   it('may return a value that is not an object, a whole result, or anything if the output schema accepts anything', () => {
     tool({ output: z.array(z.enum(['a', 'b'])), run: () => ['a'] });
     tool({ output: z.array(z.string()), run: () => [] });

@@ -7,26 +7,29 @@ import {
   type Call,
   compose,
   type Dispatch,
+  type Middleware,
   type Outcome,
   type Peer,
 } from '../../protocol/call.js';
 import { toAuth } from '../../protocol/caller.js';
 import type { KeysOf } from '../../protocol/checks/known-keys.js';
-import { cancelledBy, type McpError } from '../../protocol/errors.js';
-import { isLogLevel, type LogLevel } from '../../protocol/tables/log-level.js';
+import { type CallSource, cancelledBy, McpError } from '../../protocol/errors.js';
+import type { LogLevel } from '../../protocol/tables/log-level.js';
 import { nameParam } from '../../protocol/tables/methods.js';
 import { newestRevision } from '../../protocol/tables/revisions.js';
+import { callEvents } from '../../protocol/telemetry/tracing.js';
 import { answering } from '../answering/answering.js';
 import type { KnownTools } from '../checks/known-tools.js';
 import { callKeys, hasUnknown, isLimit } from '../checks/option-keys.js';
+import type { Activity } from '../connection/activity.js';
 import type { EventHub } from '../connection/event-hub.js';
 import type { PendingCall, ToolCallOptions } from '../model/client.js';
 import type { AnswerQuestion } from '../model/handlers.js';
 import {
   type CallOptions,
   type ClientOptions,
-  type LogMessage,
   type Progress,
+  toLogMessage,
   toProgress,
 } from '../model/options.js';
 import { type CachingParts, caching } from './caching.js';
@@ -39,12 +42,22 @@ import { retrying } from './retrying.js';
 export interface CallSenderParts {
   readonly options: ClientOptions;
   readonly dispatch: Dispatch;
+  /** The program's middleware, the first outermost. */
+  readonly use: readonly Middleware[];
+  /** The server's address for people. */
+  readonly target: string;
   readonly peer: Pick<Peer, 'client' | 'capabilities'>;
   readonly hub: EventHub;
   readonly knownTools: KnownTools;
   readonly caching: CachingParts | undefined;
   readonly answer: AnswerQuestion;
+  readonly activity: Activity;
+  /** The name of the server that an outcome or an error comes from. */
+  readonly serverOf: (settled: unknown) => string;
 }
+
+/** Reads the outcome of a call. The call has ended if the reader fails, so its errors are errors of the call. */
+export type ReadOutcome<T> = (outcome: Outcome, call: OpenCall) => T | Promise<T>;
 
 export interface SendOptions extends CallOptions {
   /** Skips the client's own middleware, which answers questions, caches and retries. The program's middleware still runs. */
@@ -80,12 +93,12 @@ export class CallSender {
 
   constructor(parts: CallSenderParts) {
     this.#parts = parts;
-    const { options, dispatch, answer, knownTools } = parts;
+    const { options, dispatch, use, answer, knownTools, activity } = parts;
     this.#auth = toAuth(options.caller, 'caller');
     const { timeoutMs = 60_000, maxTimeoutMs = 600_000 } = options;
     this.#timeoutMs = timeoutMs;
     this.#maxTimeoutMs = maxTimeoutMs;
-    const { use = [], maxRounds = 10, maxRetries = 2, logLevel = options.onLog && 'info' } = options;
+    const { maxRounds = 10, maxRetries = 2, logLevel = options.onLog && 'info' } = options;
     this.#peer = { revision: newestRevision, ...parts.peer, logLevel };
     const isRepeatable = (name: unknown): boolean => knownTools.isRepeatable(name);
     const keepsKeys = (name: unknown): boolean => knownTools.keepsKeys(name);
@@ -99,7 +112,7 @@ export class CallSender {
           ...use,
           answerQuestions,
           ...(parts.caching ? [caching(parts.caching, { renew })] : []),
-          retrying({ maxRetries, isRepeatable, keepsKeys, problem: parts.hub.problem }),
+          retrying({ maxRetries, isRepeatable, keepsKeys, problem: parts.hub.problem, activity }),
         ],
         dispatch,
       );
@@ -137,10 +150,22 @@ export class CallSender {
   }
 
   /**
-   * Sends a call. `params` is not copied, and a `_meta` may be added to it: pass a new object without a `_meta`. A copy would
-   * double the cost of a call.
+   * Sends a call and returns what `read` makes of its outcome. `params` is not copied, and a `_meta` may be added to it: pass a
+   * new object without a `_meta`. A copy would double the cost of a call.
    */
-  async sendFresh(method: string, params: JsonObject, options: SendOptions = noOptions): Promise<Outcome> {
+  sendFresh(method: string, params: JsonObject, options?: SendOptions): Promise<Outcome>;
+  sendFresh<T>(
+    method: string,
+    params: JsonObject,
+    options: SendOptions | undefined,
+    read: ReadOutcome<T>,
+  ): Promise<T>;
+  async sendFresh<T>(
+    method: string,
+    params: JsonObject,
+    options: SendOptions = noOptions,
+    read?: ReadOutcome<T>,
+  ): Promise<Outcome | T> {
     const { timeoutMs = this.#timeoutMs, maxTimeoutMs = this.#maxTimeoutMs } = options;
     if (hasUnknown(options, sendKeys) || !isLimit(timeoutMs) || !isLimit(maxTimeoutMs))
       throw (await import('../checks/option-mistakes.js')).callMistake(method, options);
@@ -155,17 +180,45 @@ export class CallSender {
     try {
       const call = this.#callOf(id, open, { method, name, params, options });
       const outcome = await open.run(() =>
-        (skipMiddleware ? this.#plain : fresh ? this.#renewing : this.#full)(call),
+        this.#traced(call, skipMiddleware ? this.#plain : fresh ? this.#renewing : this.#full),
       );
+      if (skipMiddleware) this.#parts.activity.heard();
       if (method === 'tools/list') this.#parts.knownTools.learn(outcome['tools']);
-      return outcome;
+      if (read === undefined) return outcome;
+      const value = read(outcome, open);
+      return value instanceof Promise ? await value : value;
     } catch (error) {
-      throw toCallError(method, error);
+      throw await this.#failed(error, open);
     } finally {
       open.done();
       forget?.();
       this.#open.delete(open);
     }
+  }
+
+  /** The call that an outcome or an error comes from. */
+  sourceOf({ method, name, id }: Pick<OpenCall, 'method' | 'name' | 'id'>, settled: unknown): CallSource {
+    return { server: this.#parts.serverOf(settled), method, name, requestId: id };
+  }
+
+  async #failed(thrown: unknown, open: OpenCall): Promise<McpError> {
+    const source = this.sourceOf(open, thrown);
+    const isMissing = McpError.is(thrown) && thrown.code === 'missing_capability';
+    const clear = isMissing
+      ? await import('./missing-handlers.js').then((module) => module.withMissingHandlers(thrown))
+      : thrown;
+    const error = toCallError(clear, source);
+    const { code } = error;
+    // A server without a list has an empty one. That is not an error, and neither is a call that the program cancelled.
+    const isExpected = code === 'cancelled' || (code === 'method_not_found' && open.method.endsWith('/list'));
+    if (!isExpected) this.#parts.activity.failed(error);
+    return error;
+  }
+
+  #traced(call: Call, dispatch: Dispatch): Promise<Outcome> {
+    if (!callEvents?.hasSubscribers) return dispatch(call);
+    const { target } = this.#parts;
+    return callEvents.tracePromise(() => dispatch(call), { side: 'client', server: target, call });
   }
 
   /** Aborts when the client closes. */
@@ -189,7 +242,7 @@ export class CallSender {
   }
 
   #callOf(id: number, open: OpenCall, { method, name, params, options }: SentCall): Call {
-    const { options: defaults, hub } = this.#parts;
+    const { options: defaults, hub, activity } = this.#parts;
     const {
       meta,
       onProgress,
@@ -200,6 +253,7 @@ export class CallSender {
     const needsProgress =
       method === 'tools/call' || onProgress !== undefined || defaults.progress !== undefined;
     const notify: Call['notify'] = (notification, payload) => {
+      activity.heard();
       if (notification === 'notifications/progress') {
         const progress = toProgress(payload);
         if (progress === undefined) return;
@@ -238,9 +292,4 @@ function nameOf(method: string, params: JsonObject): string | undefined {
   const param = nameParam(method);
   const name = param === undefined ? undefined : params[param];
   return typeof name === 'string' ? name : undefined;
-}
-
-export function toLogMessage(params: JsonObject | undefined): LogMessage | undefined {
-  const { level, logger, data } = params ?? {};
-  return isLogLevel(level) ? { level, data, ...(typeof logger === 'string' && { logger }) } : undefined;
 }

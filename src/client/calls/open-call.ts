@@ -21,28 +21,53 @@ export interface OpenCallParts {
   readonly hub: Pick<EventHub, 'reported' | 'problemSince'>;
 }
 
+/** The lifetime of a call whose clock stands still while the user is asked. */
+export class PausableLifetime extends Lifetime {
+  #pausedAt: number | undefined;
+  #pausedMs = 0;
+
+  get isPaused(): boolean {
+    return this.#pausedAt !== undefined;
+  }
+
+  /** Time spent waiting for the user, which is not charged to the call. */
+  get pausedMs(): number {
+    return this.#pausedMs + (this.#pausedAt === undefined ? 0 : performance.now() - this.#pausedAt);
+  }
+
+  pause(): void {
+    this.#pausedAt ??= performance.now();
+  }
+
+  /** Ends the pause. Returns its length in milliseconds; 0 if there was none. */
+  resume(): number {
+    if (this.#pausedAt === undefined) return 0;
+    const ms = performance.now() - this.#pausedAt;
+    this.#pausedAt = undefined;
+    this.#pausedMs += ms;
+    return ms;
+  }
+}
+
 /** A call in progress: it ends with a response, on a timeout, when its caller cancels it, or when the client closes. */
 export class OpenCall implements Timed {
   readonly id: number;
-  readonly lifetime: Lifetime = new Lifetime();
-  readonly #method: string;
-  readonly #name: string | undefined;
+  readonly lifetime: PausableLifetime = new PausableLifetime();
+  readonly method: string;
+  readonly name: string | undefined;
   readonly #limits: TimeLimits | undefined;
   readonly #clock: Clock;
   readonly #hub: OpenCallParts['hub'];
   readonly #reported: number;
   readonly #startedAt: number = performance.now();
   #activeAt: number = this.#startedAt;
-  #pausedAt: number | undefined;
-  /** Time spent waiting for the user, which is not charged to the call. */
-  #pausedMs = 0;
   #lastProgress: number | undefined;
   #fail: ((reason: unknown) => void) | undefined;
 
   constructor(id: number, { method, name, limits, clock, hub }: OpenCallParts) {
     this.id = id;
-    this.#method = method;
-    this.#name = name;
+    this.method = method;
+    this.name = name;
     this.#limits = limits;
     this.#clock = clock;
     this.#hub = hub;
@@ -77,21 +102,18 @@ export class OpenCall implements Timed {
   }
 
   pause(): void {
-    this.#pausedAt ??= performance.now();
+    this.lifetime.pause();
   }
 
   resume(): void {
-    if (this.#pausedAt === undefined) return;
-    const ms = performance.now() - this.#pausedAt;
-    this.#pausedAt = undefined;
-    this.#pausedMs += ms;
-    this.#activeAt += ms;
+    this.#activeAt += this.lifetime.resume();
   }
 
   get state(): PendingCall {
     return {
-      method: this.#method,
-      name: this.#name,
+      requestId: this.id,
+      method: this.method,
+      name: this.name,
       sinceMs: Math.round(performance.now() - this.#startedAt),
       lastProgress: this.#lastProgress,
     };
@@ -100,11 +122,11 @@ export class OpenCall implements Timed {
   check(now: number): number {
     if (this.#limits === undefined) return Number.POSITIVE_INFINITY;
     const { timeoutMs, maxTimeoutMs } = this.#limits;
-    if (this.#pausedAt !== undefined) return Math.min(timeoutMs, 1000);
+    if (this.lifetime.isPaused) return Math.min(timeoutMs, 1000);
     const untilSilent = this.#activeAt + timeoutMs - now;
-    const untilMax = this.#startedAt + this.#pausedMs + maxTimeoutMs - now;
+    const untilMax = this.#startedAt + this.lifetime.pausedMs + maxTimeoutMs - now;
     if (untilSilent > 0 && untilMax > 0) return Math.min(untilSilent, untilMax);
-    const label = this.#name === undefined ? this.#method : `${this.#method} "${this.#name}"`;
+    const label = this.name === undefined ? this.method : `${this.method} "${this.name}"`;
     const message =
       untilMax <= 0
         ? `${label} took longer than ${maxTimeoutMs} ms in all (maxTimeoutMs)`

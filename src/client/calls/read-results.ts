@@ -3,12 +3,20 @@ import { isObject } from '../../jsonrpc/message.js';
 import type { Outcome } from '../../protocol/call.js';
 import { printedValue } from '../../protocol/encoding/printed-value.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
-import { McpError } from '../../protocol/errors.js';
+import { type CallSource, McpError } from '../../protocol/errors.js';
 import type { ContentBlock, ResourceContents } from '../../protocol/model/content.js';
 import type { PromptMessage } from '../../protocol/model/model.js';
 import type { CallResult, Completion, PromptResult, ReadResult } from '../model/client.js';
 
 // Reads outcomes into the results that a program receives, and rejects malformed ones.
+
+/** A result without its source, which is added last. */
+type Unsourced<T> = Omit<T, 'source'>;
+
+/** Gives a result its source. It is not enumerable, so that a result is printed, compared and copied without it. */
+export function withSource<T extends object>(result: Unsourced<T>, source: CallSource): T {
+  return Object.defineProperty(result, 'source', { value: source }) as T;
+}
 
 /** Returns the outcome if its type ends a call; throws otherwise. */
 export function requireComplete(outcome: Outcome): Outcome {
@@ -17,29 +25,54 @@ export function requireComplete(outcome: Outcome): Outcome {
   throw new McpError('bad_response', `The server sent a result of the unknown type "${type}"`);
 }
 
-export function toCallResult(name: string, outcome: JsonObject): CallResult {
-  const content = arrayOf<ContentBlock>(outcome, 'content', outcome['structuredContent'] !== undefined);
-  const isError = outcome['isError'] === true;
-  const { structuredContent } = outcome;
-  const data = structuredContent === undefined ? printedValue(outcome) : structuredContent;
-  const text = textOf(content);
-  return {
-    content,
-    text,
-    data,
-    isError,
-    meta: metaOf(outcome),
-    unwrap() {
-      if (isError)
-        throw new McpError('tool_failed', text || `The tool "${name}" failed`, {
-          data: { tool: name, content },
-        });
-      return data === undefined ? text : data;
-    },
-  };
+/** The call of a tool. */
+export interface ToolCall {
+  readonly name: string | undefined;
+  readonly id: number | undefined;
 }
 
-export function toReadResult(outcome: Outcome): ReadResult {
+/** The result of a tool. Its source is a getter of the class: an object of its own would cost every call more. */
+export class ToolCallResult implements CallResult {
+  readonly #server: string;
+  readonly #name: string | undefined;
+  readonly #id: number | undefined;
+  readonly content: readonly ContentBlock[];
+  readonly text: string;
+  readonly data: unknown;
+  readonly isError: boolean;
+  readonly meta: JsonObject | undefined;
+  readonly unwrap: () => unknown;
+
+  constructor(outcome: JsonObject, { name, id }: ToolCall, server: string) {
+    const { structuredContent } = outcome;
+    this.#server = server;
+    this.#name = name;
+    this.#id = id;
+    this.content = arrayOf<ContentBlock>(outcome, 'content', structuredContent !== undefined);
+    this.text = textOf(this.content);
+    this.data = structuredContent === undefined ? printedValue(outcome) : structuredContent;
+    this.isError = outcome['isError'] === true;
+    this.meta = metaOf(outcome);
+    this.unwrap = () => this.#unwrap();
+  }
+
+  get source(): CallSource {
+    return { server: this.#server, method: 'tools/call', name: this.#name, requestId: this.#id };
+  }
+
+  #unwrap(): unknown {
+    const { content, text, data, isError } = this;
+    if (!isError) return data === undefined ? text : data;
+    const { source } = this;
+    const { name } = source;
+    throw new McpError('tool_failed', text || `The tool "${name}" failed`, {
+      data: { tool: name, content },
+      source,
+    });
+  }
+}
+
+export function toReadResult(outcome: Outcome): Unsourced<ReadResult> {
   const contents = arrayOf<ResourceContents>(outcome, 'contents');
   return {
     contents,
@@ -48,7 +81,7 @@ export function toReadResult(outcome: Outcome): ReadResult {
   };
 }
 
-export function toPromptResult(outcome: Outcome): PromptResult {
+export function toPromptResult(outcome: Outcome): Unsourced<PromptResult> {
   const { description } = outcome;
   return {
     description: typeof description === 'string' ? description : undefined,
@@ -57,7 +90,7 @@ export function toPromptResult(outcome: Outcome): PromptResult {
   };
 }
 
-export function toCompletion({ completion }: Outcome): Completion {
+export function toCompletion({ completion }: Outcome): Unsourced<Completion> {
   const { values, total, hasMore } = isObject(completion) ? completion : {};
   if (!Array.isArray(values))
     throw new McpError('bad_response', 'The server\'s result needs "completion.values", an array');

@@ -54,9 +54,10 @@ export class KnownTools {
    * Rejects if a result does not fit the tool's output schema; a failed result is not checked. Returns undefined if there is
    * nothing to check, as for most tools.
    */
-  check(name: string, outcome: JsonObject): Promise<void> | undefined {
-    const tool = this.#tools.get(name);
-    if (tool?.outputSchema === undefined || outcome['isError'] === true) return undefined;
+  check(name: string | undefined, outcome: JsonObject): Promise<void> | undefined {
+    const tool = name === undefined ? undefined : this.#tools.get(name);
+    if (name === undefined || tool?.outputSchema === undefined || outcome['isError'] === true)
+      return undefined;
     tool.check ??= this.#compile(name, tool.outputSchema);
     return this.#compare(name, outcome, tool.check);
   }

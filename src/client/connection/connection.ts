@@ -17,7 +17,11 @@ export interface ConnectionParts {
   readonly reconnect: ReconnectOptions | undefined;
   readonly connectTimeoutMs: number;
   readonly events: Omit<LinkEvents, 'lost'>;
+  /** Called with each link that is opened. Returns the function that is called when the link ends, with the reason if it was lost. */
+  readonly onOpen?: ((link: Link) => ((lost?: McpError) => void) | undefined) | undefined;
   readonly onStatus: (status: Status, reason: McpError | undefined) => void;
+  /** Called when the link is lost, and when an attempt to reconnect fails. */
+  readonly onFailure: (reason: McpError) => void;
 }
 
 /** A call that waits because there is no link. */
@@ -44,12 +48,15 @@ export class Connection {
   /** Promises that resolve when links that are lost or abandoned have ended. */
   readonly #endings = new Set<Promise<void>>();
   #link: Link | undefined;
+  #onEnd: ((lost?: McpError) => void) | undefined;
   #previous: Link | undefined;
   #openedAt = 0;
   #failures = 0;
   #status: Status = 'ready';
   #closed: Promise<void> | undefined;
   reconnects = 0;
+  /** The time when the link was opened, in milliseconds since 1970. */
+  connectedAt = 0;
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
@@ -125,7 +132,9 @@ export class Connection {
       }
       link = newLink;
       this.#link = link;
+      this.#onEnd = this.#parts.onOpen?.(link);
       this.#openedAt = performance.now();
+      this.connectedAt = Date.now();
     } catch (error) {
       throw giveUp.aborted ? cancelledBy(error) : toFailure(error);
     }
@@ -135,9 +144,11 @@ export class Connection {
     const link = this.#link;
     this.#previous = link;
     this.#link = undefined;
+    this.#onEnd?.(reason);
     if (link !== undefined) this.#track(link.close());
     if (this.#closing.signal.aborted) return;
-    const { reconnect } = this.#parts;
+    const { reconnect, onFailure } = this.#parts;
+    onFailure(reason);
     if (reconnect === undefined) {
       this.#closed = this.#end(reason, reason);
       return;
@@ -162,6 +173,7 @@ export class Connection {
       } catch (error) {
         if (this.#closing.signal.aborted) return;
         reason = toFailure(error);
+        this.#parts.onFailure(reason);
         if (finalCodes.includes(reason.code)) break;
         for (const call of this.#waiting) {
           if (--call.attemptsLeft > 0) continue;
@@ -202,6 +214,7 @@ export class Connection {
     const link = this.#link;
     this.#previous = link ?? this.#previous;
     this.#link = undefined;
+    if (link !== undefined) this.#onEnd?.();
     for (const { reject } of this.#waiting) reject(reason);
     this.#waiting.clear();
     this.#setStatus('closed', statusReason);

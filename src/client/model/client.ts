@@ -1,8 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { JsonObject } from '../../jsonrpc/message.js';
-import type { Outcome } from '../../protocol/call.js';
-import type { McpError } from '../../protocol/errors.js';
-import type { TransportName } from '../../protocol/link.js';
+import type { Outcome, TransportName } from '../../protocol/call.js';
+import type { CallSource, ErrorCode, McpError } from '../../protocol/errors.js';
 import type {
   Implementation,
   ListedPrompt,
@@ -161,6 +160,12 @@ export interface ClientInfo {
   readonly revision: Revision;
   /** The server's description of itself. */
   readonly server: ServerFacts;
+  /** The time when the connection was opened, or opened again, as an ISO 8601 string. */
+  readonly connectedAt: string;
+  /** The time of the latest response, notification or question of the server, as an ISO 8601 string. */
+  readonly lastActivityAt: string;
+  /** The latest error of a call or of the connection, except calls that the program cancelled; undefined if there was none. */
+  readonly lastError: LastError | undefined;
   /** The number of calls that have no response yet. */
   readonly pending: number;
   /** The number of times that the client has reconnected. */
@@ -169,8 +174,22 @@ export interface ClientInfo {
   readonly problems: readonly string[];
 }
 
+/** The latest error of a client, as JSON. */
+export interface LastError {
+  /** The time of the error, as an ISO 8601 string. */
+  readonly at: string;
+  /** The stable name of the error. */
+  readonly code: ErrorCode;
+  /** The message of the error; at most 500 characters. */
+  readonly message: string;
+  /** The call that failed; undefined if the connection itself failed. */
+  readonly source: CallSource | undefined;
+}
+
 /** A call that has no response yet. */
 export interface PendingCall {
+  /** The id that the client gave the call. Results and errors of the call have the same one, as `source.requestId`. */
+  readonly requestId: number;
   /** The protocol's method, such as `tools/call`. */
   readonly method: string;
   /** The name of the tool or prompt, or the URI of the resource; undefined for other calls. */

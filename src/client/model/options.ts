@@ -2,7 +2,7 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Middleware } from '../../protocol/call.js';
 import type { AuthInit } from '../../protocol/caller.js';
 import type { Implementation } from '../../protocol/model/model.js';
-import type { LogLevel } from '../../protocol/tables/log-level.js';
+import { isLogLevel, type LogLevel } from '../../protocol/tables/log-level.js';
 import type { Handlers } from './handlers.js';
 import type { ResultCache } from './result-cache.js';
 
@@ -127,4 +127,10 @@ export function toProgress(params: JsonObject | undefined): Progress | undefined
     ...(typeof total === 'number' && { total }),
     ...(typeof message === 'string' && { message }),
   };
+}
+
+/** The log message that a notification carries; undefined if it cannot be read. */
+export function toLogMessage(params: JsonObject | undefined): LogMessage | undefined {
+  const { level, logger, data } = params ?? {};
+  return isLogLevel(level) ? { level, data, ...(typeof logger === 'string' && { logger }) } : undefined;
 }

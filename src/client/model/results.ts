@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
+import type { CallSource } from '../../protocol/errors.js';
 import type { ContentBlock, ResourceContents } from '../../protocol/model/content.js';
 import type { PromptMessage } from '../../protocol/model/model.js';
 
@@ -19,6 +20,8 @@ export interface CallResult {
   readonly isError: boolean;
   /** The result's `_meta`. */
   readonly meta: JsonObject | undefined;
+  /** The call that has this result, with its server. Not enumerable: not printed, compared or copied with the result. */
+  readonly source: CallSource;
   /** Returns the data, or the text if there is no data. Throws `tool_failed` if the tool failed. */
   readonly unwrap: () => unknown;
 }
@@ -31,6 +34,8 @@ export interface ReadResult {
   readonly text: string;
   /** The result's `_meta`. */
   readonly meta: JsonObject | undefined;
+  /** The call that has this result, with its server. Not enumerable. */
+  readonly source: CallSource;
 }
 
 /** A prompt, filled in with its arguments. */
@@ -41,6 +46,8 @@ export interface PromptResult {
   readonly messages: readonly PromptMessage[];
   /** The result's `_meta`. */
   readonly meta: JsonObject | undefined;
+  /** The call that has this result, with its server. Not enumerable. */
+  readonly source: CallSource;
 }
 
 /** The argument to complete: of a prompt, or of a URI template. */
@@ -74,4 +81,6 @@ export interface Completion {
   readonly total: number | undefined;
   /** Whether there are more values than were sent. */
   readonly hasMore: boolean;
+  /** The call that has this result, with its server. Not enumerable. */
+  readonly source: CallSource;
 }

@@ -2,6 +2,7 @@ import { PausableTimeout } from '../../async/pausable-timeout.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
+import type { ToolCall } from '../calls/read-results.js';
 import type { CallResult, TaskState } from '../model/client.js';
 import type { AnswerQuestion } from '../model/handlers.js';
 import type { CallOptions, Progress } from '../model/options.js';
@@ -77,5 +78,7 @@ export interface TaskParts {
   readonly progress: (progress: Progress, name: string, options: CallOptions) => void;
   readonly problem: (message: string, cause?: unknown) => void;
   /** Turns the task's final result into the result of the call. */
-  readonly finish: (name: string, result: JsonObject) => CallResult | Promise<CallResult>;
+  readonly finish: (result: JsonObject, call: ToolCall, taskId: string) => CallResult | Promise<CallResult>;
+  /** The name of the server that has the task with this id. */
+  readonly serverOf: (taskId: string) => string;
 }

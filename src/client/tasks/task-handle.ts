@@ -1,7 +1,8 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Outcome } from '../../protocol/call.js';
-import { McpError } from '../../protocol/errors.js';
+import { type CallSource, copyError, type McpError } from '../../protocol/errors.js';
 import { toCallError } from '../calls/call-error.js';
+import type { ToolCall } from '../calls/read-results.js';
 import type { CallResult, TaskHandle, TaskState } from '../model/client.js';
 import type { CallOptions } from '../model/options.js';
 import type { TaskParts } from './follow-task.js';
@@ -11,21 +12,24 @@ import { toTaskState } from './task-state.js';
 
 /** The first state of a task that a call has just become. */
 interface StartedTask {
-  /** The name of the tool. */
-  readonly name: string;
+  readonly call: ToolCall;
   readonly state: TaskState;
 }
 
+/** The call of a task that an earlier client has started. */
+const unknownCall: ToolCall = { name: undefined, id: undefined };
+
 /** The handle of the task that a call has become. */
-export function startedHandle(parts: TaskParts, name: string, outcome: Outcome): TaskHandle {
+export function startedHandle(parts: TaskParts, call: ToolCall, outcome: Outcome): TaskHandle {
   const state = toTaskState(outcome);
-  return taskHandle(parts, state.id, { name, state });
+  return taskHandle(parts, state.id, { call, state });
 }
 
 /** The handle of a task that the server keeps. */
 export function taskHandle(parts: TaskParts, id: string, started?: StartedTask): TaskHandle {
   const { request, finish } = parts;
-  const name = started?.name ?? id;
+  const call = started?.call ?? unknownCall;
+  const name = call.name ?? id;
 
   const get = (options: CallOptions | undefined): Promise<Outcome> =>
     request('tasks/get', { taskId: id }, options);
@@ -37,19 +41,27 @@ export function taskHandle(parts: TaskParts, id: string, started?: StartedTask):
   async function result(options: CallOptions = {}): Promise<CallResult> {
     // Loaded with the first task whose result is requested: most servers have no tasks.
     const { followTask } = await import('./follow-task.js');
-    return finish(
-      name,
-      await followTask({ id, name, initialState: started?.state, parts, options, get, update }),
-    );
+    const value = await followTask({ id, name, initialState: started?.state, parts, options, get, update });
+    return finish(value, call, id);
   }
+
+  const withTaskId = <T>(work: () => Promise<T>): Promise<T> =>
+    work().catch((thrown: unknown) => {
+      throw taskError(thrown, id, {
+        server: parts.serverOf(id),
+        method: 'tools/call',
+        name: call.name,
+        requestId: call.id,
+      });
+    });
 
   return {
     id,
-    status: (options) => withTaskId(id, async () => toTaskState(await get(options))),
-    result: (options) => withTaskId(id, () => result(options)),
-    answer: (answers, options) => withTaskId(id, () => update(answers, options)),
+    status: (options) => withTaskId(async () => toTaskState(await get(options))),
+    result: (options) => withTaskId(() => result(options)),
+    answer: (answers, options) => withTaskId(() => update(answers, options)),
     cancel: (options) =>
-      withTaskId(id, async () => {
+      withTaskId(async () => {
         await request('tasks/cancel', { taskId: id }, options);
       }),
   };
@@ -78,19 +90,10 @@ export function doneHandle(result: CallResult): TaskHandle {
   };
 }
 
-/** Adds the task's id to every error, so that `client.task(error.data.taskId)` finds the task again. */
-async function withTaskId<T>(taskId: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (thrown) {
-    const error = toCallError('tools/call', thrown);
-    const { code, message, data, status, number } = error;
-    const details = isObject(data) ? data : data === undefined ? {} : { data };
-    throw new McpError(code, message, {
-      status,
-      cause: error.cause ?? error,
-      data: { ...details, taskId },
-      ...(number !== undefined && { number }),
-    });
-  }
+/** An error with the task's id in its data, so that `client.task(error.data.taskId)` finds the task again. */
+function taskError(thrown: unknown, taskId: string, source: CallSource): McpError {
+  const error = toCallError(thrown, source);
+  const { data } = error;
+  const details = isObject(data) ? data : data === undefined ? {} : { data };
+  return copyError(error, { data: { ...details, taskId } });
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { IDEMPOTENCY_KEY } from '../../protocol/tables/meta-keys.js';
-import type { CallSender } from '../calls/call-sender.js';
-import { requireComplete, toCallResult } from '../calls/read-results.js';
+import type { CallSender, ReadOutcome } from '../calls/call-sender.js';
+import { requireComplete, type ToolCall, ToolCallResult } from '../calls/read-results.js';
 import type { KnownTools } from '../checks/known-tools.js';
 import type { CallResult, Client, TaskHandle, ToolCallOptions } from '../model/client.js';
 import type { AnswerQuestion } from '../model/handlers.js';
@@ -18,6 +18,8 @@ export interface ClientToolParts {
   /** The client's own `maxTimeoutMs`, which also limits waiting for tasks; undefined for no limit. */
   readonly maxTimeoutMs: number | undefined;
   readonly problem: (message: string, cause?: unknown) => void;
+  /** The name of the server that an outcome, or the task with an id, comes from. */
+  readonly serverOf: (settled: unknown) => string;
 }
 
 /** The methods of a client that call tools and follow tasks. */
@@ -28,6 +30,7 @@ export function toolCalls({
   maxRounds,
   maxTimeoutMs,
   problem,
+  serverOf,
 }: ClientToolParts): Pick<Client, 'tool' | 'callTool' | 'startTool' | 'task'> {
   const parts: TaskParts = {
     request: (method, params, options) => sender.sendFresh(method, params, options),
@@ -37,24 +40,25 @@ export function toolCalls({
     progress: (progress, name, { onProgress }) =>
       sender.reportProgress(progress, { method: 'tools/call', name, onProgress }),
     problem,
-    finish,
+    finish: (result, call, taskId) => finish(result, call, serverOf(taskId)),
+    serverOf,
     closing: sender.closing,
   };
 
-  function finish(name: string, result: JsonObject): CallResult | Promise<CallResult> {
-    const check = knownTools.check(name, result);
-    if (check === undefined) return toCallResult(name, result);
-    return check.then(() => toCallResult(name, result));
+  function finish(result: JsonObject, call: ToolCall, server: string): CallResult | Promise<CallResult> {
+    const check = knownTools.check(call.name, result);
+    if (check === undefined) return new ToolCallResult(result, call, server);
+    return check.then(() => new ToolCallResult(result, call, server));
   }
 
-  async function send(
-    name: string,
-    args: object,
-    options: ToolCallOptions,
-  ): Promise<CallResult | TaskHandle> {
-    const outcome = await sender.sendFresh('tools/call', { name, arguments: args }, withKey(options));
-    if (outcome.resultType !== 'task') return finish(name, requireComplete(outcome));
-    return (await tasks()).startedHandle(parts, name, outcome);
+  const read: ReadOutcome<CallResult | TaskHandle> = (outcome, call) => {
+    if (outcome.resultType !== 'task') return finish(requireComplete(outcome), call, serverOf(outcome));
+    const { name, id } = call;
+    return tasks().then(({ startedHandle }) => startedHandle(parts, { name, id }, outcome));
+  };
+
+  function send(name: string, args: object, options: ToolCallOptions): Promise<CallResult | TaskHandle> {
+    return sender.sendFresh('tools/call', { name, arguments: args }, withKey(options), read);
   }
 
   async function startTool(

@@ -63,6 +63,7 @@ function shapeMistakes(entry: Record<string, unknown>): readonly string[] {
 
 function fieldMistakes(entry: Record<string, unknown>): readonly string[] {
   const { command, args, env, cwd, url, headers, auth, disabled } = entry;
+  const pems = (['ca', 'cert', 'key'] as const).filter((field) => !isPem(entry[field]));
   return [
     command !== undefined && !isNonEmptyString(command) && '"command" must be a non-empty string',
     args !== undefined &&
@@ -79,6 +80,7 @@ function fieldMistakes(entry: Record<string, unknown>): readonly string[] {
       typeof auth !== 'function' &&
       !(isObject(auth) && typeof auth['headersFor'] === 'function') &&
       '"auth" must be a token, a function that returns one, or an object such as oauth() makes',
+    ...pems.map((field) => `"${field}" must be PEM text or the path of a file`),
     disabled !== undefined && typeof disabled !== 'boolean' && '"disabled" must be true or false',
   ].filter((mistake) => mistake !== false);
 }
@@ -88,6 +90,12 @@ function recordMistakes(field: string, record: unknown): readonly string[] {
   if (!isObject(record)) return [`"${field}" must be an object whose values are strings`];
   return Object.entries(record).flatMap(([key, value]) =>
     isString(value) ? [] : [`"${field}.${shorten(key, 64)}" must be a string, in quotes`],
+  );
+}
+
+function isPem(value: unknown): boolean {
+  return (
+    value === undefined || [value].flat().every((one) => isNonEmptyString(one) || one instanceof Uint8Array)
   );
 }
 

@@ -61,7 +61,7 @@ interface Expansion {
   readonly mistakes: string[];
 }
 
-const fields = ['command', 'args', 'env', 'cwd', 'url', 'headers'];
+const fields = ['command', 'args', 'env', 'cwd', 'url', 'headers', 'ca', 'cert', 'key'];
 
 function expandEntry(entry: Record<string, unknown>, expansion: Expansion): Record<string, unknown> {
   const expanded = fields

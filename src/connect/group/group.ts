@@ -10,9 +10,11 @@ import type { ConnectOptions } from '../targets/options.js';
 import type { McpConfig, ServerEntry, Target } from '../targets/target.js';
 import { discoveredOf } from './discover.js';
 import { groupDispatch } from './dispatch.js';
+import { type GroupInfo, groupInfo } from './group-info.js';
 import type { ServerState } from './member.js';
 import { Membership } from './members.js';
 import { askThrough } from './questions.js';
+import { serverOf } from './routing.js';
 
 /**
  * A client of several servers. Tools and prompts have the name of their server as a prefix, as in `web_search`; resources keep
@@ -21,6 +23,8 @@ import { askThrough } from './questions.js';
 export interface GroupClient extends Client {
   /** The current state of each server, by name. */
   readonly servers: ReadonlyMap<string, ServerState>;
+  /** Returns the state of the client and of each server as JSON, for logs and diagnostics. */
+  readonly info: () => GroupInfo;
   /** Returns the client of one server, and connects it first if needed. Fails with `invalid_params` for an unknown name. */
   readonly member: (name: string) => Promise<Client>;
   /** Adds a server, which is connected when it is first needed. Subscribers are notified that the lists changed. */
@@ -55,6 +59,7 @@ export async function connectGroup(
       revision: newestRevision,
       transport: 'group',
       filtersSubscriptions: true,
+      serverOf: (settled) => serverOf(group, settled),
       get discovered() {
         return discoveredOf(group);
       },
@@ -66,6 +71,7 @@ export async function connectGroup(
   const own = { ...options, reconnect: false, cache: false, maxRetries: 0 } as const;
   const target = `the servers ${Object.keys(mcpServers).join(', ')}`;
   const client = await createClient({ open, target, options: own, signal: options.signal });
+  const { info } = client;
   return Object.defineProperties(client, {
     servers: {
       enumerable: true,
@@ -74,6 +80,7 @@ export async function connectGroup(
     member: { enumerable: true, value: async (name: string) => group.get(name).connect() },
     add: { enumerable: true, value: (name: string, entry: ServerEntry) => group.add(name, entry) },
     remove: { enumerable: true, value: (name: string) => group.remove(name) },
+    info: { enumerable: true, value: () => groupInfo(info(), group) },
     rootsChanged: { enumerable: true, value: () => rootsChanged(group) },
   }) as GroupClient;
 }
@@ -96,16 +103,15 @@ function connectMember(entry: ServerEntry, options: ConnectOptions, connectOne: 
     const optional = { ...(args && { args }), ...(env && { env }), ...(cwd !== undefined && { cwd }) };
     return connectOne({ command, ...optional }, options);
   }
-  const { url, headers, auth } = entry;
-  return connectOne(
-    { url, ...(headers && { headers }) },
-    { ...options, ...(auth !== undefined && { auth }) },
-  );
+  const { url, headers, auth, ca, cert, key } = entry;
+  const own = { auth, ca, cert, key };
+  const given = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
+  return connectOne({ url, ...(headers && { headers }) }, { ...options, ...given });
 }
 
 // Credentials for one server must not be sent to all of them.
-function rejectSecrets({ auth, headers }: ConnectOptions): void {
-  const option = auth === undefined ? headers && 'headers' : 'auth';
+function rejectSecrets(options: ConnectOptions): void {
+  const option = (['auth', 'headers', 'cert', 'key'] as const).find((name) => options[name] !== undefined);
   if (option === undefined) return;
   throw new McpError(
     'invalid_request',

@@ -2,8 +2,9 @@
 
 import { unlessAborted } from '../../async/abort.js';
 import { settlesWithin } from '../../async/deadline.js';
+import { Activity } from '../../client/connection/activity.js';
 import type { Client, ServerFacts } from '../../client/model/client.js';
-import { McpError, toMcpError } from '../../protocol/errors.js';
+import { copyError, McpError, toMcpError } from '../../protocol/errors.js';
 
 /** The state of one server of a group. */
 export interface ServerState {
@@ -27,6 +28,8 @@ export interface MemberParts {
   readonly open: (signal: AbortSignal) => Promise<Client>;
   /** Called with each new client: the first, or one after a lost connection. */
   readonly onReady: (member: Member, client: Client) => void;
+  /** The names of the servers that outcomes and errors come from. */
+  readonly origins: WeakMap<object, string>;
   /** Called when a client cannot be used any more. */
   readonly onGone: (client: Client) => void;
   readonly problem: (message: string, cause?: unknown) => void;
@@ -53,6 +56,8 @@ export class Member {
   #failures = 0;
   #retryAt = 0;
   readonly #ending = new AbortController();
+  /** Has the latest failure to connect. */
+  readonly activity: Activity = new Activity();
   readonly #parts: MemberParts;
 
   constructor(name: string, parts: MemberParts) {
@@ -108,6 +113,18 @@ export class Member {
     this.#retryAt = 0;
   }
 
+  /** The error with the name of its server before the message. */
+  named(error: unknown): McpError {
+    const clear = toMcpError(error);
+    return this.mark(copyError(clear, { message: `${this.name}: ${clear.message}`, cause: error }));
+  }
+
+  /** Remembers that an outcome or an error comes from this server. */
+  mark<T extends object>(settled: T): T {
+    this.#parts.origins.set(settled, this.name);
+    return settled;
+  }
+
   /** Closes the server; its open calls fail with `connection_closed`. */
   async close(): Promise<void> {
     this.#ending.abort(new McpError('connection_closed', `${this.name}: the server was closed`));
@@ -130,7 +147,8 @@ export class Member {
       return client;
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      this.#error = withServerName(this.name, error);
+      this.#error = this.named(error);
+      this.activity.failed(this.#error);
       this.backOff();
       this.#parts.problem(this.#error.message, error);
       throw this.#error;
@@ -156,10 +174,10 @@ export class Member {
   #onLost(reason: McpError | undefined): void {
     this.#forget();
     this.wasMissed = true;
-    this.#error = withServerName(
-      this.name,
+    this.#error = this.named(
       reason ?? new McpError('connection_closed', 'the connection was closed; the next call opens it again'),
     );
+    this.activity.failed(this.#error);
     this.#parts.problem(this.#error.message, reason);
   }
 
@@ -176,15 +194,4 @@ export class Member {
     if (this.#opening !== undefined) return 'connecting';
     return this.#error === undefined ? 'idle' : 'failed';
   }
-}
-
-/** The error with the name of its server before the message. */
-export function withServerName(server: string, error: unknown): McpError {
-  const { code, message, data, status, number } = toMcpError(error);
-  return new McpError(code, `${server}: ${message}`, {
-    data,
-    status,
-    cause: error,
-    ...(number !== undefined && { number }),
-  });
 }

@@ -39,6 +39,8 @@ const MAX_REPORTED = 1000;
 export class Membership {
   readonly members: Map<string, Member> = new Map();
   readonly listeners: Set<Listener> = new Set();
+  /** The names of the servers that outcomes and errors come from. */
+  readonly origins: WeakMap<object, string> = new WeakMap();
   readonly #parts: MembershipParts;
   readonly #ended = new AbortController();
   readonly #reported = new Set<string>();
@@ -73,6 +75,7 @@ export class Membership {
       new Member(name, {
         open: (signal) => this.#parts.open(server, signal),
         problem: this.#parts.events.problem,
+        origins: this.origins,
         onReady: (member, client) => this.#onReady(member, client),
         onGone: (client) => {
           for (const listener of this.listeners) listener.detach(client);

@@ -6,7 +6,7 @@ import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError, throwCancelled } from '../../protocol/errors.js';
 import { progressToken } from '../../protocol/meta.js';
 import { listedKeysOf, noLimit } from './lists.js';
-import { type Member, withServerName } from './member.js';
+import type { Member } from './member.js';
 import type { Membership } from './members.js';
 
 /** Calls the tool or gets the prompt of the member that a name belongs to. */
@@ -72,9 +72,9 @@ export async function forward(member: Member, call: Call, changes: object = {}):
         }),
       },
     );
-    return withServer(member, call.method, outcome);
+    return member.mark(withServer(member, call.method, outcome));
   } catch (error) {
-    throw withServerName(member.name, error);
+    throw member.named(error);
   }
 }
 
@@ -89,6 +89,13 @@ function withServer(member: Member, method: string, outcome: Outcome): Outcome {
 
 export function taskIdOf({ name }: Member, taskId: string): string {
   return `${name}:${taskId}`;
+}
+
+/** The name of the server that an outcome, an error, or the id of a task comes from. */
+export function serverOf({ origins, members }: Membership, settled: unknown): string | undefined {
+  if (typeof settled === 'object' && settled !== null) return origins.get(settled);
+  const [name = ''] = String(settled).split(':', 1);
+  return members.has(name) ? name : undefined;
 }
 
 /** The member that has a task, and the id that the member itself uses. */

@@ -1,7 +1,7 @@
 // Failed attempts to connect, and the one error made of them.
 
+import type { TransportName } from '../../protocol/call.js';
 import { type ErrorCode, McpError, toMcpError } from '../../protocol/errors.js';
-import type { TransportName } from '../../protocol/link.js';
 import type { Era } from '../targets/known-servers.js';
 
 /** One way of connecting that was tried and failed. Plain JSON: `data.attempts` of an error is an array of these. */

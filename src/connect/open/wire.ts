@@ -1,8 +1,9 @@
 // Opens a link over a wire (a process's pipes, a WebSocket) and finds out the era of the server.
 
 import { settlesWithin } from '../../async/deadline.js';
+import type { TransportName } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
-import type { Link, LinkEvents, TransportName } from '../../protocol/link.js';
+import type { Link, LinkEvents } from '../../protocol/link.js';
 import { mutual, sessionRevisions } from '../../protocol/tables/features.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
 import { type DiscoveredServer, discover } from '../../transports/client/discover.js';

@@ -1,6 +1,6 @@
 // The names of targets in messages, their keys in caches, and their transports.
 
-import type { TransportName } from '../../protocol/link.js';
+import type { TransportName } from '../../protocol/call.js';
 import { processName } from '../../transports/client/process-name.js';
 import type { ServerProcess } from '../../transports/stdio/client/spawn.js';
 import type { OpenableTarget, ResolvedTarget } from './target.js';

@@ -162,6 +162,12 @@ interface AddressEntry {
   readonly headers?: Readonly<Record<string, string>>;
   /** A bearer token for this server, a function that returns one, or an object that logs in, such as `oauth()` makes. */
   readonly auth?: HttpLinkOptions['auth'];
+  /** The authorities to trust for this server, as PEM text or paths of files. */
+  readonly ca?: HttpLinkOptions['ca'];
+  /** The client's own certificate for this server, as PEM text or the path of a file. */
+  readonly cert?: HttpLinkOptions['cert'];
+  /** The private key of `cert`. */
+  readonly key?: HttpLinkOptions['key'];
   /** Ignored: the client finds out what the server speaks. */
   readonly type?: string;
 }

@@ -111,7 +111,10 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
     if (rules.areGuarded()) await findVisible(call, place);
     await saving('The cancellation could not be saved, and the task continues', async () => {
       const reason = 'The client cancelled the task';
-      const end = await cancelTask({ store, keys }, place, reason);
+      const end = await cancelTask({ store, keys }, place, reason).catch((error: unknown) => {
+        worker.onDoubt(place.id);
+        throw error;
+      });
       if (end === 'unknown') throw unknown.error(place.id);
       if (end === 'changed') worker.onCancel(place.id, reason);
     });

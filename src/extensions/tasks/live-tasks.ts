@@ -2,6 +2,8 @@
 
 import { delay } from '../../async/delay.js';
 import { unref } from '../../async/unref.js';
+import type { TaskEvent } from '../../protocol/telemetry/events.js';
+import { begin, taskEvents } from '../../protocol/telemetry/tracing.js';
 import type { Lease } from '../../state/store.js';
 import type { LiveTask } from './running/live-task.js';
 
@@ -11,6 +13,8 @@ const TICK_MS = 1000;
 export class LiveTasks {
   readonly #tasks = new Map<string, LiveTask>();
   readonly #parked = new Set<LiveTask>();
+  /** The functions that publish the ends of tasks. */
+  readonly #ends = new Map<LiveTask, (last: Partial<TaskEvent>) => void>();
   #timer: ReturnType<typeof setInterval> | undefined;
 
   /** The number of tasks that run. */
@@ -33,6 +37,8 @@ export class LiveTasks {
 
   add(live: LiveTask): void {
     this.#tasks.set(live.id, live);
+    const end = begin(taskEvents, () => ({ id: live.id, tool: live.held.journal.call.tool }));
+    if (end !== undefined) this.#ends.set(live, end);
     if (this.#timer !== undefined) return;
     this.#timer = setInterval(() => {
       for (const each of [...this.#tasks.values()]) if (each.isExpired) void each.expire();
@@ -42,6 +48,9 @@ export class LiveTasks {
 
   delete(live: LiveTask): void {
     this.#parked.delete(live);
+    const { status, result, error } = live.visible;
+    this.#ends.get(live)?.({ status, result, error });
+    this.#ends.delete(live);
     // Another run of the task may have taken its place.
     if (this.#tasks.get(live.id) === live) this.#tasks.delete(live.id);
     if (this.#tasks.size > 0) return;

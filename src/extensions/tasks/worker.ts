@@ -149,6 +149,11 @@ export class TaskWorker {
     this.#announce({ id });
   }
 
+  /** Called when a task may or may not have changed: only a look into the store can tell. */
+  onDoubt(id: string): void {
+    this.#announce({ id });
+  }
+
   /** Removes the counts of finished tasks that have expired. */
   sweep(): Promise<void> {
     return this.#claims.sweep();

@@ -1,10 +1,10 @@
 import { unlessAborted } from '../../async/abort.js';
 import { withDeadline } from '../../async/deadline.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
-import type { Call, Outcome } from '../../protocol/call.js';
+import type { Call, Outcome, TransportName } from '../../protocol/call.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
-import type { Link, LinkEvents, OpenOptions, TransportName } from '../../protocol/link.js';
+import type { Link, LinkEvents, OpenOptions } from '../../protocol/link.js';
 import { newestSession } from '../../protocol/tables/features.js';
 import { knows } from '../../protocol/tables/methods.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
@@ -169,6 +169,9 @@ export async function openSessionLink(exchange: Exchange, parts: SessionLinkPart
     },
     get discovered() {
       return session.handshake.discovered;
+    },
+    get sessionId() {
+      return exchange.sessionId?.();
     },
     close() {
       listening.close(new McpError('connection_closed', 'The connection was closed'));

@@ -9,7 +9,14 @@ import { answeredError, hopError } from './hops/failures.js';
 import { trySaving } from './hops/try-saving.js';
 import { type AccessParts, contextOf, discoveryOf } from './parts.js';
 import { chooseScopes } from './scopes.js';
-import { isCovered, isDue, isExpired, readTokens, type Stored, type StoredTokens } from './store/records.js';
+import {
+  isCovered,
+  isDue,
+  isExpired,
+  readTokens,
+  type StoredRecord,
+  type StoredTokens,
+} from './store/records.js';
 
 // Gets tokens, while nobody else does so for the same server: from the store, with the refresh token, or with a login.
 
@@ -32,7 +39,7 @@ export interface HeldTokens {
   readonly dpop: DpopKey | undefined;
   readonly how: 'login' | 'refresh' | 'store';
   /** The text in the store that could not be replaced by these tokens; undefined if they were saved. */
-  readonly unsaved?: Pick<Stored<StoredTokens>, 'text'> | undefined;
+  readonly unsaved?: Pick<StoredRecord<StoredTokens>, 'text'> | undefined;
 }
 
 export interface AcquireParts extends AccessParts {
@@ -82,7 +89,10 @@ async function acquireAlone(parts: AcquireParts): Promise<HeldTokens | undefined
 }
 
 /** Tokens that could not be saved are newer than those in the store, unless somebody else has replaced those since. */
-function newestOf(stored: Stored<StoredTokens>, held: HeldTokens | undefined): Stored<StoredTokens> {
+function newestOf(
+  stored: StoredRecord<StoredTokens>,
+  held: HeldTokens | undefined,
+): StoredRecord<StoredTokens> {
   const isNewer = held?.unsaved !== undefined && held.unsaved.text === stored.text;
   return isNewer ? { value: held.tokens, text: stored.text } : stored;
 }
@@ -107,7 +117,7 @@ async function targetFor(
 async function tryRefresh(
   parts: AcquireParts,
   target: DiscoveredTarget,
-  current: Stored<StoredTokens>,
+  current: StoredRecord<StoredTokens>,
 ): Promise<HeldTokens | undefined> {
   const { cause, grant } = parts;
   const tokens = current.value;
@@ -138,7 +148,7 @@ async function tryRefresh(
 async function login(
   parts: AcquireParts,
   target: DiscoveredTarget,
-  current: Stored<StoredTokens>,
+  current: StoredRecord<StoredTokens>,
 ): Promise<HeldTokens> {
   const { cause, grant, wantedScopes } = parts;
   const tokens = current.value;
@@ -195,7 +205,7 @@ function requireHope(
 interface Kept {
   readonly issued: IssuedTokens;
   readonly context: GrantContext;
-  readonly current: Stored<StoredTokens>;
+  readonly current: StoredRecord<StoredTokens>;
   readonly how: 'login' | 'refresh';
 }
 

@@ -1,8 +1,8 @@
 import type { Auth } from '../../protocol/call.js';
 import { toAuth } from '../../protocol/caller.js';
+import { addressMatcher } from '../../protocol/checks/ip-addresses.js';
 import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
 import type { AuthProvider, AuthRequest, ResourceFacts } from '../../state/auth-provider.js';
-import { addressMatcher } from '../fetch/addresses.js';
 import type { ProviderOptions } from './bearer.js';
 import { invalidToken } from './credentials.js';
 import { type DigestRuntime, isSameDigest, TokenDigest } from './digests.js';

@@ -4,7 +4,10 @@ import { type KeysOf, unknownKeys } from '../../protocol/checks/known-keys.js';
 import { closestName } from '../../schema/explain/closest-name.js';
 import type { AccessOptions, AccessRule, AccessTarget, Allow } from '../define/access.js';
 import { foreignRuleNames } from '../define/definition-keys.js';
+import type { PolicyTool, ToolPolicy } from '../define/policy.js';
+import type { ToolAnnotations } from '../define/tool.js';
 import type { Logger } from '../state/log.js';
+import { AllowFailures } from './allow-failures.js';
 
 /** All rules that apply to a definition, as one. */
 export interface CompiledAccess {
@@ -12,11 +15,14 @@ export interface CompiledAccess {
   readonly scopes: readonly string[];
   /** The functions that must all allow a caller, those of the server first. */
   readonly allow: readonly Allow[];
+  /** The policy for a tool, which applies to every caller. */
+  readonly policy: ToolPolicy | undefined;
 }
 
 /** The options of a definition that its rules follow from. */
 export interface GuardedOptions extends AccessRule<never> {
   readonly tags?: readonly string[];
+  readonly annotations?: ToolAnnotations;
 }
 
 /** The rules of a server, checked. */
@@ -27,6 +33,8 @@ export interface ServerAccess {
   readonly problems: readonly string[];
   /** The mistakes in the tags that have a rule, given the tags that definitions have. */
   readonly tagProblems: (used: ReadonlySet<string>) => readonly string[];
+  /** The mistakes in the policy, given the rules of all tools. */
+  readonly policyProblems: (tools: Iterable<CompiledAccess | undefined>) => readonly string[];
 }
 
 const ruleKeys = { scopes: true, allow: true } satisfies KeysOf<AccessRule>;
@@ -34,6 +42,7 @@ const ruleKeys = { scopes: true, allow: true } satisfies KeysOf<AccessRule>;
 /** Reads the rules of a server. */
 export function readServerAccess(access: AccessOptions | undefined, log: Logger): ServerAccess {
   const problems: string[] = [];
+  const failures = new AllowFailures(log, 'The policy');
   const tags = new Map<string, AccessRule>();
   const report = (path: string, value: unknown): AccessRule => {
     const problem = isRecord(value) ? ruleProblem(value) : 'it must be an object: { scopes: ["files:read"] }';
@@ -42,7 +51,13 @@ export function readServerAccess(access: AccessOptions | undefined, log: Logger)
     return {};
   };
   const own = access === undefined ? {} : report('access', access);
-  const rules: unknown = (own as AccessOptions).tags ?? {};
+  const { tags: rules = {}, policy: given } = own as {
+    readonly tags?: unknown;
+    readonly policy?: AccessOptions['policy'];
+  };
+  const policy = typeof given?.forTool === 'function' ? given : undefined;
+  if (given !== policy)
+    problems.push('"access.policy" must be made with policy({ default, rules }) of fullmcp/middleware');
   if (!isRecord(rules)) problems.push('"access.tags" must be an object: { admin: { scopes: ["admin"] } }');
   else {
     for (const [tag, rule] of Object.entries(rules)) {
@@ -67,8 +82,13 @@ export function readServerAccess(access: AccessOptions | undefined, log: Logger)
       if (problem !== undefined) throw new TypeError(problem);
       for (const tag of options.tags ?? []) warnOfTag(target, tag);
       const tagRules = [...new Set(options.tags)].map((tag) => tags.get(tag) ?? {});
-      return combine(target, [own, ...tagRules, options as AccessRule]);
+      const toolPolicy =
+        target.kind === 'tool'
+          ? policy?.forTool(policyTool(target.name, options), (error) => failures.threw(target, error))
+          : undefined;
+      return combine(target, [own, ...tagRules, options as AccessRule], toolPolicy);
     },
+    policyProblems: (tools) => policy?.problems([...tools].flatMap((tool) => tool?.policy?.tool ?? [])) ?? [],
   };
 
   function warnOfTag({ kind, name }: AccessTarget, tag: string): void {
@@ -81,10 +101,21 @@ export function readServerAccess(access: AccessOptions | undefined, log: Logger)
   }
 }
 
-function combine(target: AccessTarget, rules: readonly AccessRule[]): CompiledAccess | undefined {
+function combine(
+  target: AccessTarget,
+  rules: readonly AccessRule[],
+  policy: ToolPolicy | undefined,
+): CompiledAccess | undefined {
   const scopes = [...new Set(rules.flatMap((rule) => rule.scopes ?? []))];
   const allow = rules.flatMap((rule) => (rule.allow === undefined ? [] : [rule.allow]));
-  return scopes.length === 0 && allow.length === 0 ? undefined : { target, scopes, allow };
+  const isOpen = scopes.length === 0 && allow.length === 0 && policy === undefined;
+  return isOpen ? undefined : { target, scopes, allow, policy };
+}
+
+// The defaults of the protocol: a tool that says nothing about itself may do anything.
+function policyTool(name: string, { tags = [], annotations = {} }: GuardedOptions): PolicyTool {
+  const { readOnly = false, destructive = true, idempotent = readOnly, openWorld = true } = annotations;
+  return { name, tags, readOnly, destructive: destructive && !readOnly, idempotent, openWorld };
 }
 
 // RFC 6749, section 3.3. A space would make one scope of two that no token ever has.

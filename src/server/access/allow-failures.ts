@@ -1,4 +1,4 @@
-// Reports the failures of `allow` to the operator.
+// Reports the failures of `allow`, and of a policy, to the operator.
 
 import type { AccessTarget } from '../define/access.js';
 import type { Logger } from '../state/log.js';
@@ -9,10 +9,12 @@ const QUIET_MS = 60_000;
 /** Reports the failures of `allow`. Clients learn nothing of them. */
 export class AllowFailures {
   readonly #log: Logger;
+  readonly #subject: string;
   readonly #reportedAt = new Map<AccessTarget['kind'], number>();
 
-  constructor(log: Logger) {
+  constructor(log: Logger, subject = '"allow"') {
     this.#log = log;
+    this.#subject = subject;
   }
 
   /** Reports an error. Returns false: the caller is refused. */
@@ -33,7 +35,7 @@ export class AllowFailures {
     const last = this.#reportedAt.get(kind);
     if (last !== undefined && now - last < QUIET_MS) return false;
     this.#reportedAt.set(kind, now);
-    this.#log('error', `"allow" of the ${kind} "${name}" ${problem}.`, error);
+    this.#log('error', `${this.#subject} of the ${kind} "${name}" ${problem}.`, error);
     return false;
   }
 }

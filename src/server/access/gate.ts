@@ -7,10 +7,13 @@ import type { Logger } from '../state/log.js';
 import type { CompiledAccess } from './access.js';
 import { AllowFailures } from './allow-failures.js';
 
-/** The decision of all rules: the caller may use the definition, it does not exist for the caller, or the caller lacks scopes. */
-export type Verdict = 'allowed' | 'unknown' | 'needs_scopes';
+/**
+ * The decision of all rules: the caller may use the definition, it does not exist for the caller, the caller lacks scopes, or the policy
+ * denies the input.
+ */
+export type Verdict = 'allowed' | 'unknown' | 'needs_scopes' | 'denied';
 
-/** Whether no rule applies to a caller: it is local, and does not act for somebody else. */
+/** Whether no rule applies to a caller, except for a policy: it is local, and does not act for somebody else. */
 export function isTrusted({ isLocal, auth }: Caller): boolean {
   return isLocal === true && auth === undefined;
 }
@@ -29,13 +32,18 @@ export class Gate {
   }
 
   /** Whether scopes alone decide, and the caller has them. Then the input need not be judged either. */
-  admits(caller: Caller, { scopes, allow }: CompiledAccess): boolean {
+  admits(caller: Caller, { scopes, allow, policy }: CompiledAccess): boolean {
+    if (policy !== undefined) return false;
     return isTrusted(caller) || (allow.length === 0 && hasScopes(caller.auth, scopes));
   }
 
   /** Judges a caller, with the checked input if there is one. Synchronous if every `allow` is. */
   judge(caller: Caller, access: CompiledAccess, input?: unknown): Verdict | Promise<Verdict> {
-    return isTrusted(caller) ? 'allowed' : this.#judgeFrom(0, caller.auth, access, input);
+    const verdict = isTrusted(caller) ? 'allowed' : this.#judgeFrom(0, caller.auth, access, input);
+    if (access.policy === undefined) return verdict;
+    return verdict instanceof Promise
+      ? verdict.then((first) => judgeByPolicy(first, caller, access, input))
+      : judgeByPolicy(verdict, caller, access, input);
   }
 
   /** Judges the use of a definition whose input is known: as in lists, and then with the input. */
@@ -89,6 +97,20 @@ export class Gate {
       return this.#failures.threw(target, error);
     }
   }
+}
+
+// Like `allow`, the policy decides before scopes do.
+function judgeByPolicy(
+  verdict: Verdict,
+  caller: Caller,
+  { policy }: CompiledAccess,
+  input: unknown,
+): Verdict | Promise<Verdict> {
+  if (policy === undefined || verdict === 'unknown') return verdict;
+  const apply = (isAdmitted: boolean): Verdict =>
+    isAdmitted ? verdict : input === undefined ? 'unknown' : 'denied';
+  const answer = policy.admits(caller, input);
+  return answer instanceof Promise ? answer.then(apply) : apply(answer);
 }
 
 function hasScopes(auth: Auth | undefined, scopes: readonly string[]): boolean {

@@ -39,12 +39,14 @@ export class Views<T extends Guarded, V extends View> {
   #length = 0;
   /** The keys of callers whose scopes cannot change, if scopes alone decide. */
   readonly #keys: WeakMap<Auth, string> | undefined;
+  readonly #hasPolicy: boolean;
 
   constructor(entries: readonly (readonly [string, T])[], parts: ViewsParts<T, V>) {
     this.#entries = entries;
     this.#parts = parts;
     this.#guarded = entries.flatMap(([, { access }]) => access ?? []);
-    this.#keys = this.#guarded.every(({ allow }) => allow.length === 0) ? new WeakMap() : undefined;
+    this.#keys = this.#guarded.every(hasScopesAlone) ? new WeakMap() : undefined;
+    this.#hasPolicy = this.#guarded.some(({ policy }) => policy !== undefined);
   }
 
   /** The view of the entries that a caller sees. Synchronous if every `allow` is. */
@@ -52,7 +54,7 @@ export class Views<T extends Guarded, V extends View> {
     const { auth } = caller;
     const known = auth && this.#keys?.get(auth);
     if (known !== undefined) return this.#view(known);
-    if (isTrusted(caller)) return this.#view(keyOf(this.#guarded.map(() => true)));
+    if (isTrusted(caller) && !this.#hasPolicy) return this.#view(keyOf(this.#guarded.map(() => true)));
     const answers = this.#guarded.map((access) => this.#parts.gate.sees(caller, access));
     if (answers.some((answer) => answer instanceof Promise))
       return Promise.all(answers).then((settled) => this.#view(keyOf(settled)));
@@ -85,6 +87,10 @@ export class Views<T extends Guarded, V extends View> {
     let at = 0;
     return this.#entries.filter(([, { access }]) => access === undefined || hasBit(key, at++));
   }
+}
+
+function hasScopesAlone({ allow, policy }: CompiledAccess): boolean {
+  return allow.length === 0 && policy === undefined;
 }
 
 /** A program may keep the caller of a session and change its scopes. The providers of this package freeze theirs. */

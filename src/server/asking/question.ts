@@ -21,6 +21,11 @@ export interface Question<T> {
   readonly request: InputRequest;
   /** Reads an answer. If it is not valid, the client is asked again. */
   readonly read: (response: unknown) => { readonly ok: true; readonly value: T } | { readonly ok: false };
+  /**
+   * The thing that the question is about, if an answer must not count for another one: then only an answer to the question as it was
+   * asked counts, and only once.
+   */
+  readonly subject?: string | undefined;
 }
 
 /** The user's reaction to a form. `content` is there only if the user accepted. */

@@ -2,7 +2,6 @@
 
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
-import type { InputRequest } from '../../protocol/model/input.js';
 import { type Journal, type JournalNews, type StepResult, writeJournal } from './journal.js';
 import type { Question } from './question.js';
 import { questionDigest } from './question-digest.js';
@@ -19,7 +18,7 @@ export interface ReplayStateOptions {
 
 interface Use {
   /** The question; undefined for a step. */
-  readonly request: InputRequest | undefined;
+  readonly question: Question<unknown> | undefined;
   /** Whether another question or step is still running. */
   readonly isParallel: boolean;
 }
@@ -44,6 +43,8 @@ export class ReplayState {
   readonly #usedKeys = new Set<string>();
   readonly #changes: Map<string, number>;
   readonly #changedQuestions = new Set<string>();
+  /** Whether this run has asked a question whose answer may be used only once. */
+  isOnce = false;
   #parallel: boolean;
   #news = noNews();
 
@@ -65,7 +66,7 @@ export class ReplayState {
   }
 
   /** Reserves a key for a question or a step. A second use of the key throws: it would get the answer of the first. */
-  claim(key: string, { request, isParallel }: Use): void {
+  claim(key: string, { question, isParallel }: Use): void {
     checkKey(key);
     if (this.#usedKeys.has(key)) {
       throw new McpError(
@@ -79,7 +80,9 @@ export class ReplayState {
     }
     if (!this.#keys.has(key)) this.#bytes += 2 * key.length + KEY_OVERHEAD;
     this.#usedKeys.add(key);
-    const digest = request === undefined ? '' : questionDigest(this.#journal.run, request);
+    if (question?.subject !== undefined) this.isOnce = true;
+    const digest =
+      question === undefined ? '' : questionDigest(this.#journal.run, question.request, question);
     if (this.#keys.get(key) === digest) return;
     this.#keys.set(key, digest);
     this.#news.keys.push([key, digest]);
@@ -103,7 +106,8 @@ export class ReplayState {
     const newAnswer = Object.hasOwn(this.#newAnswers, key) ? this.#newAnswers[key] : undefined;
     const candidates = [this.#answers.get(key), newAnswer].filter((answer) => answer !== undefined);
     // A client that answers in the first round has seen no question, so its answer counts for any question with that key.
-    const isAnswered = this.#isSameQuestion(key) || this.#journal.keys.size === 0;
+    const isAnswered =
+      this.#isSameQuestion(key) || (this.#journal.keys.size === 0 && question.subject === undefined);
     if (!isAnswered && previousDigest !== undefined && candidates.length > 0) {
       this.#changedQuestions.add(key);
       const changes = (this.#changes.get(key) ?? 0) + 1;

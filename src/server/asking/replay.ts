@@ -1,7 +1,6 @@
 // Runs a handler again from its journal: known answers and results return at once, and new questions are collected.
 
 import type { JsonObject } from '../../jsonrpc/message.js';
-import type { InputRequest } from '../../protocol/model/input.js';
 import { type Journal, type JournalNews, newJournal } from './journal.js';
 import { type OpenQuestion, OpenQuestions } from './open-questions.js';
 import type { Question } from './question.js';
@@ -123,7 +122,7 @@ export class Replay implements Run {
 
   ask<T>(key: string, question: Question<T>): Promise<T> {
     if (this.#reason !== undefined) return this.#refuse(this.#reason);
-    this.#claim(key, question.request);
+    this.#claim(key, question);
     const earlier = this.#state.answerTo(key, question);
     if (earlier !== undefined) return Promise.resolve(earlier.value);
     const problem = this.#state.changeProblem(key);
@@ -172,7 +171,7 @@ export class Replay implements Run {
     return done === undefined ? this.#refuse(this.#reason as Error) : done.value;
   }
 
-  #claim(key: string, request?: InputRequest): void {
+  #claim(key: string, question?: Question<unknown>): void {
     const { current } = this.#steps;
     if (current !== undefined) throw begunInsideStep(key, current);
     // If the journal has no room for another entry, nothing more may start, even if the handler catches the error.
@@ -182,7 +181,7 @@ export class Replay implements Run {
       this.#hasRefused = true;
       throw problem;
     }
-    this.#state.claim(key, { request, isParallel: this.#steps.areRunning || this.open.size > 0 });
+    this.#state.claim(key, { question, isParallel: this.#steps.areRunning || this.open.size > 0 });
   }
 
   #refuse(reason: Error): Promise<never> {
@@ -217,6 +216,11 @@ export class Replay implements Run {
   /** The keys of the questions that are asked again, because they have changed since they were answered. */
   get changedQuestions(): readonly string[] {
     return this.#state.changedQuestions;
+  }
+
+  /** Whether the state of the run may be used only once, because it has an answer that may be used only once. */
+  get isOnce(): boolean {
+    return this.#state.isOnce;
   }
 
   /** The current journal, for the next round. */

@@ -31,8 +31,10 @@ export interface SealOptions {
   readonly secrets: string | readonly string[] | undefined;
   readonly maxAgeMs: number;
   readonly maxBytes: number;
-  /** The store that remembers used states, if each may be used only once. */
-  readonly usedStates?: Pick<Store, 'write'> | undefined;
+  /** Whether every state may be used only once, and not only those that say so themselves. Default: false. */
+  readonly once?: boolean;
+  /** The store that remembers the used states of which each may be used only once. */
+  readonly usedStates: Pick<Store, 'write'>;
   /** Called when a random secret is made, because there is no other. */
   readonly onEphemeral: () => void;
   /** Called when a state was sealed with a secret that this process does not have. */
@@ -63,7 +65,7 @@ const encoder = new TextEncoder();
 
 /** Makes the seal (AES-256-GCM). The binding is not part of the state: it is the additional authenticated data. */
 export function createSeal(options: SealOptions): Seal {
-  const { server, maxAgeMs, maxBytes, usedStates, onEphemeral, onForeign, onUnrecorded } = options;
+  const { server, maxAgeMs, maxBytes, once, usedStates, onEphemeral, onForeign, onUnrecorded } = options;
   checkSealOptions(options);
   let secrets = options.secrets === undefined ? undefined : readSecrets(options.secrets);
   let ephemeral: string | undefined;
@@ -106,7 +108,7 @@ export function createSeal(options: SealOptions): Seal {
       throw new McpError('invalid_params', 'params.requestState has expired: call again without it');
     // The client may retry with shorter answers, so the state does not count as used yet.
     checkAnswersFit(answers, { earlierBytes: plain.byteLength, maxBytes });
-    if (usedStates !== undefined) {
+    if (once || content['o'] === 1) {
       const key = `${USED}${await callerGroup(server, binding.principal)}:${iv}`;
       // Kept longer than the state is valid, because the clock of the store may be another.
       const ttlMs = content['e'] - Date.now() + CLOCK_SKEW_MS;

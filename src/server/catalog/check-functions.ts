@@ -1,5 +1,6 @@
 // Checks of the options that must be functions. Without them, the mistake would show only in a call.
 
+import type { Middleware } from '../../protocol/call.js';
 import type { Completer } from '../define/definition.js';
 
 /** The server's options that must be functions, each with an example. */
@@ -15,10 +16,22 @@ export function serverFunctionProblems(options: Readonly<Record<string, unknown>
   const problems = Object.entries(serverFunctions)
     .filter(([name]) => options[name] !== undefined && typeof options[name] !== 'function')
     .map(([name, example]) => `"${name}" must be a function: ${example}`);
-  const { use = [] } = options;
-  return Array.isArray(use) && use.every((middleware) => typeof middleware === 'function')
+  return options['use'] === undefined || isMiddleware(options['use'])
     ? problems
-    : [...problems, '"use" must be an array of functions: [(call, next) => next(call)]'];
+    : [...problems, NOT_MIDDLEWARE];
+}
+
+const NOT_MIDDLEWARE = '"use" must be an array of functions: [(call, next) => next(call)]';
+
+function isMiddleware(use: unknown): boolean {
+  return Array.isArray(use) && use.every((middleware) => typeof middleware === 'function');
+}
+
+/** Reads the middleware of a tool; undefined if there is none. Throws if it is not an array of functions. */
+export function readMiddleware(use: readonly Middleware[] | undefined): readonly Middleware[] | undefined {
+  if (use === undefined) return undefined;
+  if (!isMiddleware(use)) throw new TypeError(NOT_MIDDLEWARE);
+  return use.length === 0 ? undefined : use;
 }
 
 /** Throws if a part of a definition is missing or is not a function. */

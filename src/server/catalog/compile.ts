@@ -97,6 +97,8 @@ export function compileDefinitions(definitions: Definitions, defaults: Defaults)
     methods: compileAll('method', definitions.methods),
   };
   problems.push(...defaults.access.tagProblems(tagsOf(definitions)));
+  const toolRules = [...compiled.tools.values()].map(({ access }) => access);
+  problems.push(...defaults.access.policyProblems(toolRules));
   if (problems.length > 0) throw new DefinitionError(problems);
   return compiled;
 }

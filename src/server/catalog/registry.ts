@@ -60,6 +60,8 @@ export class Registry {
   readonly pageSize: number;
   /** Whether the server has received its first call. A definition that is added after that is announced as a change. */
   inUse = false;
+  /** Whether a resource has, or had, `onSubscribe` or `onUnsubscribe`. */
+  hasHooks = false;
   readonly #info: Implementation;
   readonly #options: AnyOptions;
   readonly #announcedKinds: Set<Announcement['kind']>;
@@ -104,6 +106,10 @@ export class Registry {
       ]);
     this.#checkShape(name, entry);
     catalog.add(name, entry);
+    if ((entry as Partial<CompiledResource>).hooks !== undefined) {
+      this.hasHooks = true;
+      this.#announcedKinds.add('resource');
+    }
     this.#onChange(kind, name, entry);
     return {
       remove: () => {
@@ -150,11 +156,17 @@ export class Registry {
     return this.resources.isGuarded || this.templates.isGuarded;
   }
 
-  /** Whether a definition or a method has rules. */
+  /** Whether a definition or a method has rules, besides a policy. */
   get isGuarded(): boolean {
     const { tools, prompts, guardsResources } = this;
-    const hasRules = ({ access }: Guarded): boolean => access !== undefined;
-    return tools.isGuarded || prompts.isGuarded || guardsResources || this.#methods.some(hasRules);
+    const hasRules = ({ access }: Guarded): boolean =>
+      access !== undefined && (access.scopes.length > 0 || access.allow.length > 0);
+    return (
+      prompts.isGuarded ||
+      guardsResources ||
+      [...tools.values()].some(hasRules) ||
+      this.#methods.some(hasRules)
+    );
   }
 
   /** The scopes that the rules of all definitions name, sorted. */

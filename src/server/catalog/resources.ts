@@ -6,7 +6,7 @@ import type { GuardedOptions, ServerAccess } from '../access/access.js';
 import type { Guarded } from '../access/views.js';
 import type { Context } from '../context/context.js';
 import type { Completer } from '../define/definition.js';
-import type { Resource } from '../define/resource.js';
+import type { ListRequest, Resource, ResourceOptions, SubscriptionHook } from '../define/resource.js';
 import type { TemplateValues } from '../define/template-values.js';
 import { checkFunction, readCompleters } from './check-functions.js';
 import { listDescription } from './description.js';
@@ -19,6 +19,13 @@ interface CompiledReader extends Guarded {
   readonly ttlMs: number;
   readonly cacheScope: 'public' | 'private';
   readonly complete: ReadonlyMap<string, Completer>;
+  /** Called for the first subscriber and after the last one; undefined if there are none. */
+  readonly hooks: SubscriptionHooks | undefined;
+}
+
+interface SubscriptionHooks {
+  readonly onSubscribe: SubscriptionHook<TemplateValues, unknown> | undefined;
+  readonly onUnsubscribe: SubscriptionHook<TemplateValues, unknown> | undefined;
 }
 
 /** A resource, prepared for its calls. */
@@ -34,7 +41,7 @@ export interface CompiledTemplate extends CompiledReader {
   /** The template without the names of its variables. Two templates of the same shape match the same URIs. */
   readonly shape: string;
   readonly listed: ListedTemplate;
-  readonly list: ((ctx: Context) => unknown) | undefined;
+  readonly list: ((ctx: Context, request: ListRequest) => unknown) | undefined;
 }
 
 /** Compiles a resource or a template. Throws an error that describes the mistake in the definition. */
@@ -60,6 +67,7 @@ export function compileResource(
   const compiled = {
     ...{ uri, read: read as Read, mimeType, ttlMs: checkTtl(ttlMs), cacheScope, complete },
     access,
+    hooks: readHooks(options),
   };
   // A URI with a single brace is a template with a mistake.
   if (!/[{}]/.test(uri)) {
@@ -85,6 +93,14 @@ export function compileResource(
     listed: { uriTemplate: uri, ...description },
     list: list as CompiledTemplate['list'],
   };
+}
+
+function readHooks({ onSubscribe, onUnsubscribe }: ResourceOptions): SubscriptionHooks | undefined {
+  if (onSubscribe !== undefined) checkFunction('onSubscribe', onSubscribe);
+  if (onUnsubscribe !== undefined) checkFunction('onUnsubscribe', onUnsubscribe);
+  return onSubscribe === undefined && onUnsubscribe === undefined
+    ? undefined
+    : { onSubscribe, onUnsubscribe };
 }
 
 // Names of variables matter only in `{;a}`, `{?a}` and `{&a}`, where they are part of the URI.

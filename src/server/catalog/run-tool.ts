@@ -2,6 +2,7 @@
 
 import type { Call } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
+import { toolEvents } from '../../protocol/telemetry/tracing.js';
 import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
 import type { ValidationResult } from '../../schema/check/issue.js';
 import { explain } from '../../schema/explain/explain.js';
@@ -10,6 +11,7 @@ import type { CallContext } from '../context/call-context.js';
 import { runWithTimeout } from '../context/call-timeout.js';
 import type { Context } from '../context/context.js';
 import type { HandlerRun } from '../context/handler-run.js';
+import type { ToolPolicy } from '../define/policy.js';
 import type { MapError } from '../results/map-error.js';
 import { structuredResult, toolFailure, toToolResult } from '../results/results.js';
 import { mask, ToolError } from '../results/tool-error.js';
@@ -43,17 +45,29 @@ type RunTool = HandlerRun<unknown, ToolRunResult>['run'];
  * synchronous handler gives its result synchronously.
  */
 export function toolRunner(tool: RunnableTool, errors: ToolErrors): RunTool {
-  return function runTool(input, ctx, call) {
+  return runTool;
+
+  // Traced, it enters twice: a function in between would be one more frame in every stack trace.
+  function runTool(
+    ...[input, ctx, call, isTraced]: [...Parameters<RunTool>, isTraced?: true]
+  ): ReturnType<RunTool> {
+    if (toolEvents?.hasSubscribers && !isTraced)
+      return toolEvents.tracePromise(async () => runTool(input, ctx, call, true), {
+        name: tool.name,
+        input,
+        call,
+      });
     try {
       const value = tool.run(input, ctx);
       // A thenable need not be a promise: query builders are thenables, too.
       if (isThenable(value)) return awaitTool(value, ctx, call);
+      if (isAsyncGenerator(value)) return awaitTool(readYielded(value, ctx), ctx, call);
       const result = toResult(tool, value);
       return result instanceof Promise ? result.catch((error) => failTool(error, ctx, call)) : result;
     } catch (error) {
       return failTool(error, ctx, call);
     }
-  };
+  }
 
   async function awaitTool(
     value: PromiseLike<unknown>,
@@ -61,7 +75,8 @@ export function toolRunner(tool: RunnableTool, errors: ToolErrors): RunTool {
     call: Call,
   ): Promise<ToolRunResult> {
     try {
-      return await toResult(tool, await value);
+      const settled = await value;
+      return await toResult(tool, isAsyncGenerator(settled) ? await readYielded(settled, ctx) : settled);
     } catch (error) {
       return failTool(error, ctx, call);
     }
@@ -92,6 +107,25 @@ export function withTimeout(name: string, timeoutMs: number, run: RunTool): RunT
       },
     });
   };
+}
+
+/** Makes a function that runs a handler only if the policy allows it, or a person approves it. */
+export function withPolicy(policy: ToolPolicy, run: RunTool): RunTool {
+  return async function runToolWithPolicy(input, ctx, call) {
+    const refusal = await policy.refusal(input, ctx, call);
+    return refusal === undefined ? run(input, ctx, call) : toolFailure(refusal);
+  };
+}
+
+// A stream has no `next`: what it carries is bytes more often than content.
+function isAsyncGenerator(value: unknown): value is AsyncGenerator {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value && 'next' in value;
+}
+
+// Loaded only if a tool yields.
+async function readYielded(value: AsyncGenerator, ctx: CallContext<never, never>): Promise<unknown> {
+  const { runYielding } = await import('../context/run-yielding.js');
+  return runYielding(value, ctx);
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

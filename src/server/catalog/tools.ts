@@ -1,7 +1,7 @@
 // Compiles tools, and reads the arguments of their calls.
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import type { Call } from '../../protocol/call.js';
+import type { Call, Middleware } from '../../protocol/call.js';
 import { checkCounts, timerMs } from '../../protocol/checks/number-options.js';
 import {
   checkParamHeaders,
@@ -24,13 +24,14 @@ import { toolFailure } from '../results/results.js';
 import type { ToolOutcomes } from '../results/tool-outcomes.js';
 import type { ToolResult } from '../results/tool-result.js';
 import { type IdempotencyOptions, windowOf } from '../state/idempotency.js';
-import { checkFunction } from './check-functions.js';
+import { checkFunction, readMiddleware } from './check-functions.js';
 import { listDescription } from './description.js';
 import {
   type AnyToolHandler,
   type ToolErrors,
   type ToolRunResult,
   toolRunner,
+  withPolicy,
   withTimeout,
 } from './run-tool.js';
 
@@ -47,6 +48,8 @@ export interface CompiledTool extends Guarded {
   readonly idempotencyMs: number | undefined;
   /** Whether calling the tool twice has the same effect as calling it once. */
   readonly isHarmless: boolean;
+  /** The middleware around the calls of the tool; undefined if there is none. */
+  readonly use: readonly Middleware[] | undefined;
 }
 
 /** The server's settings for tools without their own, and the functions that make outcomes. */
@@ -77,21 +80,26 @@ export function compileTool(name: string, tool: Tool, defaults: ToolDefaults): C
   checkCounts('task', { ttlMs: task?.ttlMs, pollIntervalMs: task?.pollIntervalMs });
   const idempotencyMs = windowOf(options.idempotency, defaults.idempotency);
   const runTool = toolRunner({ name, output, run }, defaults);
+  const access = defaults.access.of({ kind: 'tool', name }, options as GuardedOptions);
+  const timed =
+    timeoutMs === undefined ? runTool : withTimeout(name, timerMs('timeoutMs', timeoutMs), runTool);
   return {
     name,
     listed: withExecution(withIdempotency(listTool(name, tool, { input, output }), idempotencyMs), task),
     input,
     output,
-    access: defaults.access.of({ kind: 'tool', name }, options as GuardedOptions),
+    access,
     paramHeaders,
     handler: {
       target: ({ params }) => ({ name, args: params['arguments'] }),
-      run: timeoutMs === undefined ? runTool : withTimeout(name, timerMs('timeoutMs', timeoutMs), runTool),
+      // The time that a person takes to approve the call does not count.
+      run: access?.policy === undefined ? timed : withPolicy(access.policy, timed),
       finish: output === undefined ? defaults.outcomes.withoutSchema : defaults.outcomes.withSchema,
     },
     task,
     idempotencyMs,
     isHarmless: options.annotations?.idempotent === true || options.annotations?.readOnly === true,
+    use: readMiddleware(options.use),
   };
 }
 

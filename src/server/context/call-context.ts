@@ -5,6 +5,8 @@ import { copyCall } from '../../protocol/direct.js';
 import { cancelledBy } from '../../protocol/errors.js';
 import { progressToken } from '../../protocol/meta.js';
 import { atLeast } from '../../protocol/tables/log-level.js';
+import type { QuestionEvent } from '../../protocol/telemetry/events.js';
+import { questionEvents } from '../../protocol/telemetry/tracing.js';
 import type { Schema } from '../../schema/schema.js';
 import {
   checkCapabilities,
@@ -21,12 +23,14 @@ import { Replay } from '../asking/replay.js';
 import { checkKey, markHandled, NestedRun, type Run } from '../asking/run.js';
 import { ToolError } from '../results/tool-error.js';
 import { type Changed, changedOver } from '../state/changes.js';
+import { APPROVAL, type ApprovalResult, approvalQuestion } from './approval.js';
 import { contextLog, LogCount, toLogData } from './call-log.js';
 import type { CallTimeout } from './call-timeout.js';
 import { type ClientFacts, clientFacts } from './client-facts.js';
 import type { Context, ContextLog, Elicit } from './context.js';
 import { readProgress } from './progress.js';
 import type { ContextParts, NestedCall, RunInputs, SentSoFar } from './run-inputs.js';
+import { storeOf } from './stored.js';
 
 /** The longest time that a response waits for the bus. */
 const MAX_TELL_MS = 1000;
@@ -166,15 +170,21 @@ export class CallContext<State, User> implements Context<State, User> {
   }
 
   get ask(): Context['ask'] {
-    return (key, question) =>
-      markHandled(
-        this.#ask(key, () => formQuestion(question)).then((answer) => {
-          if (answer.action === 'accept') return answer.content;
-          throw new ToolError(
-            answer.action === 'decline' ? `The user declined: ${key}` : `The user cancelled: ${key}`,
-          );
-        }),
-      );
+    return (key, question) => {
+      const values = this.#ask(key, () => formQuestion(question)).then((answer) => {
+        if (answer.action === 'accept') return answer.content;
+        throw new ToolError(`The user ${answer.action === 'decline' ? 'declined' : 'cancelled'}: ${key}`);
+      });
+      return markHandled(values);
+    };
+  }
+
+  /**
+   * Asks a person to approve the call. An answer counts only for this question, asked about this subject: a client cannot answer before
+   * it was asked, and its answer is used once.
+   */
+  askForApproval(message: string, subject: string): Promise<ApprovalResult> {
+    return this.#ask(APPROVAL, () => approvalQuestion(message, subject));
   }
 
   get sample(): Context['sample'] {
@@ -194,7 +204,10 @@ export class CallContext<State, User> implements Context<State, User> {
       checkKey(key);
       const question = make();
       checkCapabilities(requiredCapabilities(question.request), this.#call.peer.capabilities);
-      return this.#ensureRun().ask(key, question);
+      const run = this.#ensureRun();
+      if (!questionEvents?.hasSubscribers) return run.ask(key, question);
+      const event: QuestionEvent = { side: 'server', key, request: question.request };
+      return markHandled(questionEvents.tracePromise(() => run.ask(key, question), event));
     } catch (error) {
       return markHandled(Promise.reject(error));
     }
@@ -252,6 +265,10 @@ export class CallContext<State, User> implements Context<State, User> {
       if (replay.reason !== undefined) throw replay.reason;
       await moveToTask(replay);
     };
+  }
+
+  get store(): Context['store'] {
+    return storeOf({ ...this.#parts.stored, caller: this.#call });
   }
 
   get read(): Context['read'] {

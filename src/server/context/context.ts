@@ -15,6 +15,7 @@ import type { Step } from '../asking/run.js';
 import type { ToolResult } from '../results/tool-result.js';
 import type { Changed } from '../state/changes.js';
 import type { ClientFacts } from './client-facts.js';
+import type { ContextStore } from './stored.js';
 
 /** The second argument of every handler. Destructure it freely: no member depends on `this`. */
 export interface Context<State = unknown, User = unknown> {
@@ -70,6 +71,12 @@ export interface Context<State = unknown, User = unknown> {
    * `task` has `start: 'on-background'` and the client supports tasks.
    */
   readonly background: () => Promise<void>;
+
+  /**
+   * State that the server keeps for the caller, by a definition of `stored()`: `ctx.store(cart).get()`. With an id, one of several
+   * values of the caller. In a handler that asks, write inside of `step`, because the handler may run again from its first line.
+   */
+  readonly store: ContextStore;
 
   /** Reads one of this server's resources on behalf of the caller. */
   readonly read: (uri: string) => Promise<readonly ResourceContents[]>;

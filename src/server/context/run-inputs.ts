@@ -8,6 +8,7 @@ import type { Run } from '../asking/run.js';
 import type { ToolResult } from '../results/tool-result.js';
 import type { Announcement } from '../state/changes.js';
 import type { LogCount } from './call-log.js';
+import type { StoredParts } from './caller-state.js';
 import type { Context } from './context.js';
 
 /** The values that a handler's run starts with. */
@@ -38,6 +39,8 @@ export interface ContextParts {
   readonly newReplay: () => Replay;
   /** Announces a change. The promise resolves when other processes are told, or cannot be; undefined if there are none. */
   readonly announce: (change: Announcement) => Promise<unknown> | undefined;
+  /** The name and the store of the server. */
+  readonly stored: Pick<StoredParts, 'server' | 'store'>;
   readonly read: (nested: NestedCall, uri: string) => Promise<readonly ResourceContents[]>;
   readonly callTool: (nested: NestedCall, name: string, args: Readonly<JsonObject>) => Promise<ToolResult>;
 }

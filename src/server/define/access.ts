@@ -1,6 +1,7 @@
 // The rules that decide which callers see and use a definition.
 
 import type { Auth } from '../../protocol/call.js';
+import type { Policy } from './policy.js';
 import type { Awaitable } from './tool-handler.js';
 
 /** The definition that a rule decides about. */
@@ -40,4 +41,9 @@ export interface AccessRule<Input = unknown> {
 export interface AccessOptions extends AccessRule {
   /** The rules for the definitions that have a tag, by tag. */
   readonly tags?: Readonly<Record<string, AccessRule>>;
+  /**
+   * The policy for the tools: `access: policy({ … })`, with `policy` from `fullmcp/middleware`. It applies to local callers, too.
+   * Default: none.
+   */
+  readonly policy?: Policy;
 }

@@ -33,6 +33,7 @@ const tool = {
   timeoutMs: true,
   task: true,
   idempotency: true,
+  use: true,
   run: true,
   load: true,
 } satisfies KeysOf<ToolOptions & { run: unknown; load: unknown }>;
@@ -44,6 +45,8 @@ const resource = {
   annotations: true,
   size: true,
   list: true,
+  onSubscribe: true,
+  onUnsubscribe: true,
   ttlMs: true,
   cacheScope: true,
   complete: true,
@@ -115,7 +118,7 @@ const tasks = {
   leaseMs: true,
 } satisfies KeysOf<TasksOptions>;
 const asking = { maxAgeMs: true, maxBytes: true, once: true } satisfies KeysOf<AskingOptions>;
-const access = { scopes: true, allow: true, tags: true } satisfies KeysOf<AccessOptions>;
+const access = { scopes: true, allow: true, tags: true, policy: true } satisfies KeysOf<AccessOptions>;
 const idempotency = { windowMs: true } satisfies KeysOf<IdempotencyOptions>;
 
 /** The hint for `name`: the key of a definition is its name, and a second name could differ from it. */
@@ -160,6 +163,7 @@ const kinds: Readonly<Record<DefinitionKind, Kind>> = {
       outputSchema: 'output',
       _meta: 'meta',
       timeout: 'timeoutMs',
+      middleware: 'use',
       name: nameIsTheKey('tool'),
       readOnlyHint: 'Write annotations: { readOnly: … }.',
     },

@@ -2,6 +2,7 @@
 // return type: the compiler resolves only the outer type before it checks the handler's body, so literals are kept only in this
 // form.
 
+import type { ContentBlock } from '../../protocol/model/content.js';
 import type { Infer, RawShape } from '../../schema/schema.js';
 import type { InferInput, StandardTyped, ZodTyped } from '../../schema/standard.js';
 import type { Context } from '../context/context.js';
@@ -34,7 +35,13 @@ type AnyHandler<In, State, User, Returned> = (
 type OutputHandler<In, Wanted, State, User, Returned> = (
   input: Infer<In>,
   ctx: Context<State, User>,
-) => Awaitable<(Wanted | ToolResult) & NoExtra<Returned, Wanted>>;
+) => Awaitable<(Wanted | ToolResult) & NoExtra<Returned, Wanted>> | Yielding;
+
+/**
+ * The run of a handler that yields, such as `async *run() { … }`: each chunk is reported as progress. Its value is checked when it
+ * runs: a type for each tool would slow down the compiler.
+ */
+type Yielding = AsyncGenerator<string | ContentBlock, unknown, unknown>;
 
 /** Rejects an object of schemas. `{}` is accepted: it is also a JSON Schema, which allows any value. */
 export type NotASchema<S, Handler> = [keyof S] extends [never]
@@ -57,7 +64,21 @@ export type ToolValue<Out, Returned> = Out extends ZodTyped
   ? Out['_zod']['output']
   : Out extends StandardTyped | { readonly static: unknown }
     ? Infer<Out>
-    : Returned;
+    : Returned extends { readonly next: unknown }
+      ? GeneratedValue<Returned>
+      : Returned;
+
+/** The value of a handler that yields. Few handlers have a `next`, so that the compiler rarely looks any further. */
+type GeneratedValue<Returned> =
+  Returned extends AsyncGenerator<infer Chunk, infer Value, never> ? YieldedValue<Chunk, Value> : Returned;
+
+/** A handler that yields and returns nothing gives its chunks: the text, if all of them are strings, or else blocks. */
+// biome-ignore lint/suspicious/noConfusingVoidType: the type that a generator without a return statement returns.
+type YieldedValue<Chunk, Value> = [Value] extends [void]
+  ? [Chunk] extends [string]
+    ? string
+    : readonly ContentBlock[]
+  : Value;
 
 /**
  * Rejects a field that the output does not have. `Returned` is inferred from the value that the handler returns. If the output

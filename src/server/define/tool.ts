@@ -1,5 +1,6 @@
 // The definition of a tool.
 
+import type { Middleware } from '../../protocol/call.js';
 import type { Infer, Schema, SchemaLike, Sent } from '../../schema/schema.js';
 import type { Context } from '../context/context.js';
 import type { IdempotencyOptions } from '../state/idempotency.js';
@@ -37,6 +38,11 @@ export interface ToolOptions<In = undefined, Out = undefined> extends Described,
    * of running again. Default: the server's `idempotency`.
    */
   readonly idempotency?: boolean | IdempotencyOptions;
+  /**
+   * Middleware around the calls of this tool, the first outermost: those of clients and those of other handlers with `ctx.call`. It runs
+   * after the rules of access. Default: none.
+   */
+  readonly use?: readonly Middleware[];
 }
 
 /**

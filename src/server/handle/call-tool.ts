@@ -3,15 +3,20 @@
 import type { Call, HttpFacts, Outcome } from '../../protocol/call.js';
 import { copyCall } from '../../protocol/direct.js';
 import { McpError } from '../../protocol/errors.js';
+import type { Around } from '../../protocol/telemetry/hosting.js';
 import { isInputRequired } from '../asking/input-required.js';
 import type { Registry } from '../catalog/registry.js';
+import type { ToolRunResult } from '../catalog/run-tool.js';
 import { type CompiledTool, readArguments, type ToolInput } from '../catalog/tools.js';
+import type { CallContext } from '../context/call-context.js';
 import type { ContextParts, NestedCall, PreparedInputs } from '../context/run-inputs.js';
+import { ToolError } from '../results/tool-error.js';
 import type { ToolResult } from '../results/tool-result.js';
 import type { RunOnce } from '../state/idempotency.js';
 import type { Entrance } from './entrance.js';
 import type { HandlerRunner } from './run-handler.js';
 import type { StoredCall, TaskHost, TaskWork } from './task-host.js';
+import { type HostUse, ToolMiddleware } from './tool-middleware.js';
 
 /** The functions that call tools. */
 export interface ToolCalls {
@@ -37,11 +42,17 @@ export interface ToolCallParts {
   readonly tasks: () => TaskHost | undefined;
   /** Runs the calls that have an idempotency key. */
   readonly runOnce: RunOnce;
+  /** Wraps the tools of tasks, and tools that other tools call. */
+  readonly around: Around | undefined;
+  /** Gives the middleware of tools the parts of the server that some of it needs. */
+  readonly hostUse: HostUse;
 }
 
 /** Makes the functions that call tools. */
-export function toolCalls({ registry, entrance, runner, tasks, runOnce }: ToolCallParts): ToolCalls {
+export function toolCalls(parts: ToolCallParts): ToolCalls {
+  const { registry, entrance, runner, tasks, runOnce, around = plainly } = parts;
   const { complete } = registry;
+  const middleware = new ToolMiddleware(parts.hostUse, registry.tools.values());
   const { runHandler, runPrepared, runNested } = runner;
 
   function callTool(call: Call): Outcome | Promise<Outcome> {
@@ -51,7 +62,7 @@ export function toolCalls({ registry, entrance, runner, tasks, runOnce }: ToolCa
     if (tool === undefined || !entrance.isOpen(call, tool)) return callGuarded(name, call);
     const input = readArguments(tool, call);
     if (input instanceof Promise) return input.then((result) => callWith(tool, result, call));
-    if (!input.ok || tool.idempotencyMs !== undefined || tool.task !== undefined)
+    if (!input.ok || tool.idempotencyMs !== undefined || tool.task !== undefined || tool.use !== undefined)
       return callWith(tool, input, call);
     return runHandler(call, tool.handler, input.value);
   }
@@ -66,14 +77,38 @@ export function toolCalls({ registry, entrance, runner, tasks, runOnce }: ToolCa
 
   function callWith(tool: CompiledTool, input: ToolInput, call: Call): Outcome | Promise<Outcome> {
     if (!input.ok) return complete(input.failure);
+    if (tool.use === undefined) return callOnce(tool, input.value, call);
+    return middleware.run(tool, call, async (next) => {
+      const checked = await checkAgain(tool, { call, input }, next);
+      return checked.ok ? callOnce(tool, checked.value, next) : complete(checked.failure);
+    });
+  }
+
+  /** The input of a call that middleware has passed on. If the call has changed, it is a different one, and is checked anew. */
+  async function checkAgain(
+    tool: CompiledTool,
+    before: { readonly call: Call; readonly input: ToolInput },
+    next: Call,
+  ): Promise<ToolInput> {
+    const { params, auth, isLocal } = before.call;
+    const isSame =
+      next.params['arguments'] === params['arguments'] && next.auth === auth && next.isLocal === isLocal;
+    if (isSame) return before.input;
+    await entrance.tool(next, tool.name);
+    const input = await readArguments(tool, next);
+    if (input.ok) await entrance.toolInput(next, tool, input.value);
+    return input;
+  }
+
+  function callOnce(tool: CompiledTool, input: unknown, call: Call): Outcome | Promise<Outcome> {
     const windowMs = tool.idempotencyMs;
-    if (windowMs === undefined) return runOrStartTask(tool, input.value, { call, runId: undefined });
+    if (windowMs === undefined) return runOrStartTask(tool, input, { call, runId: undefined });
     return runOnce.run({
       call,
       tool: tool.name,
       windowMs,
       isHarmless: tool.isHarmless,
-      run: async (keyedCall, runId) => runOrStartTask(tool, input.value, { call: keyedCall, runId }),
+      run: async (keyedCall, runId) => runOrStartTask(tool, input, { call: keyedCall, runId }),
     });
   }
 
@@ -102,15 +137,11 @@ export function toolCalls({ registry, entrance, runner, tasks, runOnce }: ToolCa
           runner.warnOfUnknownCaller(origin.call);
         }),
       async run(call, replay, onRunning) {
-        const result = await runNested(
-          call,
-          replay,
-          async (ctx) => {
-            onRunning();
-            return handler.run(input, ctx, call);
-          },
-          inputs,
-        );
+        const work = (ctx: CallContext<never, never>): Promise<ToolRunResult> => {
+          onRunning();
+          return around({ kind: 'task', name: tool.name, call }, async () => handler.run(input, ctx, call));
+        };
+        const result = await runNested(call, replay, work, inputs);
         if (isInputRequired(result))
           throw new TypeError(
             `The tool "${tool.name}" returned inputRequired, which tasks do not support. Ask with ctx.elicit or ctx.ask instead.`,
@@ -138,7 +169,10 @@ export function toolCalls({ registry, entrance, runner, tasks, runOnce }: ToolCa
         'invalid_params',
         `The arguments of this task are no longer valid for the tool "${name}"`,
       );
-    await entrance.toolInput(task, tool, checked.value);
+    await entrance.toolInput(task, tool, checked.value).catch((error: unknown) => {
+      // The policy denies these arguments. Each run passes it again, so that the task ends with this result.
+      if (!ToolError.is(error)) throw error;
+    });
     return workOf(tool, checked.value);
   }
 
@@ -149,25 +183,43 @@ export function toolCalls({ registry, entrance, runner, tasks, runOnce }: ToolCa
   ): Promise<ToolResult> {
     const tool = await entrance.tool(call, name);
     const nested = copyCall(call, {
+      method: 'tools/call',
       params: { name, arguments: args },
       http: withoutParamHeaders(call.http),
     });
     const input = await readArguments(tool, nested);
     if (!input.ok) return input.failure;
-    const { value } = input;
-    await entrance.toolInput(call, tool, value);
-    const result = await runNested(nested, run, async (ctx) => tool.handler.run(value, ctx, nested), inputs);
-    if (isInputRequired(result))
-      throw new TypeError(
-        `The tool "${name}" returned inputRequired, which ctx.call does not support. Ask with ctx.elicit or ctx.ask in that tool.`,
+    await entrance.toolInput(call, tool, input.value);
+    if (tool.use === undefined) return work(input.value, nested);
+    return middleware.runNested(tool, nested, async (next) => {
+      const checked = await checkAgain(tool, { call: nested, input }, next);
+      return checked.ok ? work(checked.value, next) : checked.failure;
+    });
+
+    async function work(value: unknown, current: Call): Promise<ToolResult> {
+      const result = await runNested(
+        current,
+        run,
+        (ctx) =>
+          around({ kind: 'tool', name, call: current }, async () => tool.handler.run(value, ctx, current)),
+        inputs,
       );
-    return result;
+      if (isInputRequired(result))
+        throw new TypeError(
+          `The tool "${name}" returned inputRequired, which ctx.call does not support. Ask with ctx.elicit or ctx.ask in that tool.`,
+        );
+      return result;
+    }
   }
 
   return { callTool, callNested, restartTask };
 }
 
+const plainly: Around = (_, run) => run();
+
 // The parameter headers belong to the body of the outer call, not to the nested one.
 function withoutParamHeaders(http: HttpFacts | undefined): HttpFacts | undefined {
-  return http?.mirrored === undefined ? http : { header: http.header, remoteAddress: http.remoteAddress };
+  if (http?.mirrored === undefined) return http;
+  const { mirrored, ...facts } = http;
+  return facts;
 }

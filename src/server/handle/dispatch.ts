@@ -4,6 +4,7 @@ import { type Call, compose, type Dispatch, type Middleware, type Outcome } from
 import { fromDirect } from '../../protocol/direct.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
+import { callEvents } from '../../protocol/telemetry/tracing.js';
 import type { Registry } from '../catalog/registry.js';
 import type { MapError } from '../results/map-error.js';
 import { toolFailure } from '../results/results.js';
@@ -13,6 +14,8 @@ import type { MethodTable } from './methods.js';
 
 /** The parts of a server that its `dispatch` needs. */
 export interface DispatchParts {
+  /** The name of the server. */
+  readonly server: string;
   readonly registry: Registry;
   readonly methods: MethodTable['methods'];
   /** The server's middleware, the first outermost. */
@@ -22,11 +25,14 @@ export interface DispatchParts {
 }
 
 /** Makes the function that answers every call to a server. Without middleware, a synchronous handler is answered synchronously. */
-export function createDispatch({ registry, methods, use, mapError, log }: DispatchParts): Dispatch {
+export function createDispatch({ server, registry, methods, use, mapError, log }: DispatchParts): Dispatch {
   return use.length === 0 ? fromDirect(dispatch) : throughMiddleware();
 
-  function dispatch(call: Call): Outcome | Promise<Outcome> {
+  // A call that is traced enters twice: a function in between would be one more frame in every stack trace.
+  function dispatch(call: Call, isTraced = false): Outcome | Promise<Outcome> {
     registry.inUse = true;
+    if (callEvents?.hasSubscribers && !isTraced)
+      return callEvents.tracePromise(async () => dispatch(call, true), { side: 'server', server, call });
     try {
       const handler = handlerOf(call.method);
       const outcome = handler(call);
@@ -37,10 +43,12 @@ export function createDispatch({ registry, methods, use, mapError, log }: Dispat
   }
 
   // Middleware needs a promise, and a call that it may spread.
-  function throughMiddleware(): Dispatch {
+  function throughMiddleware(): (call: Call, isTraced?: boolean) => Promise<Outcome> {
     const composed = compose(use, async (call) => handlerOf(call.method)(call));
-    return async function dispatch(call) {
+    return async function dispatch(call, isTraced = false): Promise<Outcome> {
       registry.inUse = true;
+      if (callEvents?.hasSubscribers && !isTraced)
+        return callEvents.tracePromise(() => dispatch(call, true), { side: 'server', server, call });
       try {
         return await composed(call);
       } catch (error) {

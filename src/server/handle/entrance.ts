@@ -13,6 +13,7 @@ import type { CompiledPrompt } from '../catalog/prompts.js';
 import { type Registry, type ResourceMatch, unknownName } from '../catalog/registry.js';
 import type { CompiledTool } from '../catalog/tools.js';
 import type { Completer } from '../define/definition.js';
+import { ToolError } from '../results/tool-error.js';
 import type { TaskRules } from './task-host.js';
 
 /** The parts of an `Entrance`. */
@@ -188,6 +189,7 @@ export class Entrance {
     if (access === undefined) return;
     const verdict = await this.#gate.judge(caller, access, input);
     if (verdict === 'needs_scopes') throw scopesError(caller, access.scopes);
+    if (verdict === 'denied') throw new ToolError(access.policy?.denial ?? '');
     if (verdict === 'unknown') throw await unknown();
   }
 

@@ -8,12 +8,14 @@ import { SUBSCRIPTION_ID } from '../../protocol/meta.js';
 import type { SubscriptionFilter } from '../../protocol/model/model.js';
 import { ACKNOWLEDGED, grant, isEmpty, reportAllChanged } from '../../protocol/model/subscriptions.js';
 import { MAX_SUBSCRIBED, MAX_SUBSCRIBED_LENGTH, MAX_URI_LENGTH } from '../../protocol/tables/limits.js';
+import { begin, subscriptionEvents } from '../../protocol/telemetry/tracing.js';
 import type { Topic, TopicListener } from '../../state/topic.js';
 import type { Complete } from '../results/results.js';
 import type { Announcement, TaskAnnouncement } from '../state/changes.js';
 import type { Logger } from '../state/log.js';
 import type { Entrance } from './entrance.js';
 import type { TaskHost } from './task-host.js';
+import type { Watching } from './watching.js';
 
 /** The parts of the server that subscriptions need. */
 export interface ListenOptions {
@@ -24,6 +26,7 @@ export interface ListenOptions {
   readonly publishes: (kind: Announcement['kind']) => boolean;
   readonly entrance: Entrance;
   readonly tasks: TaskHost | undefined;
+  readonly watching: Watching;
   readonly log: Logger;
 }
 
@@ -79,9 +82,13 @@ function forward(
   call.notify(ACKNOWLEDGED, { notifications: { ...granted }, _meta: tag });
   if (isEmpty(granted) || hasEnded(call)) return complete({}, tag);
   const forwarder = new Forwarder(call, { granted, tag, options });
+  const finish = begin(subscriptionEvents, () => ({ call, granted }));
+  const unwatch = options.watching.watch(call, granted.resourceSubscriptions);
   return new Promise((resolve) => {
     onEnd(call, () => {
       forwarder.close();
+      unwatch?.();
+      finish?.();
       resolve(complete({}, tag));
     });
   });

@@ -2,7 +2,9 @@
 
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
+import type { Around } from '../../protocol/telemetry/hosting.js';
 import { explain } from '../../schema/explain/explain.js';
+import type { SharedState } from '../../state/cluster.js';
 import type { Topic } from '../../state/topic.js';
 import type { ServerAccess } from '../access/access.js';
 import type { Gate } from '../access/gate.js';
@@ -10,7 +12,6 @@ import { type InputRequired, isInputRequired } from '../asking/input-required.js
 import { Replay } from '../asking/replay.js';
 import type { Run } from '../asking/run.js';
 import type { CompiledMethod } from '../catalog/compile.js';
-import { listResources } from '../catalog/list-resources.js';
 import { type CompiledPrompt, type GetPromptResult, toPromptResult } from '../catalog/prompts.js';
 import type { Registry, ResourceMatch } from '../catalog/registry.js';
 import type { CallContext } from '../context/call-context.js';
@@ -29,6 +30,8 @@ import { listen } from './listen.js';
 import { type ReadResourceResult, readResource } from './read-resource.js';
 import { createHandlerRunner, type HandlerRunnerParts } from './run-handler.js';
 import type { TaskHost, TaskPluginParts } from './task-host.js';
+import type { HostUse } from './tool-middleware.js';
+import { Watching } from './watching.js';
 
 /** The parts of the server that its methods need. */
 export interface ServerParts extends Omit<HandlerRunnerParts, 'complete'> {
@@ -36,20 +39,27 @@ export interface ServerParts extends Omit<HandlerRunnerParts, 'complete'> {
   readonly gate: Gate;
   readonly access: ServerAccess;
   readonly announce: ContextParts['announce'];
+  readonly stored: ContextParts['stored'];
   readonly log: Logger;
   readonly methods: ReadonlyMap<string, CompiledMethod>;
   readonly runOnce: RunOnce;
+  readonly around: Around | undefined;
+  readonly hostUse: HostUse;
   readonly taskChanges: Topic<TaskAnnouncement>;
+  readonly shared: SharedState;
   /** Makes the host that runs tools as tasks. */
   readonly tasks: ((parts: Pick<TaskPluginParts, 'workOf' | 'rules'>) => TaskHost) | undefined;
 }
 
 type Handler = (call: Call) => Outcome | Promise<Outcome>;
 
-/** The methods of a server by name, and the host of its tasks. */
+/** The methods of a server by name, the host of its tasks, and the watches of its resources. */
 export interface MethodTable {
   readonly methods: ReadonlyMap<string, Handler>;
+  readonly watching: Watching;
   readonly tasks: TaskHost | undefined;
+  /** Whether there is the method that a call names, and the tool or prompt. */
+  readonly defines: (call: Call) => boolean;
 }
 
 /** Makes the table of all methods that the server answers. */
@@ -59,7 +69,9 @@ export function methodTable(parts: ServerParts): MethodTable {
   const runner = createHandlerRunner({ ...parts, complete }, () => contextParts);
   const { runHandler, runNested } = runner;
   const entrance = new Entrance(parts);
-  const tools = toolCalls({ registry, entrance, runner, tasks: () => tasks, runOnce: parts.runOnce });
+  const watching = new Watching({ ...parts, entrance });
+  const { runOnce, around, hostUse } = parts;
+  const tools = toolCalls({ registry, entrance, runner, tasks: () => tasks, runOnce, around, hostUse });
   const tasks = parts.tasks?.({
     workOf: tools.restartTask,
     rules: entrance.tasks,
@@ -68,6 +80,7 @@ export function methodTable(parts: ServerParts): MethodTable {
   const contextParts: ContextParts = {
     newReplay: () => new Replay(undefined, { maxBytes: parts.seal.maxBytes }),
     announce: parts.announce,
+    stored: parts.stored,
     async read({ call, run, inputs }, uri) {
       const match = await entrance.resource(call, uri);
       const work = (ctx: CallContext<never, never>) => withToolErrors(readResource(match, ctx));
@@ -134,7 +147,13 @@ export function methodTable(parts: ServerParts): MethodTable {
   function list(call: Call): Outcome | Promise<Outcome> {
     const resources = catalogOf('resources');
     if (!registry.listsPerCaller()) return resources.page(call, call.params['cursor']);
-    return withToolErrors(listResources(registry, call, { gate: parts.gate, withContext }));
+    return withToolErrors(listPerCaller(call));
+  }
+
+  // Loaded only if a template has `list`.
+  async function listPerCaller(call: Call): Promise<Outcome> {
+    const { listResources } = await import('../catalog/list-resources.js');
+    return listResources(registry, call, { gate: parts.gate, withContext, log });
   }
 
   function listTemplates(call: Call): Outcome | Promise<Outcome> {
@@ -177,6 +196,7 @@ export function methodTable(parts: ServerParts): MethodTable {
         publishes,
         entrance,
         tasks,
+        watching,
         log,
       }),
     ],
@@ -188,7 +208,13 @@ export function methodTable(parts: ServerParts): MethodTable {
       ? []
       : [...tasks.methods].map(([name, serve]): [string, Handler] => [name, taskMethod(serve)])),
   ]);
-  return { methods, tasks };
+  return { methods, tasks, watching, defines };
+
+  function defines({ method, params }: Call): boolean {
+    const name = String(params['name']);
+    if (method === 'tools/call') return registry.tools.get(name) !== undefined;
+    return method === 'prompts/get' ? registry.prompts.get(name) !== undefined : methods.has(method);
+  }
 
   function taskMethod(serve: Handler): Handler {
     return async function serveTask(call) {

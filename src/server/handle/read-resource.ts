@@ -1,5 +1,6 @@
 import type { ResourceContents } from '../../protocol/model/content.js';
 import type { CacheScope } from '../../protocol/model/model.js';
+import { readEvents } from '../../protocol/telemetry/tracing.js';
 import { type InputRequired, isInputRequired } from '../asking/input-required.js';
 import type { ResourceMatch } from '../catalog/registry.js';
 import type { CallContext } from '../context/call-context.js';
@@ -14,7 +15,16 @@ export interface ReadResourceResult {
 }
 
 /** Reads a resource that was found. */
-export async function readResource(
+export function readResource(
+  match: ResourceMatch,
+  ctx: CallContext<never, never>,
+): Promise<ReadResourceResult | InputRequired> {
+  return readEvents?.hasSubscribers
+    ? readEvents.tracePromise(() => read(match, ctx), { uri: match.uri })
+    : read(match, ctx);
+}
+
+async function read(
   { uri, source, values }: ResourceMatch,
   ctx: CallContext<never, never>,
 ): Promise<ReadResourceResult | InputRequired> {

@@ -105,6 +105,7 @@ export function askingRounds(parts: {
     const content = {
       j: writeJournal(replay.journal(ctx.sent)),
       ...(state !== undefined && { c: state }),
+      ...(replay.isOnce && { o: 1 }),
     };
     return complete({
       resultType: 'input_required',

@@ -97,6 +97,14 @@ export interface RunOnce {
   readonly close: () => Promise<void>;
 }
 
+const LOST = 'A call lost the lease of its idempotency key, so repeated calls do not get its outcome.';
+
+interface Held {
+  readonly lease: Lease;
+  readonly requestedAt: number;
+  readonly lifetime: Lifetime;
+}
+
 /**
  * Makes the function that runs calls with an idempotency key once. A running call holds a lease in the store. A call with the same
  * key waits for it, in whatever process it runs; if that process is lost, its lease ends.
@@ -141,8 +149,9 @@ export function runOnce({ name, store, outcomes, log, hasUser }: RunOnceParts): 
   async function settle(scope: KeyScope, repeatable: Repeatable, lifetime: Lifetime): Promise<Outcome> {
     for (;;) {
       if (lifetime.ended) throw endedBeforeStart(lifetime);
+      const requestedAt = performance.now();
       const lease = await claim(scope, repeatable, { if: 'absent' });
-      if (lease !== undefined) return runHeld(scope, repeatable, { lease, lifetime });
+      if (lease !== undefined) return runHeld(scope, repeatable, { lease, requestedAt, lifetime });
       // Watched before the entry is read, so that no end is missed.
       const watch = new EndWatch(outcomes, scope.key);
       try {
@@ -153,7 +162,7 @@ export function runOnce({ name, store, outcomes, log, hasUser }: RunOnceParts): 
         if (entry !== undefined && isLost === true) {
           if (!repeatable.isHarmless) throw unknownOutcomeError();
           const again = await claim(scope, repeatable, { if: { version: entry.version } });
-          if (again !== undefined) return runHeld(scope, repeatable, { lease: again, lifetime });
+          if (again !== undefined) return runHeld(scope, repeatable, { lease: again, requestedAt, lifetime });
         }
         // Another call has the key, or had it a moment ago.
         await recorded(reapLost);
@@ -167,15 +176,10 @@ export function runOnce({ name, store, outcomes, log, hasUser }: RunOnceParts): 
   async function runHeld(
     scope: KeyScope,
     { call, run: runCall, windowMs }: Repeatable,
-    { lease, lifetime }: { readonly lease: Lease; readonly lifetime: Lifetime },
+    { lease, requestedAt, lifetime }: Held,
   ): Promise<Outcome> {
     // After the loss of its lease the call goes on: it may have taken effect. Its outcome is not recorded.
-    const release = leases.keep(lease, () =>
-      log(
-        'warning',
-        'The lease of a call with an idempotency key was lost, so repeated calls do not get its outcome.',
-      ),
-    );
+    const release = leases.keep(lease, () => log('warning', LOST), requestedAt);
     try {
       const outcome = await runCall(call, scope.runId).catch(async (error: unknown) => {
         // An error means that the call had no effect. After an abort that is unknown, so the key stays taken.

@@ -75,20 +75,20 @@ export const guardCases: StoreCases = {
     const queue = `q${uniqueName()}`;
     for (let round = 0; round < 100; round++) {
       const key = `${group}:${round}`;
-      const inbox = `inbox:${key}`;
+      const receiver = `receiver:${key}`;
       const held = await store.write([{ do: 'enqueue', queue, key, hold: { owner: 'me', ms: 600_000 } }]);
       assert.ok(held.ok && held.lease);
       const release = () =>
         store.write(
           [
-            { do: 'expect', list: inbox, size: 0 },
+            { do: 'expect', list: receiver, size: 0 },
             { do: 'release', inMs: 600_000 },
           ],
           {
             guard: held.lease as Lease,
           },
         );
-      const append = { do: 'append', list: inbox, name: 'answer', value: {} } as const;
+      const append = { do: 'append', list: receiver, name: 'answer', value: {} } as const;
       const tell = () => other.write([append, { do: 'enqueue', queue, key }]);
       const [first, second] = await Promise.all(round % 2 ? [release(), tell()] : [tell(), release()]);
       const [released, arrived] = round % 2 ? [first, second] : [second, first];
@@ -98,7 +98,7 @@ export const guardCases: StoreCases = {
           (await claimed(store, queue)).map((lease) => lease.key),
           [key],
         );
-      else assert.equal((await store.items(inbox)).length, 1);
+      else assert.equal((await store.items(receiver)).length, 1);
     }
   },
 };

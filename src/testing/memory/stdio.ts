@@ -20,6 +20,7 @@ export function memoryStdio(dispatch: Dispatch): Wire {
   const random = seeded(1);
   const send = (text: string): void => toClient.write(printLine(text));
   const channel = openChannel({
+    transport: 'stdio',
     dispatch,
     send,
     input,

@@ -1,8 +1,8 @@
 import { withSignalOf } from '../../async/lifetime.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import type { Call, Outcome } from '../../protocol/call.js';
+import type { Call, Outcome, TransportName } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
-import type { Link, TransportName } from '../../protocol/link.js';
+import type { Link } from '../../protocol/link.js';
 import { type PrintedPeer, printPeer, SUBSCRIPTION_ID } from '../../protocol/meta.js';
 import type { Discovered } from '../../protocol/model/model.js';
 import type { Revision } from '../../protocol/tables/revisions.js';

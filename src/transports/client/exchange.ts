@@ -13,6 +13,8 @@ export interface Exchange {
   readonly request: (request: OutgoingRequest) => Promise<JsonObject>;
   /** Sends a notification, without waiting for it to arrive. */
   readonly notify: (method: string, params?: JsonObject) => void;
+  /** The id that the server has given the session; undefined if there is none. */
+  readonly sessionId?: () => string | undefined;
   /** Rejects open requests with `connection_closed`. Never rejects itself. */
   readonly close: () => Promise<void>;
 }

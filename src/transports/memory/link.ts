@@ -1,7 +1,7 @@
 import { Lifetime, withSignal } from '../../async/lifetime.js';
-import type { Dispatch } from '../../protocol/call.js';
+import type { Dispatch, TransportName } from '../../protocol/call.js';
 import { type AuthInit, toAuth } from '../../protocol/caller.js';
-import type { Link, OpenOptions, TransportName } from '../../protocol/link.js';
+import type { Link, OpenOptions } from '../../protocol/link.js';
 import type { Discovered } from '../../protocol/model/model.js';
 import { newestRevision } from '../../protocol/tables/revisions.js';
 import { detach } from './detach.js';

@@ -9,11 +9,13 @@ import {
   readMessage,
 } from '../../jsonrpc/message.js';
 import { MAX_DEPTH, parseStrictly, RefusedJson } from '../../jsonrpc/parse.js';
+import type { TransportName } from '../../protocol/call.js';
 import { type Dispatch, printOutcome } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
 import { isModern } from '../../protocol/era.js';
 import { McpError } from '../../protocol/errors.js';
 import { readPeer } from '../../protocol/meta.js';
+import { SessionVia } from '../../protocol/telemetry/session-via.js';
 import { drain } from './drain.js';
 import { type Input, Intake } from './intake.js';
 import { OpenCalls } from './open-calls.js';
@@ -63,6 +65,8 @@ export interface ChannelOptions {
   /** The number of calls that may be open at the same time. Default: 1,000. */
   readonly maxOpenCalls?: number | undefined;
   readonly session?: ((calls: OpenCalls) => ChannelSession) | undefined;
+  /** Default: `channel`. */
+  readonly transport?: TransportName | undefined;
   /** The caller that opened the connection. Default: an anonymous one. */
   readonly caller?: Caller | undefined;
 }
@@ -70,8 +74,10 @@ export interface ChannelOptions {
 /** Opens a channel: messages go in through `receive`, responses and notifications come out through `send`. */
 export function openChannel(options: ChannelOptions): Channel {
   const { dispatch, send, sendResponse = send, session, input, outputFull = never } = options;
+  const via = new SessionVia(options.transport ?? 'channel');
   const calls = new OpenCalls(dispatch, {
     ...options,
+    via,
     sendResponse,
     onCallEnded: () => intake.onCallEnded(),
   });
@@ -140,6 +146,7 @@ export function openChannel(options: ChannelOptions): Channel {
       sessionEra?.close();
       await draining;
       intake.stop();
+      via.end();
     },
     async abandon(reason) {
       intake.stop();
@@ -147,6 +154,7 @@ export function openChannel(options: ChannelOptions): Channel {
       const ending = calls.endAll(new McpError('connection_closed', reason));
       sessionEra?.close();
       await ending;
+      via.end();
     },
   };
 }

@@ -9,7 +9,7 @@ import {
   type RequestId,
   type RequestMessage,
 } from '../../jsonrpc/message.js';
-import type { Call, Dispatch, Outcome, Peer } from '../../protocol/call.js';
+import type { Call, Dispatch, Outcome, Peer, Via } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
 import { McpError, toMcpError } from '../../protocol/errors.js';
 import { newestRevision, type Revision } from '../../protocol/tables/revisions.js';
@@ -47,6 +47,7 @@ export interface RespondOptions {
 export interface OpenCallsOptions {
   /** The caller that opened the connection. */
   readonly caller?: Caller | undefined;
+  readonly via: Via;
   readonly maxOpenCalls?: number | undefined;
   readonly send: (text: string) => void;
   readonly sendResponse: (text: string) => void;
@@ -135,6 +136,7 @@ export class OpenCalls implements DrainableCalls {
               auth,
               http,
               isLocal,
+              via: this.#options.via,
               notify: extra?.notify ?? notify,
             },
             extra?.lifetime ?? call.lifetime,

@@ -121,6 +121,7 @@ export function serveOverWebSocket(
     socket.send(text);
   };
   const channel = openChannel({
+    transport: 'websocket',
     dispatch,
     send,
     sendResponse,

@@ -2,6 +2,7 @@ import { END_BYTES, idAtHead, idAtTail } from '../../jsonrpc/long-message.js';
 import { quote } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import { isBehind } from '../client/backlog.js';
+import { tlsFailure } from '../client/tls-failure.js';
 import type { Wire, WireEvents } from '../client/wire.js';
 import { PeerWatch, type WatchedSocket } from './peer-watch.js';
 import { SUBPROTOCOL } from './subprotocol.js';
@@ -38,6 +39,8 @@ export interface ClientSocket extends WatchedSocket {
     listener: (event: {
       /** The description of the failure, if the runtime gives one. */
       readonly message?: string;
+      /** The error behind the failure. Only the package `ws` gives it. */
+      readonly error?: unknown;
     }) => void,
   ): void;
   /** Listens for the opening. */
@@ -98,7 +101,7 @@ export function webSocketWire(url: string, options: WebSocketWireOptions = {}): 
         errorMessage = event.message ?? '';
         return;
       }
-      lose(connectError(event.message));
+      lose(connectError(event.message, event.error));
       resolveEnded();
     });
     socket.addEventListener('close', ({ code, reason }) => {
@@ -144,7 +147,7 @@ export function webSocketWire(url: string, options: WebSocketWireOptions = {}): 
     const why =
       detail === undefined || detail === '' || detail.includes('://')
         ? '. No reason is known: is it running, and does it allow this page?'
-        : `: ${explain(detail)}`;
+        : `: ${explain(detail, cause)}`;
     return new McpError('connect_failed', `Cannot connect to ${name}${why}`, { cause });
   }
 
@@ -206,7 +209,10 @@ function describeClose(name: string, code: number, why: string): string {
 }
 
 /** Replaces OpenSSL's message with one that users understand. */
-function explain(detail: string): string {
+function explain(detail: string, cause: unknown): string {
+  const { code } = (cause ?? {}) as { readonly code?: unknown };
+  const why = typeof code === 'string' ? tlsFailure(code) : undefined;
+  if (why !== undefined) return why;
   return /wrong version number|packet length too long/.test(detail)
     ? 'it does not speak TLS there. Is it ws:// instead of wss://?'
     : detail;

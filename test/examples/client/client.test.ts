@@ -138,6 +138,12 @@ describe('the call examples', () => {
     expect(lines).toEqual([expect.stringMatching(/^tools\/call took \d+ ms$/)]);
   });
 
+  test('know the source of results and errors', async () => {
+    const [server, method, name, requestId] = await calling.source(serving.url);
+    expect([server, method, name]).toEqual(['math', 'tools/call', 'add']);
+    const reported = { server, method, name: 'subtract', requestId: Number(requestId) + 1 };
+    expect(console.error).toHaveBeenCalledWith(expect.stringContaining('subtract'), reported);
+  });
   test('handle errors by their codes', async () => expect(await calling.errors(serving.url)).toBe('done'));
 
   test('make a single call without keeping a client', async () =>

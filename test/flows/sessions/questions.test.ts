@@ -1,8 +1,10 @@
 import { createServer, type Server, tool } from 'fullmcp';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { memoryBus } from '../../../src/state/bus.js';
 import { memoryEventLog } from '../../../src/state/memory/event-log.js';
 import { memoryStore } from '../../../src/state/memory/store.js';
+import type { Store } from '../../../src/state/store.js';
 import { type Events, openEvents } from '../../support/http/http.js';
 import { type Replicas, type ReplicasOptions, startReplicas } from '../../support/http/replicas.js';
 import { openSession, type SessionClient, sessionClient } from '../../support/http/sessions.js';
@@ -96,6 +98,21 @@ async function start(options: ReplicasOptions = {}, make = build): Promise<Repli
   const replicas = await startReplicas(make, options);
   open.push(replicas);
   return replicas;
+}
+
+/** A store that keeps the first write of a call in this state waiting, before or after it is made, until the gate is passed. */
+function storeThatHolds(state: 'open' | 'answered', when: 'before' | 'after') {
+  const store = memoryStore();
+  const held = `${state} ${when}`;
+  const write: Store['write'] = async (changes, options) => {
+    const isHeld =
+      !gates.has(held) && changes.some((change) => change.do === 'put' && change.value['state'] === state);
+    if (isHeld && when === 'before') await gate(held);
+    const written = await store.write(changes, options);
+    if (isHeld && when === 'after') await gate(held);
+    return written;
+  };
+  return { store: { ...store, write }, held };
 }
 
 /** A client of the same session at each process. */
@@ -241,6 +258,35 @@ describe.each(revisions)('a question of %s', (revision) => {
       expect((await to.post(accept(message['id'], { name: 'x' }))).status).toBe(404);
       expect((await to.request('ping')).status).toBe(404);
     }
+    expect(effects).toEqual([]);
+  });
+
+  test('is the last of its call if DELETE at another process comes while its answer is being stored', async () => {
+    const { store, held } = storeThatHolds('answered', 'after');
+    const [a, b] = await openAt(await start({ store }), revision);
+    const events = await a.stream('tools/call', { name: 'order' });
+    const { message } = await next(events);
+    const answering = a.post(accept(message['id'], { name: 'x' }));
+    await until('the answer is stored', () => gates.has(held));
+    expect((await b.end()).status).toBe(200);
+    gates.get(held)?.();
+    await answering;
+    await until('the call is forgotten', async () => (await store.page('asked:')).length === 0);
+    expect(await store.page('questions:')).toEqual([]);
+    expect(effects).toEqual([]);
+  });
+
+  test('is withdrawn if DELETE at another process looked for questions before it was stored, and the bus is silent', async () => {
+    const { store, held } = storeThatHolds('open', 'before');
+    const bus = { ...memoryBus(), publish: async () => undefined };
+    const [a, b] = await openAt(await start({ store, bus }), revision);
+    const events = await a.stream('tools/call', { name: 'order' });
+    await until('the question is about to be stored', () => gates.has(held));
+    expect((await b.end()).status).toBe(200);
+    gates.get(held)?.();
+    const rest = (await events.rest()).map(({ data }) => data && JSON.parse(data).method);
+    expect(rest).toContain('notifications/cancelled');
+    await until('no question is counted', async () => (await store.page('questions:')).length === 0);
     expect(effects).toEqual([]);
   });
 

@@ -31,7 +31,7 @@ describe('A LeaseKeeper', () => {
       ...options,
     });
   const keep = (keeper: LeaseKeeper, token: number): (() => void) =>
-    keeper.keep(lease(token), () => lost.push(token));
+    keeper.keep(lease(token), () => lost.push(token), performance.now());
 
   beforeEach(() => {
     vi.useFakeTimers();

@@ -2,4 +2,5 @@
 import '../../../examples/testing/cheapest.test.js';
 import '../../../examples/testing/matchers.test.js';
 import '../../../examples/testing/middleware.test.js';
+import '../../../examples/testing/notebook.test.js';
 import '../../../examples/testing/shop.test.js';

@@ -83,7 +83,10 @@ export class NatsCalls implements DrainableCalls {
     const work = async (): Promise<string> =>
       printOutcome(
         await dispatch(
-          withSignal({ id, method, params, peer: readPeer(params), auth, notify }, call.lifetime),
+          withSignal(
+            { id, method, params, peer: readPeer(params), auth, via: { transport: 'nats' }, notify },
+            call.lifetime,
+          ),
         ),
       );
     work().then(

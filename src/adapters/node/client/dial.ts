@@ -1,6 +1,6 @@
 // Opens connections: directly, or through a proxy's tunnel, within a time limit.
 
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import { X509Certificate } from 'node:crypto';
 import http from 'node:http';
 import type { LookupFunction, Socket } from 'node:net';
@@ -8,6 +8,7 @@ import net from 'node:net';
 import tls, { type SecureContext } from 'node:tls';
 import { McpError } from '../../../protocol/errors.js';
 import type { NodeHttpOptions } from '../../../transports/http/client/options.js';
+import { readPem } from '../tls/pem.js';
 import { type HttpProxy, hostOf, portOf } from './proxy.js';
 
 export type DialCallback = (error: Error | null, socket?: Socket) => void;
@@ -178,16 +179,20 @@ function proxyRefused({ url, from }: HttpProxy, authority: string, status: numbe
 /** Created once: it costs more than a connection, and a mistake in the options is found before anything is sent. */
 function secureContext({ ca, cert, key }: DialerParts['tls']): SecureContext | undefined {
   if (ca === undefined && cert === undefined && key === undefined) return undefined;
-  const list = (value: unknown): Buffer[] | undefined =>
-    value === undefined ? undefined : [value].flat().map((pem) => Buffer.from(pem as string));
   try {
+    const authorities = readPem('ca', ca);
     // Node ignores certificate authorities that it cannot read.
-    for (const authority of list(ca) ?? []) new X509Certificate(authority);
-    return tls.createSecureContext({ ca: list(ca), cert: list(cert), key: list(key) });
+    for (const authority of authorities ?? []) new X509Certificate(authority);
+    return tls.createSecureContext({
+      ca: authorities,
+      cert: readPem('cert', cert),
+      key: readPem('key', key),
+      minVersion: 'TLSv1.2',
+    });
   } catch (error) {
     throw new McpError(
       'invalid_request',
-      `The options \`ca\`, \`cert\` and \`key\` cannot be used (${(error as Error).message}). Each must be PEM text, and \`key\` must belong to \`cert\`.`,
+      `The options \`ca\`, \`cert\` and \`key\` cannot be used (${(error as Error).message}). Each must be PEM text or the path of a PEM file, and \`key\` must belong to \`cert\`.`,
     );
   }
 }

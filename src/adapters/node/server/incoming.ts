@@ -74,6 +74,10 @@ export class NodeIncoming implements Incoming {
     return this.#req.socket.remoteAddress;
   }
 
+  get version(): string {
+    return this.#req.httpVersion;
+  }
+
   header(name: string): string | undefined {
     if (this.#authority !== undefined && name === 'host') return this.#authority;
     if (name === 'authorization') return this.#authorization();

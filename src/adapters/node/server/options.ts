@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import process from 'node:process';
-import type { SecureContextOptions } from 'node:tls';
 import { foreignHandlerNames, handlerKeys } from '../../../legacy/server/http/handler-keys.js';
 import type { SessionOptions } from '../../../legacy/server/http/sessions.js';
 import type { Authenticate } from '../../../protocol/caller.js';
@@ -11,6 +10,7 @@ import type { HttpOptions } from '../../../transports/http/server/endpoint.js';
 import { checkPublicUrl, unsafeAnyHost } from '../../../transports/http/server/guard.js';
 import { checkPath } from '../../../transports/http/server/routes.js';
 import { type WebSocketOptions, webSocketKeys } from '../../../transports/websocket/accept.js';
+import type { TlsOptions } from './tls.js';
 
 /** The options of `serve`. An option takes precedence over its environment variable. */
 export interface ServeOptions extends HttpOptions, SessionOptions {
@@ -26,8 +26,8 @@ export interface ServeOptions extends HttpOptions, SessionOptions {
   readonly port?: number;
   /** The name or address to listen on. Default: `MCP_HOST`, then 127.0.0.1, which only this machine can reach. */
   readonly host?: string;
-  /** The certificate and key. Default: none, and the server speaks plain HTTP. */
-  readonly tls?: Pick<SecureContextOptions, 'cert' | 'key' | 'ca' | 'passphrase' | 'pfx'>;
+  /** The certificate and key: PEM text, or paths of files. Default: none, and the server speaks plain HTTP. */
+  readonly tls?: TlsOptions | undefined;
   /**
    * The number of worker processes that serve together on this machine, or `auto` for one per processor. The program runs once in
    * each of them, and once in a primary process, which replaces workers that end. The workers share a secret and, without
@@ -94,6 +94,7 @@ export function withEnvironment(options: ServeOptions, env: NodeJS.ProcessEnv = 
     ...fromEnvironment('maxConnections', 'MCP_MAX_CONNECTIONS', wholeNumber),
     ...fromEnvironment('maxBodyBytes', 'MCP_MAX_BODY_BYTES', wholeNumber),
     ...fromEnvironment('requestTimeoutMs', 'MCP_REQUEST_TIMEOUT_MS', wholeNumber),
+    ...fromEnvironment('trustProxy', 'MCP_TRUST_PROXY', proxies),
     ...definedOnly(options),
   };
 
@@ -125,6 +126,10 @@ function list(value: string): string[] {
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
+}
+
+function proxies(value: string): number | string[] {
+  return /^\d+$/.test(value) ? Number(value) : list(value);
 }
 
 function path(value: string, name: string): string {

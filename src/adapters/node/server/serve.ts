@@ -9,6 +9,7 @@ import { NodeIncoming } from './incoming.js';
 import { listen } from './listen.js';
 import type { ServeOptions } from './options.js';
 import { isWebSocket, serveAsHttp } from './other-protocols.js';
+import { openTls } from './tls.js';
 import { refuse, type Upgrades } from './upgrades.js';
 
 /** A server that listens. */
@@ -35,6 +36,7 @@ export interface ServeParts {
   readonly drain: ((options: { readonly drainMs: number }) => Promise<void>) | undefined;
   /** Called after the last request. */
   readonly stop: () => Promise<void>;
+  readonly warn: (message: string) => void;
 }
 
 /** The time for the lifespan to end after a signal. */
@@ -46,7 +48,7 @@ const ONE_SIGNAL_MS = 1000;
 
 /** Listens, and at the end closes its parts in order. */
 export async function serveOnNode(
-  { endpoint, upgrades, start, drain, stop }: ServeParts,
+  { endpoint, upgrades, start, drain, stop, warn }: ServeParts,
   options: ServeOptions,
 ): Promise<Serving> {
   const {
@@ -59,8 +61,10 @@ export async function serveOnNode(
     exit = true,
   } = options;
   const drainMs = timerMs('drainMs', drainOption);
+  const secure = tls && openTls(tls);
   await start();
-  const http: HttpServer = tls === undefined ? createHttpServer() : createHttpsServer(tls);
+  const https = secure && createHttpsServer(secure.options);
+  const http: HttpServer = https ?? createHttpServer();
   http.on('request', (req, res) => endpoint.handle(new NodeIncoming(req, res), ignore));
   // Above a limit of its own, Node drops headers silently, an Origin among them. The limit of their total length still applies.
   http.maxHeadersCount = 0;
@@ -76,6 +80,8 @@ export async function serveOnNode(
     throw error;
   });
 
+  const unwatch = https && secure.watch(https, warn);
+
   const address = http.address() as AddressInfo;
   const url = urlOf(options, address.port);
 
@@ -86,6 +92,7 @@ export async function serveOnNode(
   }
 
   async function shutDown(): Promise<void> {
+    unwatch?.();
     const stopping = new Promise<void>((resolve) => http.close(() => resolve()));
     http.closeIdleConnections();
     await Promise.all([

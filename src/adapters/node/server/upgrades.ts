@@ -3,11 +3,12 @@ import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
 import type { Caller } from '../../../protocol/caller.js';
 import { toMcpError } from '../../../protocol/errors.js';
-import type { EndpointAuth } from '../../../transports/http/server/endpoint.js';
+import type { EndpointAuth, HttpOptions } from '../../../transports/http/server/endpoint.js';
 import type { GuardOptions } from '../../../transports/http/server/guard.js';
 import { createGuard } from '../../../transports/http/server/guard.js';
 import { callerOf, type Incoming } from '../../../transports/http/server/incoming.js';
 import { challengeHeaders } from '../../../transports/http/server/refusal.js';
+import { readTrustProxy } from '../../../transports/http/server/trusted-proxies.js';
 import type {
   Socket,
   WatchCaller,
@@ -23,7 +24,7 @@ export interface Upgrades {
   readonly close: (options: { readonly deadlineMs: number }) => Promise<void>;
 }
 
-export interface UpgradesOptions extends WebSocketOptions, GuardOptions {
+export interface UpgradesOptions extends WebSocketOptions, GuardOptions, Pick<HttpOptions, 'trustProxy'> {
   readonly path: string;
   readonly maxConnections?: number | undefined;
   /** Authenticates the client that opens a connection. */
@@ -38,6 +39,7 @@ export function upgrades(
 ): Upgrades {
   const { path, protectedBy, maxMessageBytes = 4 * 1024 * 1024 } = options;
   const guard = createGuard(options, options.warn);
+  const clientAddress = readTrustProxy(options.trustProxy);
   const open = new Set<WebSocketServing>();
   let loading: Promise<WebSocketServer> | undefined;
   let isClosing = false;
@@ -77,7 +79,8 @@ export function upgrades(
 
   return {
     handle(req, socket, head) {
-      const incoming = new NodeIncoming(req, undefined as never);
+      const incoming: Incoming = new NodeIncoming(req, undefined as never);
+      if (clientAddress !== undefined) incoming.clientAddress = clientAddress;
       socket.on('error', () => socket.destroy());
       if (isClosing) return refuse(socket, '503 Service Unavailable');
       if (incoming.path !== path) return refuse(socket, '404 Not Found');

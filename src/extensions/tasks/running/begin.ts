@@ -79,11 +79,11 @@ export function taskCall(
   lifetime: Lifetime,
   onProgress: (report: JsonObject) => void,
 ): Call {
-  const { tool, args, peer, auth, isLocal } = journal.call;
+  const { tool, args, peer, auth, isLocal, trace } = journal.call;
   const call = {
     id,
     method: 'tools/call',
-    params: { name: tool, arguments: args, _meta: { progressToken: id } },
+    params: { name: tool, arguments: args, _meta: { ...trace, progressToken: id } },
     peer,
     auth,
     isLocal,

@@ -1,7 +1,7 @@
 // The answers to a task's questions, as any process appends them.
 
 import { encodeBase64Url } from '../../../protocol/encoding/base64.js';
-import { sha256 } from '../../../server/asking/question-digest.js';
+import { sha256 } from '../../../protocol/encoding/sha256.js';
 import { sizeOf } from '../../../server/asking/size.js';
 import type { Append, ListItem } from '../../../state/store.js';
 import type { TaskPlace } from './keys.js';

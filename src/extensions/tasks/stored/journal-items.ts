@@ -3,6 +3,7 @@
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
 import type { Auth, Call, Peer } from '../../../protocol/call.js';
 import { principalOf, storableAuth } from '../../../protocol/caller.js';
+import { traceOf } from '../../../protocol/telemetry/trace-keys.js';
 import { type Journal, type JournalNews, readJournal, writeJournal } from '../../../server/asking/journal.js';
 import { sizeOf } from '../../../server/asking/size.js';
 import type { TaskWork } from '../../../server/handle/task-host.js';
@@ -19,6 +20,8 @@ export interface TaskCall {
   readonly tool: string;
   readonly args: unknown;
   readonly peer: Peer;
+  /** The trace that the call belongs to. */
+  readonly trace?: JsonObject;
 }
 
 /** The round in which a question was asked last, and the digest of that question. */
@@ -43,6 +46,7 @@ export interface StoredJournal {
 /** The part of a call that its task keeps. */
 export function taskCallOf(call: Call, { name, args }: TaskWork): TaskCall {
   const { auth, isLocal, peer } = call;
+  const trace = traceOf(call);
   return {
     principal: principalOf(call),
     ...(auth && { auth: storableAuth(auth) }),
@@ -50,6 +54,7 @@ export function taskCallOf(call: Call, { name, args }: TaskWork): TaskCall {
     tool: name,
     args,
     peer,
+    ...(trace && { trace }),
   };
 }
 

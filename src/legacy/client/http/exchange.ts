@@ -243,6 +243,7 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
     },
     request,
     notify,
+    sessionId: () => session.id,
     async close() {
       if (requests.closed) return target.close();
       end(new McpError('connection_closed', `The connection to ${target.displayUrl} was closed.`));

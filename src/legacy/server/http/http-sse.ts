@@ -46,6 +46,7 @@ export function httpSse({ dispatch, streams, read, maxConnections, onUnknown }: 
     });
     const send = (text: string): void => stream.send({ event: 'message', data: text });
     const channel = openChannel({
+      transport: 'http+sse',
       dispatch,
       send,
       session: channelSession(dispatch, send),

@@ -181,13 +181,15 @@ export class ResumableStream {
   async #work(): Promise<void> {
     for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
       if (typeof next === 'function') next();
-      else if (this.#claim !== undefined && !(await this.#isOwn())) {
-        for (const each of this.#queue) if (typeof each !== 'function') each.onStored?.(false);
-        this.#queue.length = 0;
-        this.#queuedLength = 0;
-        this.abandon();
-      } else {
+      else if (this.#claim !== undefined && !(await this.#isOwn())) this.#giveUp();
+      else {
         const id = await this.#store(next);
+        // An event that was stored after another process ended the stream comes after its end: a client with the id of the event would
+        // never find the end.
+        if (this.#claim !== undefined && !(await this.#isOwn())) {
+          this.#giveUp();
+          continue;
+        }
         this.#deliver(next, id);
         next.onStored?.(id !== undefined);
         this.#queuedLength -= next.data.length;
@@ -197,6 +199,14 @@ export class ResumableStream {
       this.#queue.shift();
     }
     this.#isWorking = false;
+  }
+
+  // Another process has the stream. A client that is connected reconnects, and gets what that process writes.
+  #giveUp(): void {
+    for (const each of this.#queue) if (typeof each !== 'function') each.onStored?.(false);
+    this.#queue.length = 0;
+    this.#queuedLength = 0;
+    this.abandon();
   }
 
   async #isOwn(): Promise<boolean> {

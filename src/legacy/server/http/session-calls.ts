@@ -114,7 +114,7 @@ export class SessionCalls {
             call = randomPart();
             return this.#questions.park({ live, message, reply, lifetime }, asked, call);
           },
-      onEnded: async () => this.#endings.endParked(live, call ?? '', callEnded()),
+      onParked: () => this.#checkParked(live, call ?? '', lifetime),
     });
   }
 
@@ -156,6 +156,7 @@ export class SessionCalls {
     const { isShared, topic } = this.#parts.directory;
     const { tag } = live;
     const run = randomPart();
+    const requestedAt = performance.now();
     const answered = await storeAnswer(() =>
       this.#pending.answer(tag, message, (pending) => [
         this.#watch.unparked(tag, pending),
@@ -166,7 +167,7 @@ export class SessionCalls {
       topic.publish({ do: 'answered', session: tag, call: answered.wakes });
     if (answered.is === 'complete') {
       const { pending, lease } = answered;
-      const held = lease && { tag, run, running: runningOf(pending), lease };
+      const held = lease && { tag, run, running: runningOf(pending), lease, requestedAt };
       const stream = isShared
         ? this.#endings.continueStream(live, pending.stream)
         : this.#endings.streamOf(live, pending.stream);
@@ -201,12 +202,19 @@ export class SessionCalls {
       resumed: toResumed(pending),
       lifetime,
       park: (asked) => this.#questions.park({ live, message, reply, lifetime }, asked, call),
-      onEnded: () => this.#endings.endParked(live, call, callEnded()),
+      onParked: () => this.#checkParked(live, call, lifetime),
     });
     if (!isDone) return;
     const forget = this.#pending.forget(tag, call);
     if (run !== undefined) await run.end([forget]);
     else await this.#parts.store.write([forget]).catch(() => undefined);
+  }
+
+  /** Ends a call that has asked its client if it, or its session, has ended meanwhile. */
+  async #checkParked(live: LiveSession, call: string, lifetime: Lifetime): Promise<void> {
+    // Another process that ends the session looks for its questions after it has stored the end, and may look before this one is stored.
+    if (lifetime.ended || (await this.#parts.directory.isOver(live)))
+      await this.#endings.endParked(live, call, callEnded());
   }
 
   /** Cancels a call, wherever it runs or waits. */
@@ -260,6 +268,7 @@ export class SessionCalls {
       streams: new Map(),
       parked: undefined,
       usedAt: 0,
+      isOver: false,
     };
     const run = this.record(live, stream, running);
     await run;
@@ -273,7 +282,7 @@ export class SessionCalls {
       respond: (text) => stream.send(text, { last: true, keep: true, instead: tooLarge([request.id]) }),
       lifetime,
       ask: (requests, signal) => this.#questions.hold({ live, message, reply, lifetime }, requests, signal),
-      onEnded: async () => undefined,
+      onParked: async () => undefined,
     })
       .then(async () => (await run)?.end())
       .catch(this.#report);

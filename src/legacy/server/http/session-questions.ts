@@ -28,7 +28,10 @@ import type { LiveSession } from './session-table.js';
 // The questions of calls in sessions over HTTP. Any process can take the answers.
 
 /** The members of a session that its calls need. */
-export type CallSession = Pick<LiveSession, 'tag' | 'session' | 'calls' | 'streams' | 'parked' | 'usedAt'>;
+export type CallSession = Pick<
+  LiveSession,
+  'tag' | 'session' | 'calls' | 'streams' | 'parked' | 'usedAt' | 'isOver'
+>;
 
 /** A call that asks its client. */
 export interface AskingCall {
@@ -103,7 +106,7 @@ export class SessionQuestions {
       revision,
       asking: { call, round: parked.round },
     };
-    const held = { tag, run: randomPart(), running };
+    const held = { tag, run: randomPart(), running, requestedAt: performance.now() };
     const { lease } = await this.#ask(tag, parked, { changes: watch.runChanges(tag, held.run, running) });
     if (lease === undefined) return undefined;
     const lost = (): void => {

@@ -1,6 +1,6 @@
 import { type Lifetime, withSignal } from '../../../async/lifetime.js';
 import { printError, printNotification, printResult, type RequestMessage } from '../../../jsonrpc/message.js';
-import type { Call, Dispatch } from '../../../protocol/call.js';
+import type { Call, Dispatch, Via } from '../../../protocol/call.js';
 import type { Caller } from '../../../protocol/caller.js';
 import { McpError, toMcpError } from '../../../protocol/errors.js';
 import type { InFlight } from '../../../transports/http/server/in-flight.js';
@@ -22,8 +22,8 @@ interface ReplyPath extends Pick<SessionRequest, 'park' | 'ask'> {
   readonly resumed?: ResumedRound | undefined;
   /** Ends when the call does. */
   readonly lifetime: Lifetime;
-  /** Called when the call was ended while its questions were being stored. */
-  readonly onEnded: () => Promise<unknown>;
+  /** Called when the call has asked its client and waits. */
+  readonly onParked: () => Promise<unknown>;
 }
 
 export interface SessionRequestParts {
@@ -33,7 +33,7 @@ export interface SessionRequestParts {
 
 /** Serves one request of a session; never rejects. Resolves with false if the call waits for answers of its client. */
 export type ServeRequest = (
-  live: Pick<LiveSession, 'session' | 'calls' | 'parked' | 'usedAt'>,
+  live: Pick<LiveSession, 'session' | 'calls' | 'parked' | 'usedAt' | 'isOver'> & { readonly via?: Via },
   message: RequestMessage,
   path: ReplyPath,
 ) => Promise<boolean>;
@@ -46,9 +46,9 @@ export function sessionRequests({ dispatch, inFlight }: SessionRequestParts): Se
   return async function serve(
     live,
     message,
-    { caller, reply, respond, lifetime, resumed, park, ask, onEnded },
+    { caller, reply, respond, lifetime, resumed, park, ask, onParked },
   ) {
-    const { session, calls } = live;
+    const { session, calls, via } = live;
     const { id } = message;
     // A call that was ended has its response before its handler returns.
     let isFinished = false;
@@ -60,12 +60,10 @@ export function sessionRequests({ dispatch, inFlight }: SessionRequestParts): Se
       const failure = toMcpError(error);
       finish(printError(id, failure.toWire(session.revision)), failure.challenge && failure);
     };
-    if (resumed === undefined) {
-      const refused = refusal(live, message);
-      if (refused !== undefined) {
-        fail(refused);
-        return true;
-      }
+    const refused = resumed === undefined ? refusal(live, message) : over(live);
+    if (refused !== undefined) {
+      fail(refused);
+      return true;
     }
     calls.set(id, lifetime);
     const leave = inFlight.enter({
@@ -80,7 +78,7 @@ export function sessionRequests({ dispatch, inFlight }: SessionRequestParts): Se
     const release = reply.canRelease ? () => reply.release() : undefined;
     const forward: SessionRequest['forward'] = (peer, params, beside) => {
       const { method = message.method, notify = toReply } = beside ?? {};
-      const call = { id, method, params, peer, auth, http, notify, release };
+      const call = { id, method, params, peer, auth, http, via, notify, release };
       return dispatch(withSignal(call, beside?.lifetime ?? lifetime));
     };
     const channel = (): ReturnType<SessionRequest['channel']> => ({
@@ -102,18 +100,24 @@ export function sessionRequests({ dispatch, inFlight }: SessionRequestParts): Se
       if (calls.get(id) === lifetime) calls.delete(id);
       live.usedAt = performance.now();
     }
-    if (isParked && lifetime.ended) await onEnded();
+    if (isParked) await onParked();
     return !isParked;
   };
 }
 
 function refusal(
-  { calls, parked }: Pick<LiveSession, 'calls' | 'parked'>,
+  live: Pick<LiveSession, 'calls' | 'parked' | 'isOver'>,
   { id }: RequestMessage,
 ): McpError | undefined {
+  const { calls, parked } = live;
   if (calls.has(id) || parked?.has(id))
     return new McpError('invalid_request', 'A request with this id is already open. Use another id.');
   if (calls.size >= MAX_OPEN_CALLS)
     return new McpError('overloaded', `A session can have at most ${MAX_OPEN_CALLS} open calls.`);
-  return undefined;
+  return over(live);
+}
+
+// The session may have ended since it was found, while an answer was being stored.
+function over({ isOver }: Pick<LiveSession, 'isOver'>): McpError | undefined {
+  return isOver ? new McpError('connection_closed', 'The session was ended.') : undefined;
 }

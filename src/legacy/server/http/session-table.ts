@@ -4,6 +4,7 @@ import type { RequestId } from '../../../jsonrpc/message.js';
 import type { Dispatch } from '../../../protocol/call.js';
 import { type Caller, principalOf } from '../../../protocol/caller.js';
 import { McpError } from '../../../protocol/errors.js';
+import { SessionVia } from '../../../protocol/telemetry/session-via.js';
 import { ClientRequests } from '../client-requests.js';
 import { type Handshake, Session } from '../session.js';
 import type { FactChange, SessionFacts } from '../session-facts.js';
@@ -18,6 +19,8 @@ import type { IssuedSession, SessionIds } from './session-id.js';
 export interface LiveSession extends DirectoryKey {
   readonly id: string;
   readonly session: Session;
+  /** The way of its calls. */
+  readonly via: SessionVia;
   /** The caller that opened the session. */
   readonly principal: string;
   readonly calls: Map<RequestId, Lifetime>;
@@ -29,6 +32,10 @@ export interface LiveSession extends DirectoryKey {
   /** When the session was used, and when the directory was asked about it, by the clock that nobody can set. */
   usedAt: number;
   checkedAt: number;
+  /** Whether this process knows that the session has ended. */
+  isOver: boolean;
+  /** The last change of the session that this process stores. */
+  changing: Promise<unknown> | undefined;
 }
 
 export interface SessionTableOptions {
@@ -135,6 +142,7 @@ export class SessionTable {
       id,
       principal,
       session,
+      via: new SessionVia('http'),
       issuedAt,
       expiresAt,
       tag: id.slice(-TAG_LENGTH),
@@ -144,6 +152,8 @@ export class SessionTable {
       getStream: undefined,
       usedAt: performance.now(),
       checkedAt: performance.now(),
+      isOver: false,
+      changing: undefined,
     };
     session.restore(facts);
     this.#live.set(live.tag, live);
@@ -152,8 +162,12 @@ export class SessionTable {
   }
 
   async #change(live: LiveSession, change: FactChange): Promise<SessionFacts> {
+    // One after the other: changes at the same time would refuse each other's writes.
+    const before = live.changing ?? Promise.resolve();
+    const changing = before.then(() => this.#options.directory.remember(live, change));
+    live.changing = changing.catch(() => undefined);
     try {
-      return await this.#options.directory.remember(live, change);
+      return await changing;
     } catch (error) {
       if (McpError.is(error)) throw error;
       throw new McpError('overloaded', 'The change could not be stored. Retry later.', { cause: error });
@@ -221,6 +235,7 @@ export class SessionTable {
   /** Removes a session from memory; its client can continue it. */
   forget(live: LiveSession): void {
     live.session.detach();
+    live.via.end();
     this.#live.delete(live.tag);
     if (this.#live.size > 0) return;
     clearInterval(this.#timer);
@@ -238,6 +253,7 @@ export class SessionTable {
   }
 
   #stop(live: LiveSession): void {
+    live.isOver = true;
     this.forget(live);
     const reason = new McpError('connection_closed', 'The session was ended.');
     for (const lifetime of live.calls.values()) lifetime.end(reason);

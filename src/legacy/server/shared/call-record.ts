@@ -34,6 +34,8 @@ export interface HeldRun {
   readonly run: string;
   readonly running: StreamingCall;
   readonly lease: Lease;
+  /** When the lease was requested, on a monotonic clock. */
+  readonly requestedAt: number;
 }
 
 /** The events that the process that holds a running call wants to know of. */

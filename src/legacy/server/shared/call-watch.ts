@@ -83,7 +83,7 @@ export class CallWatch {
 
   // A write that failed may still have been made. A record that is not removed in time tells other processes that this one has died.
   async #unrecord(
-    { tag, run, running }: Omit<HeldRun, 'lease'>,
+    { tag, run, running }: Omit<HeldRun, 'lease' | 'requestedAt'>,
     { sentAt, on }: { readonly sentAt: number; readonly on: RunEvents },
   ): Promise<void> {
     const [put, { queue, key }] = this.runChanges(tag, run, running);
@@ -109,11 +109,15 @@ export class CallWatch {
     await isWritten([put, { do: 'enqueue', queue, key }], (attempt) => attempt < MAX_ATTEMPTS);
   }
 
-  async #record(call: Omit<HeldRun, 'lease'>, on: RunEvents): Promise<CallRecord | undefined> {
+  async #record(
+    call: Omit<HeldRun, 'lease' | 'requestedAt'>,
+    on: RunEvents,
+  ): Promise<CallRecord | undefined> {
     const { tag, run, running } = call;
+    const requestedAt = performance.now();
     const written = await this.#parts.store.write(this.runChanges(tag, run, running));
     const lease = written.ok ? written.lease : undefined;
-    return lease && this.keep({ ...call, lease }, on);
+    return lease && this.keep({ ...call, lease, requestedAt }, on);
   }
 
   /** The changes that record a running call and claim it. */
@@ -138,7 +142,7 @@ export class CallWatch {
       forget();
       lost();
     };
-    const stop = this.#keeper.keep(held.lease, lose);
+    const stop = this.#keeper.keep(held.lease, lose, held.requestedAt);
     this.#held.set(key, lose);
     const confirm = (): boolean | Promise<boolean> =>
       this.#keeper.isValid(held.lease) || this.#keeper.confirm(held.lease);
@@ -175,8 +179,9 @@ export class CallWatch {
     this.#timer = undefined;
     try {
       const options = { owner: this.#owner, limit: CLAIMS, ms: this.#keeper.leaseMs };
+      const requestedAt = performance.now();
       const leases = await store.claim(this.#queue, options);
-      await Promise.all(leases.map((lease) => this.#settle(lease)));
+      await Promise.all(leases.map((lease) => this.#settle(lease, requestedAt)));
       this.#hasFailed = false;
       if (!isShared && (await store.size(this.#queue)) === 0) return;
     } catch (error) {
@@ -186,13 +191,13 @@ export class CallWatch {
   }
 
   // A failure leaves the key to the next claim.
-  async #settle(lease: Lease): Promise<void> {
+  async #settle(lease: Lease, requestedAt: number): Promise<void> {
     const { store, onDead, onExpired } = this.#parts;
     const [, tag = '', run, call, round] = KEY.exec(lease.key) ?? [];
     // This process was cut off from the store for so long that it could claim its own call. It ends what it did about it first.
     this.#held.get(lease.key)?.();
     const changes: StoreChange[] = [{ do: 'dequeue', queue: this.#queue, key: lease.key }];
-    const forget = this.#keeper.keep(lease, () => undefined);
+    const forget = this.#keeper.keep(lease, () => undefined, requestedAt);
     try {
       if (run !== undefined && lease.attempt <= MAX_ATTEMPTS) {
         const entry = await store.get(runKey(tag, run));

@@ -74,6 +74,15 @@ export class SessionDirectory {
     return this.#ended.has(key.tag, key);
   }
 
+  /** Whether a session has ended in any process. False if the store cannot say. */
+  async isOver(key: DirectoryKey): Promise<boolean> {
+    if (!this.isShared || this.hasEnded(key)) return this.hasEnded(key);
+    return this.recall(key).then(
+      (facts) => facts === undefined,
+      () => false,
+    );
+  }
+
   /** The facts of a session; undefined if it has ended. */
   async recall(key: DirectoryKey): Promise<SessionFacts | undefined> {
     if (this.hasEnded(key)) return undefined;

@@ -40,7 +40,7 @@ export interface StoredClient {
 }
 
 /** A value of the store, and the string that it was read from. Without a string there is nothing; without a value, nothing usable. */
-export interface Stored<T> {
+export interface StoredRecord<T> {
   readonly value: T | undefined;
   readonly text: string | undefined;
 }
@@ -56,7 +56,7 @@ export function clientKey(issuer: string, account: string): string {
 }
 
 /** Reads tokens. The value is undefined if there are none, or if another version wrote something else. */
-export async function readTokens(store: TokenStore, key: string): Promise<Stored<StoredTokens>> {
+export async function readTokens(store: TokenStore, key: string): Promise<StoredRecord<StoredTokens>> {
   const text = await store.get(key);
   const value = parse(text);
   const has = (type: string, names: readonly string[], isOptional = false): boolean =>

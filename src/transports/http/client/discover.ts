@@ -19,7 +19,8 @@ interface DiscoverOptions extends OpenOptions {
 export async function discover(dispatch: Dispatch, options: DiscoverOptions): Promise<Discovered> {
   const { signal, client, revision, displayUrl } = options;
   const peer = { ...client, revision, logLevel: undefined };
-  const call = { id: 0, method: 'server/discover', params: {}, peer, signal, notify: () => {} };
+  // Some servers take a request with the id 0 for a notification.
+  const call = { id: 1, method: 'server/discover', params: {}, peer, signal, notify: () => {} };
   const result = await dispatch(call).catch((error: unknown) => {
     throw McpError.is(error) && saysNotModern(error) ? notModern(displayUrl, error.data, error) : error;
   });

@@ -1,4 +1,4 @@
-import { type ErrorObject, readMessage } from '../../../jsonrpc/message.js';
+import { type ErrorObject, isObject, readMessage } from '../../../jsonrpc/message.js';
 import { MAX_HTTP_REPLY_DEPTH, parseJson, RefusedJson } from '../../../jsonrpc/parse.js';
 import { shorten } from '../../../protocol/encoding/shorten.js';
 import { fromWire, McpError } from '../../../protocol/errors.js';
@@ -49,7 +49,7 @@ export async function refusal(reply: HttpReply, { displayUrl, conceal }: ReplySo
       return new McpError('timeout', says, { status });
     case 429:
     case 503: {
-      const retryAfterMs = readRetryAfter(reply.header('retry-after'));
+      const retryAfterMs = retryMsIn(error) ?? readRetryAfter(reply.header('retry-after'));
       return new McpError('overloaded', says, { status, data: { status, retryAfterMs } });
     }
   }
@@ -86,6 +86,12 @@ export function describeBody(reply: HttpReply, text: string): string {
   return `a web page${title === '' ? '' : ` titled "${shorten(title, 100)}"`}`;
 }
 
+/** The time to wait that the error itself has, which is more precise than the header. */
+function retryMsIn(error: ErrorObject | undefined): number | undefined {
+  const ms = isObject(error?.data) ? error.data['retryAfterMs'] : undefined;
+  return typeof ms === 'number' && ms >= 0 ? Math.min(ms, HOUR_MS) : undefined;
+}
+
 /** Reads a delay in seconds, or a date. */
 function readRetryAfter(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
@@ -97,12 +103,13 @@ function readRetryAfter(value: string | undefined): number | undefined {
 const unsentCodes = ['ECONNREFUSED', 'ConnectionRefused', 'ENOTFOUND', 'EAI_AGAIN'];
 
 /** The error for a request without a reply. The runtime's own message is not used: it may contain the whole address. */
-export function unreachable(error: unknown, displayUrl: string): McpError {
+export async function unreachable(error: unknown, displayUrl: string): Promise<McpError> {
   const code = codeOf(error);
-  const isTimeout = code !== undefined && /TIMEOUT|TIMEDOUT/.test(code);
+  // Browsers give no codes, so they never load the sentences for them, which they could not do without a network either.
+  const reason = code === undefined ? unknownReason(error) : (await import('./reasons.js')).reasonFor(code);
   return new McpError(
     code === 'UND_ERR_HEADERS_TIMEOUT' ? 'timeout' : 'connect_failed',
-    `Cannot reach ${displayUrl}${code ? ` (${code})` : ''}: ${isTimeout ? 'it did not answer in time.' : reason(code, error)}`,
+    `Cannot reach ${displayUrl}${code ? ` (${code})` : ''}: ${reason}`,
     { cause: error, data: { code, ...(isUnsent(error, code) && { unsent: true }) } },
   );
 }
@@ -131,36 +138,8 @@ function codeOf(error: unknown): string | undefined {
   return undefined;
 }
 
-function reason(code: string | undefined, error: unknown): string {
-  switch (code) {
-    case undefined:
-      return error instanceof Error && error.cause instanceof Error && error.cause.message === 'bad port'
-        ? 'browsers and fetch block this port. Let the server listen on another one.'
-        : 'no reason is known. In a browser, the server may not allow this page (CORS).';
-    case 'ECONNREFUSED':
-    case 'ConnectionRefused':
-      return 'nothing listens there. Is the server running?';
-    case 'ENOTFOUND':
-      return 'there is no host of that name.';
-    case 'EAI_AGAIN':
-      return 'its name could not be looked up. Is there a network?';
-    case 'ERR_SSL_WRONG_VERSION_NUMBER':
-    case 'ERR_SSL_PACKET_LENGTH_TOO_LONG':
-    case 'EPROTO':
-      return 'it does not speak TLS there. Is it http:// instead of https://?';
-    case 'CERT_HAS_EXPIRED':
-      return 'its certificate has expired.';
-    case 'ERR_TLS_CERT_ALTNAME_INVALID':
-      return 'its certificate is for another host name.';
-    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
-    case 'SELF_SIGNED_CERT_IN_CHAIN':
-    case 'UNABLE_TO_GET_ISSUER_CERT':
-    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
-    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
-      return "its certificate is not signed by an authority that is trusted here. If you trust it, pass the authority's certificate as the option `ca` (on Node).";
-    default:
-      return /CERT|SIGNATURE/.test(code)
-        ? 'its certificate is not trusted.'
-        : 'the connection broke before an answer came.';
-  }
+function unknownReason(error: unknown): string {
+  return error instanceof Error && error.cause instanceof Error && error.cause.message === 'bad port'
+    ? 'browsers and fetch block this port. Let the server listen on another one.'
+    : 'no reason is known. In a browser, the server may not allow this page (CORS).';
 }

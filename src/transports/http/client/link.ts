@@ -60,6 +60,7 @@ export async function openHttpLink(
 
   async function attempt(call: Call): Promise<Outcome> {
     const { method, params, peer, notify } = call;
+    // Not the id of the call: each attempt of it, with answers or without, must have an id of its own (spec, multi round-trip requests).
     const id = ++lastId;
     self = printPeer(peer, revision, self);
     const printable = { method, params, self };

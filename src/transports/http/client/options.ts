@@ -6,7 +6,7 @@ export type HeaderValues =
   | Readonly<Record<string, string>>
   | readonly (readonly [string, string])[];
 
-/** A certificate or key, in PEM format. */
+/** A certificate or key: in PEM format, or the path of a file in that format. A string without `-----BEGIN` is a path. */
 export type Pem = string | Uint8Array;
 
 /** Resolves a host name, as `lookup` of `node:dns` does. */

@@ -95,7 +95,7 @@ export function httpTarget(
       try {
         reply = await carrier.send(outgoing);
       } catch (error) {
-        throw toMcpError(error, until);
+        throw await toMcpError(error, until);
       }
       if (!isRedirect(reply)) return reply;
       // Followed here and not by the runtime: a POST must stay a POST, and secrets must be sent only to their own server.
@@ -119,7 +119,7 @@ export function httpTarget(
     return method === undefined ? commonPostHeaders : own;
   }
 
-  function toMcpError(error: unknown, until: WithSignal): McpError {
+  async function toMcpError(error: unknown, until: WithSignal): Promise<McpError> {
     if (hasEnded(until)) return cancelledBy(until.signal.reason);
     // A `fetch` that the user passes may throw an `McpError` itself.
     return McpError.is(error) ? error : unreachable(error, displayUrl);

@@ -17,6 +17,7 @@ import { refuse, replyWithError } from './refusal.js';
 import { ReplyWriter } from './reply.js';
 import { checkBodyType, parseBody, ReceivedRequest, readBody } from './request-body.js';
 import { type Route, type Routes, routeOf } from './routes.js';
+import { readTrustProxy, type TrustProxyOptions } from './trusted-proxies.js';
 
 /** The options of an HTTP endpoint. */
 export interface HttpOptions extends GuardOptions, Partial<StreamLimits>, Routes {
@@ -36,6 +37,12 @@ export interface HttpOptions extends GuardOptions, Partial<StreamLimits>, Routes
    * `serve`, then 10 minutes.
    */
   readonly requestTimeoutMs?: number;
+  /**
+   * The proxies in front of the server, whose header `X-Forwarded-For` is believed: their number, if every request passes them, or
+   * their IP addresses and ranges. `request.remoteAddress` is then that of the client. `Forwarded` and other headers need an object with
+   * `header`. Default: `MCP_TRUST_PROXY` with `serve`, then none: the address is that of the connection.
+   */
+  readonly trustProxy?: false | number | readonly string[] | TrustProxyOptions | undefined;
 }
 
 export interface HttpEndpointOptions extends HttpOptions {
@@ -95,6 +102,7 @@ export function httpEndpoint(
   const limits: BodyLimits = { maxBytes: maxBodyBytes, silenceMs: bodyTimeoutMs };
   const { keepAliveMs = 15_000, maxAgeMs = 3_600_000, maxBufferedBytes = 4 * 1024 * 1024 } = options;
   const { protectedBy } = options;
+  const clientAddress = readTrustProxy(options.trustProxy);
   const direct: DirectDispatch = toDirect(dispatch) ?? (async (call) => dispatch(copyCall(call)));
   const guard = createGuard(options, options.warn);
   const streams = new Streams({ keepAliveMs, maxAgeMs, maxBufferedBytes });
@@ -107,6 +115,7 @@ export function httpEndpoint(
 
   function handle(incoming: Incoming, done: () => void): void {
     incoming.writeTimeoutMs = writeTimeoutMs;
+    if (clientAddress !== undefined) incoming.clientAddress = clientAddress;
     const received = new ReceivedRequest(incoming, post, done);
     try {
       const route = admit(received);

@@ -1,5 +1,6 @@
 import type { Auth } from '../../../protocol/call.js';
 import type { Caller } from '../../../protocol/caller.js';
+import type { ClientAddress } from './trusted-proxies.js';
 
 /** An HTTP request and the way to reply to it, independent of the runtime. */
 export interface Incoming {
@@ -11,7 +12,12 @@ export interface Incoming {
   readonly secure: boolean;
   /** Whether the connection came in on a loopback address; undefined if the runtime does not show it. */
   readonly local: boolean | undefined;
+  /** The address at the other end of the connection, which may be a proxy's. */
   readonly remoteAddress: string | undefined;
+  /** Finds the address of the client behind trusted proxies; set by an endpoint that trusts any. */
+  clientAddress?: ClientAddress;
+  /** The version of HTTP; undefined if the runtime does not show it. */
+  readonly version?: string | undefined;
   /** The request as the runtime or the framework has it: a `Request`, Node's `IncomingMessage`, Fastify's own. */
   readonly raw: unknown;
   /** The identity of the caller; set by the endpoint before other code reads it. */
@@ -70,8 +76,14 @@ export interface BodyReceiver {
 
 /** The caller of the calls that a request carries, or of those on the connection that it opened. */
 export function callerOf(incoming: Incoming): Caller {
-  const { auth, remoteAddress } = incoming;
-  return { auth, http: { header: (name) => incoming.header(name), remoteAddress } };
+  const { auth, version } = incoming;
+  const remoteAddress = clientAddressOf(incoming);
+  return { auth, http: { header: (name) => incoming.header(name), remoteAddress, version } };
+}
+
+/** The address of the client: that of the connection, unless it is that of a trusted proxy. */
+export function clientAddressOf(incoming: Incoming): string | undefined {
+  return incoming.clientAddress === undefined ? incoming.remoteAddress : incoming.clientAddress(incoming);
 }
 
 export type HeaderFields = Readonly<Record<string, string>>;

@@ -1,8 +1,8 @@
 import { Lifetime, type WithLifetime } from '../../../async/lifetime.js';
 import { type JsonObject, printNotification, type RequestMessage } from '../../../jsonrpc/message.js';
-import type { Auth, Call, HttpFacts, Peer } from '../../../protocol/call.js';
+import type { Auth, Call, HttpFacts, Peer, Via } from '../../../protocol/call.js';
 import type { McpError } from '../../../protocol/errors.js';
-import type { Incoming } from './incoming.js';
+import { clientAddressOf, type Incoming } from './incoming.js';
 import type { ReplyWriter } from './reply.js';
 
 /** The parts of a call that a POST carries. */
@@ -60,13 +60,24 @@ export class PostedCall implements Call, WithLifetime {
     return this.#http;
   }
 
+  get via(): Via {
+    return alone;
+  }
+
   get notify(): Call['notify'] {
     this.#notify ??= (name, params) => this.#writer.notify(printNotification(name, params));
     return this.#notify;
   }
 }
 
+const alone: Via = { transport: 'http' };
+
 function factsOf(incoming: Incoming): HttpFacts {
   const header = (name: string): string | undefined => incoming.header(name);
-  return { header, remoteAddress: incoming.remoteAddress, mirrored: header };
+  return {
+    header,
+    remoteAddress: clientAddressOf(incoming),
+    version: incoming.version,
+    mirrored: header,
+  };
 }

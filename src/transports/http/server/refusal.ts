@@ -1,4 +1,4 @@
-import { printError, type RequestId } from '../../../jsonrpc/message.js';
+import { isObject, printError, type RequestId } from '../../../jsonrpc/message.js';
 import { type Challenge, type McpError, toMcpError } from '../../../protocol/errors.js';
 import { newestRevision, type Revision } from '../../../protocol/tables/revisions.js';
 import { BodyStalled, BodyTooLarge, type HeaderFields, type Incoming } from './incoming.js';
@@ -45,12 +45,12 @@ export function replyToFailure(incoming: Incoming, error: unknown, headers: Head
   replyWithError(incoming, toMcpError(error), { headers });
 }
 
-const RETRY_SECONDS = '5';
+const RETRY_SECONDS = 5;
 
 /** The headers that tell a client what it can do about an error. Nothing that a peer or a program chose can end a header. */
 export function challengeHeaders(incoming: Incoming, error: McpError): HeaderFields {
   const { status, challenge } = error;
-  if (status === 503) return { 'retry-after': RETRY_SECONDS };
+  if (status === 503 || status === 429) return { 'retry-after': String(retrySeconds(error)) };
   // RFC 9110, 401: the reply says how to authenticate. A 403 without a challenge is final.
   if (status !== 401 && (status !== 403 || challenge === undefined)) return noHeaders;
   const { scheme, nonce } = challenge ?? {};
@@ -60,6 +60,12 @@ export function challengeHeaders(incoming: Incoming, error: McpError): HeaderFie
     'www-authenticate': header,
     ...(nonce !== undefined && TOKEN.test(nonce) && { 'dpop-nonce': nonce }),
   };
+}
+
+/** The error has milliseconds, for clients that read it; the header has whole seconds. */
+function retrySeconds({ data }: McpError): number {
+  const ms = isObject(data) ? data['retryAfterMs'] : undefined;
+  return typeof ms === 'number' && ms >= 0 ? Math.ceil(ms / 1000) : RETRY_SECONDS;
 }
 
 // RFC 6750, 3: the characters of scopes, and of errors and their descriptions.

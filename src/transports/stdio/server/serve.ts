@@ -69,6 +69,7 @@ export function serveOverStdio(
   };
   const { maxOpenCalls } = options;
   const channel = openChannel({
+    transport: 'stdio',
     dispatch,
     send,
     sendResponse,

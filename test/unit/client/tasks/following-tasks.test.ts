@@ -376,7 +376,7 @@ describe('the questions of a task', () => {
     });
     await expect(client.callTool('t')).rejects.toMatchObject({
       code: 'internal_error',
-      message: 'tools/call failed: the screen is broken',
+      message: 'tools/call "t" failed: the screen is broken',
       cause: { message: 'the screen is broken' },
       data: { taskId: 'task-1' },
     });

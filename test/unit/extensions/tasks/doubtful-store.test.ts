@@ -145,6 +145,49 @@ describe('a write that was done and reported as failed', () => {
     await server.close();
   });
 
+  it('cancels a task without knowing it, and those who listen are told nevertheless', async () => {
+    const trouble = doubtfulStore();
+    let isBlind = false;
+    // After the write whose reply is lost, the next read fails, too.
+    const store: Store = {
+      ...trouble.store,
+      async get(key) {
+        const fails = isBlind;
+        isBlind = false;
+        if (fails) throw new Error('The store is away');
+        return trouble.store.get(key);
+      },
+      async write(...args) {
+        try {
+          return await trouble.store.write(...args);
+        } finally {
+          isBlind = trouble.lying;
+        }
+      },
+    };
+    const { server, call } = build(store, { parkMs: 1 });
+    const { taskId } = await call('tools/call', { name: 'asks', arguments: {} });
+    await waitForStatus(call, taskId, 'input_required');
+    // A process that holds the task would notice.
+    await until('nobody holds the task', async () => (await headsIn(store))[0]?.value['waiting'] === true);
+    const heard: unknown[] = [];
+    const listening = new AbortController();
+    const listened = call(
+      'subscriptions/listen',
+      { notifications: { taskIds: [taskId] } },
+      { signal: listening.signal, onNotification: (_method, params) => heard.push(params?.['status']) },
+    ).catch(() => undefined);
+    await until('the subscription is there', () => heard.length > 0);
+    trouble.lying = true;
+    const cancelling = call('tasks/cancel', { taskId });
+    await expect(cancelling).rejects.toThrow('could not be saved');
+    trouble.lying = false;
+    await until('the end is heard', () => heard.includes('cancelled'));
+    listening.abort();
+    await listened;
+    await server.close();
+  });
+
   it('answers a question, and the client is told so', async () => {
     const trouble = doubtfulStore();
     const { server, call, effects } = build(trouble.store);

@@ -1,7 +1,8 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isSameAddress, kindOfAddress } from '../../../../src/oauth/fetch/addresses.js';
+import { kindOfAddress } from '../../../../src/oauth/fetch/addresses.js';
+import { isSameAddress } from '../../../../src/protocol/checks/ip-addresses.js';
 
 // The first and the last address of every range that is not public, written by hand from the registries.
 const ipv4Ranges = [

@@ -18,6 +18,7 @@ function makeSeal(options: Partial<SealOptions> = {}) {
     secrets: [secret],
     maxAgeMs: hour,
     maxBytes: 65_536,
+    usedStates: memoryStore(),
     onEphemeral: () => undefined,
     ...options,
   });
@@ -181,7 +182,7 @@ describe('a sealed state', () => {
   });
 
   test('can be used only once if uses are recorded, and a call that it does not belong to does not use it up', async () => {
-    const once = makeSeal({ usedStates: memoryStore() });
+    const once = makeSeal({ once: true });
     const [one, two] = [await once.close({ j: 1 }, binding), await once.close({ j: 2 }, binding)];
     expect(await once.open(one, binding)).toMatchObject({ j: 1 });
     await expectRejected(once.open(one, binding));
@@ -192,11 +193,18 @@ describe('a sealed state', () => {
     expect(await once.open(third, binding)).toMatchObject({ j: 3 });
   });
 
+  test('can be used only once if it says so itself, and others as often as the client likes', async () => {
+    const [one, other] = [await seal.close({ o: 1 }, binding), await seal.close({ j: 2 }, binding)];
+    expect(await seal.open(one, binding)).toBeDefined();
+    await expectRejected(seal.open(one, binding));
+    for (let n = 0; n < 3; n++) expect(await seal.open(other, binding)).toMatchObject({ j: 2 });
+  });
+
   test('is not used up if its use cannot be recorded, and the client is told to retry', async () => {
     const memory = memoryStore({ maxEntries: 1 });
     await memory.write([{ do: 'put', key: 'somebody:else', value: {} }]);
     const onUnrecorded = vi.fn();
-    const once = makeSeal({ usedStates: memory, onUnrecorded });
+    const once = makeSeal({ once: true, usedStates: memory, onUnrecorded });
     const state = await once.close({ j: 1 }, binding);
     for (let n = 0; n < 2; n++)
       await expect(once.open(state, binding)).rejects.toMatchObject({
@@ -210,7 +218,7 @@ describe('a sealed state', () => {
   });
 
   test('is not used up by answers that are too large for it', async () => {
-    const once = makeSeal({ usedStates: memoryStore(), maxBytes: 200 });
+    const once = makeSeal({ once: true, maxBytes: 200 });
     const state = await once.close({ j: 'x'.repeat(100) }, binding);
     await expect(once.open(state, binding, { a: 'x'.repeat(100) })).rejects.toMatchObject({
       code: 'invalid_params',

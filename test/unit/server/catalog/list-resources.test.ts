@@ -137,7 +137,11 @@ describe('the pages of listed resources', () => {
 
 describe('the list of a template', () => {
   it.each<[string, unknown, string]>([
-    ['is not an array', { uri: 'a://1' }, 'must return an array of URIs or of { uri, name, … }'],
+    [
+      'is neither an array nor an iterable',
+      { uri: 'a://1' },
+      'must return an array or an iterable of URIs or of { uri, name, … }, or a page { entries, next }',
+    ],
     ['has an entry without a URI', [{ name: 'x' }], 'returned an entry without a string "uri", at [0]'],
     [
       'has a URI that the template does not match',

@@ -103,11 +103,13 @@ describe('a return value that cannot be sent as it is', () => {
       'it is a generator. Return [...generator].',
     ],
     [
-      'an async generator',
-      (async function* () {
-        yield 1;
-      })(),
-      'it is an async generator.',
+      'an async generator in an object',
+      {
+        rows: (async function* () {
+          yield 1;
+        })(),
+      },
+      'rows is an async generator.',
     ],
     ['an iterator', [1].values(), 'it is an iterator. Collect its values in an array first.'],
     [

@@ -460,6 +460,27 @@ describe('a resumable stream that other processes write', () => {
     expect(connection.texts).toEqual([]);
     expect(await inner.follow('s.p1-0', new AbortController().signal)).toBeUndefined();
   });
+
+  test('gives no id to an event that was stored after the process had lost the stream, so that the client finds the end', async () => {
+    const { log, inner, gates } = gatedLog();
+    const { stream, connection } = open(log, { timeoutMs: 5000 });
+    let isOwn = true;
+    stream.own({ confirm: () => isOwn });
+    stream.send('before');
+    await until('the event is being stored', () => gates.length === 1);
+    gates.shift()?.();
+    await until('the event is sent', () => connection.events.length === 1);
+    stream.send('late');
+    await until('the second event is being stored', () => gates.length === 1);
+    isOwn = false;
+    const end = await inner.append('s.p1', 'end', { last: true });
+    gates.shift()?.();
+    await until('the client has to resume', () => !connection.isOpen);
+    expect(connection.texts).toEqual(['before']);
+    const followed = await inner.follow(String(connection.events[0]?.id), new AbortController().signal);
+    const first = await followed?.events[Symbol.asyncIterator]().next();
+    expect(first?.value).toMatchObject({ id: end, data: 'end', last: true });
+  });
 });
 
 test('events have no ids while no other process would end the stream, and ids again as soon as one would', async () => {

@@ -132,6 +132,19 @@ describe('a session of several processes', () => {
     expect(subscriptions.at(-1)).toMatchObject({ resourceSubscriptions: [URI] });
   });
 
+  test('keeps all of many subscriptions that are made at the same time', async () => {
+    const { table, subscriptions } = openTable();
+    const live = await found(table);
+    attach(live);
+    const uris = Array.from({ length: 50 }, (_, n) => `doc:///${n}`);
+    await Promise.all(
+      uris.map((uri) => live.session.respond(request('resources/subscribe', { uri }), served)),
+    );
+    expect((subscriptions.at(-1) as JsonObject)['resourceSubscriptions']).toEqual(uris);
+    const elsewhere = new SessionDirectory({ store, bus: () => undefined, warn: () => undefined });
+    expect((await elsewhere.recall(live))?.uris).toEqual(uris);
+  });
+
   test('reports a resource that was subscribed to elsewhere when the client changes something else', async () => {
     const { table } = openTable();
     const live = await found(table);

@@ -18,8 +18,9 @@ async function recorded() {
     { do: 'enqueue', queue: QUEUE, key: 'tag:run:a1', hold: { owner: 'one', ms: 60_000 } },
   ]);
   const lease = (written as { lease: Lease }).lease;
+  const held = { tag: 'tag', run: 'a1', running, lease, requestedAt: performance.now() };
   const parts = { store, forget: () => undefined, confirm: () => true };
-  return { store, key, record: new CallRecord({ tag: 'tag', run: 'a1', running, lease }, parts) };
+  return { store, key, record: new CallRecord(held, parts) };
 }
 
 test('a call that was given to another process keeps its record when it ends here', async () => {

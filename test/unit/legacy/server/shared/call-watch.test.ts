@@ -25,6 +25,29 @@ test('a process that claims its own call ends first what it did about the call',
   expect(record?.isLost).toBe(true);
 });
 
+test('a process that learns of its lease after another one has claimed the call does not think that it has it', async () => {
+  const inner = memoryStore();
+  const QUEUE = 'call:test';
+  const store: Store = {
+    ...methodsOf(inner),
+    // As if the process were paused before it has the reply.
+    write: async (changes, options) => {
+      const written = await inner.write(changes, options);
+      const claim = { owner: 'another', limit: 1, ms: 60_000 };
+      await until('another process has the call', async () => (await inner.claim(QUEUE, claim)).length > 0);
+      return written;
+    },
+  };
+  const watch = new CallWatch({
+    ...{ store, server: 'test', isShared: true, askMs: 60_000, leaseMs: 100, warn: () => undefined },
+    onDead: async () => undefined,
+    onExpired: async () => undefined,
+  });
+  onTestFinished(() => watch.close());
+  const record = await watch.begin('tag', running, { lost: () => undefined });
+  expect(await record?.confirm()).toBe(false);
+});
+
 function methodsOf(store: Store): Store {
   return {
     get: (...args) => store.get(...args),

@@ -31,7 +31,7 @@ describe('a request of the HTTP link', () => {
     });
     expect(second.headers['mcp-name']).toBe('file:///a%20b.txt');
     expect(third.headers['mcp-name']).toBeUndefined();
-    expect(new Set(server.received.map(({ body }) => body?.id)).size).toBe(3);
+    expect(server.received.map(({ body }) => body?.id)).toEqual([1, 2, 3]);
   });
 
   test("calls auth and headers each time, which cannot replace the protocol's headers", async () => {

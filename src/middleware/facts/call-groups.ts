@@ -1,0 +1,33 @@
+import type { Call } from '../../protocol/call.js';
+import { principalOf } from '../../protocol/caller.js';
+
+// Groups of calls that share a limit.
+
+/**
+ * The calls that share a limit. `caller`: those of one authenticated caller, or of one address if nobody is authenticated.
+ * `address`: those of one IP address. `tool`: all calls of one tool. `everyone`: all calls. A function returns a name; calls without a
+ * name are not limited.
+ */
+export type CallGroup = 'caller' | 'address' | 'tool' | 'everyone' | ((call: Call) => string | undefined);
+
+const groups: Readonly<Record<string, (call: Call) => string | undefined>> = {
+  caller: (call) => (call.auth === undefined ? addressOf(call) : `caller ${principalOf(call)}`),
+  address: addressOf,
+  tool: ({ method, params }) => (method === 'tools/call' ? `tool ${String(params['name'])}` : undefined),
+  everyone: () => 'everyone',
+};
+
+/** The function that names the group of a call. Throws a TypeError if there is no such group. */
+export function groupNamer(by: CallGroup, middleware: string): (call: Call) => string | undefined {
+  const namer = typeof by === 'function' ? by : Object.hasOwn(groups, by) ? groups[by] : undefined;
+  if (namer === undefined)
+    throw new TypeError(
+      `${middleware}: \`by\` must be "caller", "address", "tool", "everyone" or a function.`,
+    );
+  return namer;
+}
+
+/** A caller without an address is the program itself, or its only peer. */
+function addressOf({ http }: Call): string {
+  return `address ${http?.remoteAddress ?? ''}`;
+}

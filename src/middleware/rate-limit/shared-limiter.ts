@@ -1,0 +1,97 @@
+import { backoff, delay } from '../../async/delay.js';
+import type { Store, Version } from '../../state/store.js';
+import { type Limiter, take } from './limiter.js';
+import type { ReadRate } from './rate.js';
+
+// The same rate for all processes of a server. The time until a key's calls are no longer ahead of the rate is the time until its
+// entry expires, so that only the store's clock counts.
+
+/** An entry expires a little later than its calls are ahead of the rate, since stores round times. */
+const SLACK_MS = 1000;
+/** Other processes may count a call between our read and our write. Each attempt of somebody succeeds, so this many are rare. */
+const MAX_ATTEMPTS = 50;
+
+interface Waiting {
+  readonly rate: ReadRate;
+  readonly resolve: (waitMs: number) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Known {
+  readonly aheadMs: number;
+  readonly version: Version | undefined;
+}
+
+/** Counts the calls of all processes that share a store. */
+export function sharedLimiter(store: Store): Limiter {
+  /** The calls that wait for each key: while one write is under way, the others are counted together with the next one. */
+  const waiting = new Map<string, Waiting[]>();
+
+  async function work(key: string, queue: Waiting[]): Promise<void> {
+    try {
+      while (queue.length > 0) {
+        const calls = queue.splice(0);
+        await count(key, calls).catch((error: unknown) => {
+          for (const { reject } of calls) reject(error);
+        });
+      }
+    } finally {
+      waiting.delete(key);
+    }
+  }
+
+  /** Counts some calls with one write. */
+  async function count(key: string, calls: readonly Waiting[]): Promise<void> {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const { aheadMs: before, version } = await read(key);
+      let aheadMs = before;
+      const waits = calls.map(({ rate }) => {
+        const taken = take(aheadMs, rate);
+        aheadMs = taken.aheadMs;
+        return taken.waitMs;
+      });
+      if (aheadMs === before || (await write(key, { aheadMs, version }))) {
+        for (const [at, { resolve }] of calls.entries()) resolve(waits[at] as number);
+        return;
+      }
+      // Processes in step could refuse each other's writes for long.
+      await delay(backoff(attempt, { baseMs: 1, maxMs: 50, jitter: [0, 1] }), { unref: true });
+    }
+    throw new Error('Too many processes count calls with the same key at the same time.');
+  }
+
+  async function read(key: string): Promise<Known> {
+    const entry = await store.get(key);
+    if (entry === undefined) return { aheadMs: 0, version: undefined };
+    const { slackMs } = entry.value;
+    const aheadMs = (entry.expiresInMs ?? 0) - (typeof slackMs === 'number' ? slackMs : 0);
+    return { aheadMs: Math.max(0, aheadMs), version: entry.version };
+  }
+
+  async function write(key: string, { aheadMs, version }: Known): Promise<boolean> {
+    const ttlMs = Math.ceil(aheadMs) + SLACK_MS;
+    const { ok } = await store.write([
+      {
+        do: 'put',
+        key,
+        value: { slackMs: ttlMs - aheadMs },
+        ttlMs,
+        if: version === undefined ? 'absent' : { version },
+      },
+    ]);
+    return ok;
+  }
+
+  return {
+    take(key, rate) {
+      return new Promise((resolve, reject) => {
+        const call = { rate, resolve, reject };
+        const queue = waiting.get(key);
+        if (queue !== undefined) return void queue.push(call);
+        const first = [call];
+        waiting.set(key, first);
+        void work(key, first);
+      });
+    },
+  };
+}

@@ -1,0 +1,97 @@
+// The definition of state that a server keeps for its callers.
+
+import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import { checkCounts } from '../../protocol/checks/number-options.js';
+import { compileSchema } from '../../schema/compile.js';
+import type { Infer, Schema, SchemaLike, Sent } from '../../schema/schema.js';
+import {
+  type CallerState,
+  type CallerStates,
+  openState,
+  type StateRules,
+  type StoredParts,
+} from './caller-state.js';
+
+/** The argument of `stored()`. */
+export interface StoredOptions<S> {
+  /** The name of the state: letters, digits, `-` and `_`, at most 64. It is part of the keys in the store: do not change it. */
+  readonly name: string;
+  /** The schema of the value. Values are validated when they are written, and again when they are read. */
+  readonly schema: S;
+  /** The value as long as the caller has none. Default: undefined. */
+  readonly initial?: Sent<S> | undefined;
+  /** The time after which a value that is not written any more is removed, in milliseconds. Default: 30 days. */
+  readonly ttlMs?: number | undefined;
+  /** The largest number of values with an id that one caller may have. Default: 100. */
+  readonly max?: number | undefined;
+}
+
+/** The definition of a value that the server keeps for each caller, made by `stored()`. Pass it to `ctx.store`. */
+export interface Stored<In = never, Out = unknown, Missing = unknown> {
+  /** The kind of the definition: `stored`. */
+  readonly kind: 'stored';
+  /** The name of the state. */
+  readonly name: string;
+  /** Opens the value of a caller. `ctx.store` calls it. */
+  readonly open: (parts: StoredParts, id?: string) => CallerStates<In, Out, Missing>;
+}
+
+/** Opens state for the caller: its only value of a kind, or one of several by its id. */
+export interface ContextStore {
+  /** The value of this caller. Needs to know who that is: `auth`, or a local caller. */
+  <In, Out, Missing>(definition: Stored<In, Out, Missing>): CallerStates<In, Out, Missing>;
+  /** One of the values of this caller, by the id that `create` returned. Its methods throw a `ToolError` if there is none. */
+  <In, Out, Missing>(definition: Stored<In, Out, Missing>, id: string): CallerState<In, Out, never>;
+}
+
+const optionKeys: KeysOf<StoredOptions<unknown>> = {
+  name: true,
+  schema: true,
+  initial: true,
+  ttlMs: true,
+  max: true,
+};
+const NAME = /^[\w-]{1,64}$/;
+const TTL_MS = 30 * 86_400_000;
+
+/**
+ * Defines a value that the server keeps for each caller, for `ctx.store`. It is kept in the server's store, so all processes and all
+ * later calls see it.
+ *
+ * @example
+ * const cart = stored({ name: 'cart', schema: z.object({ items: z.array(z.string()) }), initial: { items: [] } });
+ * const add = tool({
+ *   input: z.object({ item: z.string() }),
+ *   run: ({ item }, ctx) => ctx.store(cart).update(({ items }) => ({ items: [...items, item] })),
+ * });
+ */
+export function stored<S extends SchemaLike>(
+  options: StoredOptions<S> & { readonly initial: Sent<S> },
+): Stored<Sent<S>, Infer<S>, never>;
+/**
+ * Defines a value that the server keeps for each caller, for `ctx.store`. Without `initial`, it is undefined until the first `set`.
+ *
+ * @example
+ * const locale = stored({ name: 'locale', schema: z.string() });
+ */
+export function stored<S extends SchemaLike>(options: StoredOptions<S>): Stored<Sent<S>, Infer<S>, undefined>;
+export function stored(options: StoredOptions<SchemaLike>): Stored<unknown, unknown, unknown> {
+  checkOptions('stored', options, optionKeys);
+  const { name, schema, initial, ttlMs = TTL_MS, max = 100 } = options;
+  if (typeof name !== 'string' || !NAME.test(name))
+    throw new TypeError('stored: `name` must have 1 to 64 letters, digits, "-" or "_".');
+  checkCounts('stored', { ttlMs, max });
+  const rules: StateRules = {
+    name,
+    schema: compileSchema(schema as Schema, { io: 'input' }) as StateRules['schema'],
+    initial,
+    ttlMs,
+    max,
+  };
+  return { kind: 'stored', name, open: (parts, id) => openState(rules, parts, id) };
+}
+
+/** The `store` of a context. */
+export function storeOf(parts: StoredParts): ContextStore {
+  return (definition: Stored, id?: string) => definition.open(parts, id) as never;
+}

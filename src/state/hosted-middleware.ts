@@ -1,0 +1,65 @@
+import type { Call, Middleware } from '../protocol/call.js';
+import type { WideMiddleware } from '../protocol/telemetry/hosting.js';
+import type { SharedState } from './cluster.js';
+
+// The seam between a server and middleware that keeps state for it.
+
+/** The parts of a server that its middleware may use. */
+export interface MiddlewareHost {
+  /** The state that the processes of the server share. */
+  readonly shared: SharedState;
+  /** The place of the middleware in the server. All processes of the server have the same middleware there. */
+  readonly place: string;
+  /** Tells the operator. */
+  readonly log: (level: 'info' | 'warning' | 'error', message: string, error?: unknown) => void;
+  /** Whether the server has the method that a call names, and the tool or prompt. Callers can send any name. */
+  readonly defines?: ((call: Call) => boolean) | undefined;
+  /** Runs parts of the middleware when the server starts, and after the last call, when it closes. */
+  readonly attach: (part: MiddlewareLifetime) => void;
+}
+
+/** The parts of middleware that run when its server starts and closes. */
+export interface MiddlewareLifetime {
+  /** Called when the server starts; a server that only answers calls in the same process may never start. An error ends the start. */
+  readonly start?: (() => Promise<void>) | undefined;
+  /** Called when the server closes, after the last call. */
+  readonly close?: (() => Promise<void>) | undefined;
+}
+
+/** Collects the parts of a server's middleware that run when the server starts and closes. */
+export class MiddlewareLifetimes {
+  readonly #parts: MiddlewareLifetime[] = [];
+
+  readonly attach = (part: MiddlewareLifetime): void => {
+    this.#parts.push(part);
+  };
+
+  async start(): Promise<void> {
+    for (const { start } of this.#parts) await start?.();
+  }
+
+  async close(log: MiddlewareHost['log']): Promise<void> {
+    const ends = await Promise.allSettled(this.#parts.map(async ({ close }) => close?.()));
+    for (const end of ends)
+      if (end.status === 'rejected') log('error', 'Middleware could not be closed', end.reason);
+  }
+}
+
+/** Middleware that keeps state for each server it is used in. Called without a server, it keeps its state in memory. */
+export interface HostedMiddleware extends Middleware {
+  /** Makes the middleware for one server. */
+  readonly forServer: (host: MiddlewareHost) => WideMiddleware;
+}
+
+/** The middleware of a server, with the parts of the server that some of it needs. */
+export function hostMiddleware(
+  use: readonly Middleware[],
+  host: Omit<MiddlewareHost, 'place'>,
+  place: string,
+): readonly WideMiddleware[] {
+  return use.map((one, at) => (isHosted(one) ? one.forServer({ ...host, place: `${place}.${at}` }) : one));
+}
+
+function isHosted(middleware: Middleware): middleware is HostedMiddleware {
+  return typeof (middleware as Partial<HostedMiddleware>).forServer === 'function';
+}

@@ -1,0 +1,34 @@
+import type { Middleware } from 'fullmcp';
+import {
+  audit,
+  type CallLog,
+  circuitBreaker,
+  concurrency,
+  errors,
+  logging,
+  outputBudget,
+  rateLimit,
+  resilience,
+  retry,
+  sizeLimit,
+  timeout,
+  timing,
+} from 'fullmcp/middleware';
+
+/** Every middleware, in the order that the docs recommend, with limits that a test does not reach, and the log that they write. */
+export function allMiddleware(entries: CallLog[] = []): readonly Middleware[] {
+  return [
+    audit({ to: async () => undefined, intent: true }),
+    errors({ map: () => undefined, mask: ['connect_failed'], report: () => undefined }),
+    logging({ payloads: true, log: (entry) => void entries.push(entry) }),
+    timing(() => undefined),
+    rateLimit({ calls: '1000000/s', tools: '1000000/s', reads: '1000000/s' }),
+    sizeLimit({ maxParamsChars: 1_000_000, maxResultChars: 1_000_000 }),
+    timeout(120_000),
+    concurrency({ limit: 1000, by: 'caller' }),
+    outputBudget({ maxChars: 10_000 }),
+    retry(),
+    circuitBreaker({ failures: 1000, by: 'tool' }),
+    resilience({ execute: (work, signal) => work(signal && { signal: AbortSignal.any([signal]) }) }),
+  ];
+}
