@@ -42,19 +42,27 @@ export function createDispatch({ server, registry, methods, use, mapError, log }
     }
   }
 
-  // Middleware needs a promise, and a call that it may spread.
+  // Middleware needs a promise, and a call that it may spread. Asynchronous functions around it would cost each call several turns.
   function throughMiddleware(): (call: Call, isTraced?: boolean) => Promise<Outcome> {
-    const composed = compose(use, async (call) => handlerOf(call.method)(call));
-    return async function dispatch(call, isTraced = false): Promise<Outcome> {
+    const composed = compose(use, answer);
+    return function dispatch(call, isTraced = false): Promise<Outcome> {
       registry.inUse = true;
       if (callEvents?.hasSubscribers && !isTraced)
         return callEvents.tracePromise(() => dispatch(call, true), { side: 'server', server, call });
       try {
-        return await composed(call);
+        return Promise.resolve(composed(call)).catch((error) => handleError(error, call));
       } catch (error) {
         return handleError(error, call);
       }
     };
+  }
+
+  function answer(call: Call): Promise<Outcome> {
+    try {
+      return Promise.resolve(handlerOf(call.method)(call));
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   function handlerOf(method: string): (call: Call) => Outcome | Promise<Outcome> {
