@@ -108,7 +108,7 @@ describe('the state of a caller', () => {
   test('loses no update of calls at the same time, in two processes', async () => {
     const store = memoryStore();
     const [one, two] = [callerOf(build(store), 'ada'), callerOf(build(store), 'ada')];
-    const items = Array.from({ length: 24 }, (_, n) => `${n}`);
+    const items = Array.from({ length: 200 }, (_, n) => `${n}`);
     const results = await Promise.all(items.map((item, at) => (at % 2 ? one : two)('add', { item })));
     expect(results.filter(({ isError }) => isError)).toEqual([]);
     const { items: kept } = (await one('show')).value as { items: string[] };
