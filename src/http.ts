@@ -12,13 +12,19 @@ import type { AuthProvider } from './state/auth-provider.js';
 import { authRun } from './state/auth-run.js';
 import { stateOfOne } from './state/memory/state-of-one.js';
 import { EdgeAuth } from './transports/http/server/auth/edge-auth.js';
-import { type HttpEndpoint, type HttpOptions, httpEndpoint } from './transports/http/server/endpoint.js';
+import {
+  type CloseOptions,
+  type HttpEndpoint,
+  type HttpOptions,
+  httpEndpoint,
+} from './transports/http/server/endpoint.js';
 import { checkPath } from './transports/http/server/routes.js';
 import { type RequestContext, webIncoming } from './transports/http/server/web.js';
 
 export type { Authenticate, AuthInit } from './protocol/caller.js';
 export type { AppendOptions, EventLog, FollowedStream, LoggedEvent } from './state/event-log.js';
 export { type MemoryEventLogOptions, memoryEventLog } from './state/memory/event-log.js';
+export type { CloseOptions } from './transports/http/server/endpoint.js';
 export { unsafeAnyHost, unsafeAnyOrigin } from './transports/http/server/guard.js';
 export type { TrustProxyOptions } from './transports/http/server/trusted-proxies.js';
 export type { RequestContext } from './transports/http/server/web.js';
@@ -43,11 +49,8 @@ export interface HandlerOptions extends EndpointOptions {
 export interface Handler {
   /** Replies to a request. On Workers, pass the context too: over HTTP+SSE, a call continues after the reply to its POST. */
   (request: Request, context?: RequestContext): Promise<Response>;
-  /** Ends subscriptions, lets open calls finish until the deadline, and refuses new ones. */
-  readonly close: (options?: {
-    /** The time for open calls to finish; then they are ended. Default: 10 s. */
-    readonly deadlineMs?: number;
-  }) => Promise<void>;
+  /** Turns `/ready` to 503, ends subscriptions, lets open calls finish until the deadline, and refuses new ones. */
+  readonly close: (options?: CloseOptions) => Promise<void>;
 }
 
 /** The members of a server that a handler needs. The handler gives its `secret` to a server that has none. */
@@ -102,8 +105,9 @@ export function createEndpoint<Raw>(
   }
   return {
     handle: endpoint.handle,
-    async close(deadline) {
-      await endpoint.close(deadline);
+    leave: endpoint.leave,
+    async close(options) {
+      await endpoint.close(options);
       await edge.close();
     },
   };

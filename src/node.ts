@@ -19,9 +19,11 @@ import { createEndpoint, type DispatchSource, protect, withPublicUrl } from './h
 import { channelSession } from './legacy/server/channel-session.js';
 import { foreignHandlerNames, handlerKeys } from './legacy/server/http/handler-keys.js';
 import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
+import { timerMs } from './protocol/checks/number-options.js';
 import { checkRuntime } from './protocol/checks/runtime.js';
 import { splitSecrets } from './protocol/checks/secret.js';
 import type { CoreServer } from './server/create-server.js';
+import type { Logger } from './server/state/log.js';
 import type { Cluster } from './state/cluster.js';
 import { serveOverWebSocket } from './transports/websocket/accept.js';
 
@@ -52,7 +54,8 @@ export async function serve(server: ServedServer, options: ServeOptions = {}): P
   if (clusterUrl) server.provideCluster?.(await clusterAt(clusterUrl));
   if (isWorker()) server.provideCluster?.(primaryCluster());
   const { dispatch } = server;
-  const warn = (message: string): void => server.logger?.('warning', message);
+  const log: Logger = (...message) => server.logger?.(...message);
+  const warn = (message: string): void => log('warning', message);
   const edge = protect(server, { ...effective, path });
   return serveOnNode(
     {
@@ -77,15 +80,11 @@ export async function serve(server: ServedServer, options: ServeOptions = {}): P
             ),
       async start() {
         await server.start();
-        await edge?.auth.start().catch(async (error: unknown) => {
-          // The lifespan was opened for requests that will not come.
-          await server.close();
-          throw error;
-        });
+        await edge?.auth.start();
       },
       drain: server.drain,
       stop: server.close,
-      warn,
+      log,
     },
     effective,
   );
@@ -101,15 +100,15 @@ async function servePrimary(
   options: ServeOptions,
   workers: number | 'auto',
 ): Promise<Serving> {
-  const { drainMs = 5000, signals = true, exit = true } = options;
+  const { drainMs = 5000, shutdownDelayMs = 0, signals = true, exit = true } = options;
   const serving = await serveWithWorkers({
     count: workers,
     needsSecret: options.secret === undefined,
     urlOf: (port) => urlOf(options, port),
-    closeMs: drainMs + 5000,
+    closeMs: timerMs('shutdownDelayMs', shutdownDelayMs) + timerMs('drainMs', drainMs) + 5000,
     signals,
     exit,
-    warn: (message) => server.logger?.('warning', message),
+    log: (...message) => server.logger?.(...message),
   });
   void serving.closed.then(() => server.close());
   return serving;

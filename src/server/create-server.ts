@@ -127,7 +127,15 @@ export function createServer<State, User, T>(
   const compiled = compileDefinitions(options as object, defaults);
   const info = serverInfo(options);
   const { cluster, store: ownStore, bus } = options;
-  const shared = new ChosenState({ name: info.name, cluster, store: ownStore, bus, log });
+  const lifetimes = new MiddlewareLifetimes();
+  const shared = new ChosenState({
+    name: info.name,
+    cluster,
+    store: ownStore,
+    bus,
+    log,
+    checks: () => lifetimes.checks(),
+  });
   const { store } = shared;
   const topics = {
     // Another server on the same engine may have resources with the same URIs, and has lists of its own.
@@ -145,7 +153,6 @@ export function createServer<State, User, T>(
   const seal = createSeal(sealOptions(options, { log, store }));
   const hasUser = user !== undefined;
   const once = runOnce({ name: info.name, store, outcomes: topics.outcomes, log, hasUser });
-  const lifetimes = new MiddlewareLifetimes();
   const host = { shared, log, attach: lifetimes.attach, defines: (call: Call) => defines(call) };
   const hosted = hostMiddleware(use, host, 'use');
   const { methods, tasks, defines, watching } = methodTable({

@@ -22,6 +22,8 @@ export interface MiddlewareHost {
 export interface MiddlewareLifetime {
   /** Called when the server starts; a server that only answers calls in the same process may never start. An error ends the start. */
   readonly start?: (() => Promise<void>) | undefined;
+  /** Called for `/ready`, at most twice a second. Rejects while the middleware refuses calls: then `/ready` replies with 503. */
+  readonly ready?: (() => Promise<void>) | undefined;
   /** Called when the server closes, after the last call. */
   readonly close?: (() => Promise<void>) | undefined;
 }
@@ -36,6 +38,11 @@ export class MiddlewareLifetimes {
 
   async start(): Promise<void> {
     for (const { start } of this.#parts) await start?.();
+  }
+
+  /** The parts that know whether the middleware is ready. */
+  checks(): readonly (() => Promise<void>)[] {
+    return this.#parts.flatMap(({ ready }) => ready ?? []);
   }
 
   async close(log: MiddlewareHost['log']): Promise<void> {

@@ -1,24 +1,23 @@
-// Whether a server can do what it needs its engine for.
+// Whether a server can answer calls: its engine responds, and its middleware does not refuse them.
 
 import { settlesWithin } from '../async/deadline.js';
-import type { Cluster } from './cluster.js';
 
-/** The time for the engine to respond. A probe that asks has a limit of its own, and is told the reason if this one is shorter. */
+/** The time for the checks. A probe that asks has a limit of its own, and is told the reason if this one is shorter. */
 const RESPONSE_MS = 1000;
 /** The time for which a result is used again: anybody may ask, as often as they like. */
 const FRESH_MS = 500;
 
 /** The parts of a `Readiness`. */
 export interface ReadinessParts {
-  /** Returns the cluster; undefined if the server has none, and so is always ready. */
-  readonly cluster: () => Pick<Cluster, 'ping'> | undefined;
+  /** Returns the functions that reject while the server is not ready. Without any, it always is. */
+  readonly checks: () => readonly (() => Promise<void>)[];
   /** Called when the server stops being ready, with the reason. */
   readonly onUnavailable: (error: unknown) => void;
   /** Called when the server is ready again. */
   readonly onAvailable: () => void;
 }
 
-/** Asks the engine whether it responds, at most once at a time and twice a second. */
+/** Checks whether the server is ready, at most once at a time and twice a second. */
 export class Readiness {
   readonly #parts: ReadinessParts;
   #asking: Promise<boolean> | undefined;
@@ -29,27 +28,27 @@ export class Readiness {
     this.#parts = parts;
   }
 
-  /** Whether the engine responds. Resolves in bounded time, even if the engine never does. */
+  /** Whether the server is ready. Resolves in bounded time, even if the engine never responds. */
   async check(): Promise<boolean> {
-    const cluster = this.#parts.cluster();
-    if (cluster === undefined) return true;
+    const checks = this.#parts.checks();
+    if (checks.length === 0) return true;
     if (performance.now() - this.#askedAt < FRESH_MS) return this.#isReady;
-    this.#asking ??= this.#ask(cluster).finally(() => {
+    this.#asking ??= this.#ask(checks).finally(() => {
       this.#asking = undefined;
     });
     return this.#asking;
   }
 
-  async #ask(cluster: Pick<Cluster, 'ping'>): Promise<boolean> {
+  async #ask(checks: readonly (() => Promise<void>)[]): Promise<boolean> {
     const { onUnavailable, onAvailable } = this.#parts;
     const wasReady = this.#isReady;
     try {
-      const pong = cluster.ping();
-      if (!(await settlesWithin(pong, RESPONSE_MS))) {
-        pong.catch(() => undefined);
-        throw new Error(`The engine did not respond within ${RESPONSE_MS} ms.`);
+      const ready = Promise.all(checks.map((check) => check()));
+      if (!(await settlesWithin(ready, RESPONSE_MS))) {
+        ready.catch(() => undefined);
+        throw new Error(`There was no response within ${RESPONSE_MS} ms.`);
       }
-      await pong;
+      await ready;
       this.#isReady = true;
       if (!wasReady) onAvailable();
     } catch (error) {

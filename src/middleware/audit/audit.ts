@@ -118,6 +118,10 @@ export function audit(options: AuditOptions): HostedMiddleware {
           log('error', `The audit log cannot be opened: ${consequence}`, error);
         });
       },
+      async ready() {
+        // No call would find out that the log can be written again, because none comes to a server that is not ready.
+        if (mayRefuse && writer.isFailing) await writer.flush();
+      },
       async close() {
         if (--servers === 0) await writer.close();
       },

@@ -15,6 +15,8 @@ export interface ChosenStateOptions {
   readonly cluster: Cluster | undefined;
   readonly store: Store | undefined;
   readonly bus: Bus | undefined;
+  /** The functions that reject while middleware refuses calls. Default: none. */
+  readonly checks?: (() => readonly (() => Promise<void>)[]) | undefined;
   readonly log: Logger;
 }
 
@@ -34,12 +36,14 @@ export class ChosenState implements SharedState {
     this.server = options.name;
     this.#options = options;
     this.#cluster = options.cluster;
-    const { log } = options;
+    const { log, checks } = options;
     this.#readiness = new Readiness({
-      cluster: () => this.#cluster,
-      onUnavailable: (error) =>
-        log('error', 'The cluster does not respond, so /ready replies with 503', error),
-      onAvailable: () => log('info', 'The cluster responds again, so /ready replies with 200'),
+      checks: () => {
+        const cluster = this.#cluster;
+        return [...(cluster === undefined ? [] : [() => cluster.ping()]), ...(checks?.() ?? [])];
+      },
+      onUnavailable: (error) => log('error', 'The server is not ready: /ready replies with 503', error),
+      onAvailable: () => log('info', 'The server is ready again: /ready replies with 200'),
     });
   }
 

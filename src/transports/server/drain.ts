@@ -12,9 +12,14 @@ export interface DrainableCalls {
   settled(): Promise<void>;
 }
 
+/** The error of calls that a shutdown ends. */
+export function shutdownError(): McpError {
+  return new McpError('connection_closed', 'The server is shutting down');
+}
+
 /** Ends subscriptions at once, lets the other calls finish until the deadline, and then ends those too. */
 export async function drain(calls: DrainableCalls, deadlineMs: number): Promise<void> {
-  const shutdown = new McpError('connection_closed', 'The server is shutting down');
+  const shutdown = shutdownError();
   calls.endSubscriptions(shutdown);
   if (calls.size > 0) await settlesWithin(calls.settled(), deadlineMs);
   await calls.endAll(shutdown);

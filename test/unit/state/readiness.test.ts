@@ -1,10 +1,12 @@
-import { createServer } from 'fullmcp';
+import { createServer, inProcess } from 'fullmcp';
 import { createHandler } from 'fullmcp/http';
+import { audit } from 'fullmcp/middleware';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { memoryBus } from '../../../src/state/bus.js';
 import type { Cluster } from '../../../src/state/cluster.js';
 import { memoryEventLog } from '../../../src/state/memory/event-log.js';
 import { memoryStore } from '../../../src/state/memory/store.js';
+import { until } from '../../support/until.js';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -65,7 +67,7 @@ test('readiness turns with the engine, and each turn is logged once', async () =
   failure = undefined;
   vi.advanceTimersByTime(500);
   expect(await ready()).toEqual(READY);
-  expect(logged.slice(1)).toEqual([['info', expect.stringContaining('responds again'), undefined]]);
+  expect(logged.slice(1)).toEqual([['info', expect.stringContaining('ready again'), undefined]]);
 });
 
 test('an engine that never responds does not hold up the reply, and is asked once however many probes there are', async () => {
@@ -92,6 +94,30 @@ test('a ping that fails after its time is over is not an unhandled rejection', a
   expect(await reply).toEqual(UNAVAILABLE);
   fail(new Error('late'));
   await vi.advanceTimersByTimeAsync(1);
+});
+
+test('a server that refuses calls because it cannot write its audit log is not ready until it can, without any call', async () => {
+  let isFull = true;
+  const server = createServer({
+    name: 'audited',
+    version: '1.0.0',
+    logger: () => undefined,
+    use: [
+      audit({
+        to: () => {
+          if (isFull) throw new Error('No space left on device');
+        },
+      }),
+    ],
+  });
+  const handler = createHandler(server);
+  const ready = async (): Promise<number> => (await handler(new Request('http://localhost/ready'))).status;
+  expect(await ready()).toBe(200);
+  vi.useRealTimers();
+  await expect(inProcess(server)('tools/list')).rejects.toThrow('audit log');
+  await until('the server is not ready', async () => (await ready()) === 503);
+  isFull = false;
+  await until('the server is ready again', async () => (await ready()) === 200);
 });
 
 test('a server that shuts down says so without asking the engine', async () => {

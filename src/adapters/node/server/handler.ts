@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SessionOptions } from '../../../legacy/server/http/sessions.js';
 import type { Authenticate } from '../../../protocol/caller.js';
 import type { AuthProvider } from '../../../state/auth-provider.js';
-import type { HttpEndpoint, HttpOptions } from '../../../transports/http/server/endpoint.js';
+import type { CloseOptions, HttpEndpoint, HttpOptions } from '../../../transports/http/server/endpoint.js';
 import { NodeIncoming } from './incoming.js';
 
 /** A request of `node:http`. */
@@ -32,11 +32,8 @@ export interface NodeHandler<Req extends NodeRequest = NodeRequest> {
     },
     res: ServerResponse,
   ): Promise<void>;
-  /** Ends subscriptions, lets open calls finish until the deadline, and refuses new ones. */
-  readonly close: (options?: {
-    /** The time for open calls to finish; then they are ended. Default: 10 s. */
-    readonly deadlineMs?: number;
-  }) => Promise<void>;
+  /** Turns `/ready` to 503, ends subscriptions, lets open calls finish until the deadline, and refuses new ones. */
+  readonly close: (options?: CloseOptions) => Promise<void>;
 }
 
 /** The endpoint on Node's own `req` and `res`: alone, or inside Express, Koa and similar frameworks. */

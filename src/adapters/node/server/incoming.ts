@@ -31,6 +31,7 @@ export class NodeIncoming implements Incoming {
   readonly #res: ServerResponse;
   readonly #parsedBody: unknown;
   writeTimeoutMs = 0;
+  endpoint: { readonly isLeaving: boolean } | undefined = undefined;
   #body: NodeBody | undefined;
   #authority: string | undefined;
 
@@ -113,6 +114,7 @@ export class NodeIncoming implements Incoming {
   reply(status: number, headers: HeaderFields, body?: string): void {
     const res = this.#res;
     if (res.headersSent || res.destroyed) return;
+    this.#endIfLeaving();
     // An explicit length lets Node send head and body in one write.
     if (body === undefined) res.writeHead(status, headers).end();
     else {
@@ -136,9 +138,16 @@ export class NodeIncoming implements Incoming {
     const body = Buffer.from(await response.arrayBuffer());
     if (res.headersSent || res.destroyed) return;
     const headers: Record<string, string | string[]> = Object.fromEntries(response.headers);
+    this.#endIfLeaving();
     const cookies = response.headers.getSetCookie();
     if (cookies.length > 0) headers['set-cookie'] = cookies;
     res.writeHead(response.status, { ...headers, 'content-length': body.length }).end(body);
+  }
+
+  // A client that keeps its connection would send its next request to a server that is shutting down.
+  #endIfLeaving(): void {
+    if (this.endpoint?.isLeaving && this.#req.httpVersionMajor === 1)
+      this.#res.setHeader('connection', 'close');
   }
 
   // Uses Node's own timer of the connection: it restarts whenever the client reads, closes the connection when it expires, and
@@ -155,6 +164,7 @@ export class NodeIncoming implements Incoming {
 
   stream(status: number, headers: HeaderFields): Outlet {
     const res = this.#res;
+    this.#endIfLeaving();
     res.writeHead(status, headers);
     res.flushHeaders();
     this.#body?.forget();

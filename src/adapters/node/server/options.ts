@@ -44,6 +44,11 @@ export interface ServeOptions extends HttpOptions, SessionOptions {
    * accepted.
    */
   readonly websocket?: false | WebSocketOptions;
+  /**
+   * The time for which the server still serves when it is to close, while `/ready` replies with 503. It has to be as long as a
+   * balancer needs to notice. Default: `MCP_SHUTDOWN_DELAY_MS`, then 0.
+   */
+  readonly shutdownDelayMs?: number;
   /** The time for open calls and steps of tasks to finish when the server closes. Default: 5 s. */
   readonly drainMs?: number;
   /** Whether SIGTERM and SIGINT close the server. Default: true. */
@@ -60,6 +65,7 @@ const serveKeys = {
   workers: true,
   maxConnections: true,
   websocket: true,
+  shutdownDelayMs: true,
   drainMs: true,
   signals: true,
   exit: true,
@@ -94,6 +100,7 @@ export function withEnvironment(options: ServeOptions, env: NodeJS.ProcessEnv = 
     ...fromEnvironment('maxConnections', 'MCP_MAX_CONNECTIONS', wholeNumber),
     ...fromEnvironment('maxBodyBytes', 'MCP_MAX_BODY_BYTES', wholeNumber),
     ...fromEnvironment('requestTimeoutMs', 'MCP_REQUEST_TIMEOUT_MS', wholeNumber),
+    ...fromEnvironment('shutdownDelayMs', 'MCP_SHUTDOWN_DELAY_MS', wholeNumber),
     ...fromEnvironment('trustProxy', 'MCP_TRUST_PROXY', proxies),
     ...definedOnly(options),
   };

@@ -2,13 +2,16 @@
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import process from 'node:process';
+import { delay } from '../../../async/delay.js';
+import { nextTurn } from '../../../async/next-turn.js';
 import { timerMs } from '../../../protocol/checks/number-options.js';
+import type { Logger } from '../../../server/state/log.js';
 import type { HttpEndpoint } from '../../../transports/http/server/endpoint.js';
 import { NodeIncoming } from './incoming.js';
 import { listen } from './listen.js';
 import type { ServeOptions } from './options.js';
 import { isWebSocket, serveAsHttp } from './other-protocols.js';
+import { endUnserved, onSignals } from './signals.js';
 import { openTls } from './tls.js';
 import { refuse, type Upgrades } from './upgrades.js';
 
@@ -19,8 +22,8 @@ export interface Serving extends AsyncDisposable {
   /** The port that the server listens on. */
   readonly port: number;
   /**
-   * Stops listening, ends subscriptions, lets open calls finish for `drainMs`, and then closes the server that was passed to
-   * `serve`.
+   * Turns `/ready` to 503 and serves for `shutdownDelayMs`. Then stops listening, ends subscriptions, lets open calls finish for
+   * `drainMs`, and closes the server that was passed to `serve`.
    */
   readonly close: () => Promise<void>;
   /** Resolves when everything is closed. */
@@ -36,19 +39,17 @@ export interface ServeParts {
   readonly drain: ((options: { readonly drainMs: number }) => Promise<void>) | undefined;
   /** Called after the last request. */
   readonly stop: () => Promise<void>;
-  readonly warn: (message: string) => void;
+  readonly log: Logger;
 }
 
 /** The time for the lifespan to end after a signal. */
 const STOP_MS = 3000;
-/** The time for the program to exit by itself when everything is closed. */
-const EXIT_MS = 500;
-/** Signals within this time count as one: a terminal, a shell and npm may each pass on the same signal. */
-const ONE_SIGNAL_MS = 1000;
+/** Replies that were just finished are sent within this time; then their connections are closed. */
+const LAST_REPLIES_MS = 100;
 
 /** Listens, and at the end closes its parts in order. */
 export async function serveOnNode(
-  { endpoint, upgrades, start, drain, stop, warn }: ServeParts,
+  { endpoint, upgrades, start, drain, stop, log }: ServeParts,
   options: ServeOptions,
 ): Promise<Serving> {
   const {
@@ -57,12 +58,13 @@ export async function serveOnNode(
     tls,
     maxConnections,
     drainMs: drainOption = 5000,
+    shutdownDelayMs: delayOption = 0,
     signals = true,
     exit = true,
   } = options;
   const drainMs = timerMs('drainMs', drainOption);
+  const shutdownDelayMs = timerMs('shutdownDelayMs', delayOption);
   const secure = tls && openTls(tls);
-  await start();
   const https = secure && createHttpsServer(secure.options);
   const http: HttpServer = https ?? createHttpServer();
   http.on('request', (req, res) => endpoint.handle(new NodeIncoming(req, res), ignore));
@@ -74,67 +76,66 @@ export async function serveOnNode(
     else upgrades.handle(req, socket, head);
   });
   if (maxConnections !== undefined) http.maxConnections = maxConnections;
-  await listen(http, port, host).catch(async (error: unknown) => {
-    // The lifespan was opened for requests that will not come, so it is closed again.
-    await stop();
-    throw error;
-  });
-
-  const unwatch = https && secure.watch(https, warn);
-
-  const address = http.address() as AddressInfo;
-  const url = urlOf(options, address.port);
-
-  let closing: Promise<void> | undefined;
-  function close(): Promise<void> {
-    closing ??= shutDown().finally(ignoreSignals);
-    return closing;
-  }
-
-  async function shutDown(): Promise<void> {
-    unwatch?.();
-    const stopping = new Promise<void>((resolve) => http.close(() => resolve()));
-    http.closeIdleConnections();
-    await Promise.all([
-      endpoint.close({ deadlineMs: drainMs }),
-      upgrades?.close({ deadlineMs: drainMs }),
-      drain?.({ drainMs }),
-    ]);
-    // Replies that were just finished are sent before their connections are closed.
-    setTimeout(() => http.closeAllConnections(), 100).unref();
-    await stopping;
-    await stop();
-    resolveClosed();
-  }
 
   let resolveClosed!: () => void;
   const closed = new Promise<void>((resolve) => {
     resolveClosed = resolve;
   });
-  const names = signals ? (['SIGTERM', 'SIGINT'] as const) : [];
-  for (const signal of names) process.on(signal, onSignal);
-  function ignoreSignals(): void {
-    for (const signal of names) process.off(signal, onSignal);
+  let unwatch: (() => void) | undefined;
+  let closing: Promise<void> | undefined;
+  function close(): Promise<void> {
+    closing ??= shutDown().finally(() => {
+      ignoreSignals?.();
+      resolveClosed();
+    });
+    return closing;
   }
 
-  // A handler that ignores its signal, or a lifespan that does not end, must not keep the process running. The process
-  // does not exit before the drain time is over, because another server in it may still be draining.
-  let signalledAt: number | undefined;
-  function onSignal(signal: NodeJS.Signals): void {
-    if (signalledAt !== undefined) return onRepeatedSignal(signal, signalledAt);
-    signalledAt = performance.now();
-    const drainEnd = performance.now() + drainMs;
-    if (exit) exitAfter(drainMs + STOP_MS);
-    void close().then(() => exit && exitAfter(Math.max(0, drainEnd - performance.now()) + EXIT_MS));
+  async function shutDown(): Promise<void> {
+    // A signal may come before the server listens.
+    await starting.catch(() => undefined);
+    unwatch?.();
+    endpoint.leave();
+    if (http.listening && shutdownDelayMs > 0) await delay(shutdownDelayMs);
+    // Requests that are here already are read before idle connections are closed.
+    else for (let turn = 0; turn < 2; turn++) await new Promise<void>((resolve) => nextTurn(resolve));
+    const stopping = new Promise<void>((resolve) => http.close(() => resolve()));
+    http.closeIdleConnections();
+    const sweep = setInterval(() => http.closeIdleConnections(), LAST_REPLIES_MS);
+    const drained = await Promise.allSettled([
+      endpoint.close({ deadlineMs: drainMs }),
+      upgrades?.close({ deadlineMs: drainMs }),
+      drain?.({ drainMs }),
+    ]);
+    for (const end of drained) if (end.status === 'rejected') log('error', 'The shutdown failed', end.reason);
+    const last = setTimeout(() => http.closeAllConnections(), LAST_REPLIES_MS);
+    await stopping;
+    clearInterval(sweep);
+    clearTimeout(last);
+    await stop();
   }
 
-  // A second signal after a while means that the user does not want to wait.
-  function onRepeatedSignal(signal: NodeJS.Signals, firstAt: number): void {
-    if (performance.now() - firstAt < ONE_SIGNAL_MS) return;
-    ignoreSignals();
-    process.kill(process.pid, signal);
+  const starting = start();
+  const closeMs = shutdownDelayMs + drainMs + STOP_MS;
+  const onFailure = (error: unknown): void => log('error', 'The server could not be closed', error);
+  const ignoreSignals = signals
+    ? onSignals({ close, exit, drainMs: shutdownDelayMs + drainMs, closeMs, onFailure })
+    : undefined;
+  try {
+    await starting;
+    if (closing === undefined) await listen(http, port, host);
+  } catch (error) {
+    // The parts of the server that have started are closed again: no request will come.
+    await close().catch(onFailure);
+    throw error;
   }
-
+  if (closing !== undefined) {
+    await closing;
+    endUnserved(exit);
+  }
+  unwatch = https && secure?.watch(https, (message) => log('warning', message));
+  const address = http.address() as AddressInfo;
+  const url = urlOf(options, address.port);
   return { url, port: address.port, close, closed, [Symbol.asyncDispose]: close };
 }
 
@@ -149,9 +150,4 @@ export function urlOf(
 
 function ignore(): void {
   // Nothing waits for the end of a request.
-}
-
-// A process that has nothing left to do exits earlier.
-function exitAfter(ms: number): void {
-  setTimeout(() => process.exit(), timerMs('drainMs', ms)).unref();
 }

@@ -41,6 +41,8 @@ export function upgrades(
   const guard = createGuard(options, options.warn);
   const clientAddress = readTrustProxy(options.trustProxy);
   const open = new Set<WebSocketServing>();
+  /** The connections whose clients are not identified yet. */
+  const waiting = new Set<Duplex>();
   let loading: Promise<WebSocketServer> | undefined;
   let isClosing = false;
 
@@ -63,12 +65,12 @@ export function upgrades(
       try {
         incoming.auth = await protectedBy.authenticate(incoming);
       } catch (error) {
-        return refuse(socket, headOf(incoming, error));
+        return isClosing ? undefined : refuse(socket, headOf(incoming, error));
       }
     }
     loading ??= load();
     const server = await loading;
-    if (isClosing) return refuse(socket, '503 Service Unavailable');
+    if (isClosing) return;
     server.handleUpgrade(req, socket, head, (webSocket) => {
       const watch: WatchCaller = (onEnd) => protectedBy?.watch(incoming, onEnd);
       const serving = accept(webSocket as Socket, callerOf(incoming), watch);
@@ -86,10 +88,14 @@ export function upgrades(
       if (incoming.path !== path) return refuse(socket, '404 Not Found');
       // Any web page may open a WebSocket: browsers do not send a preflight request for it.
       if (guard.refuse(incoming) !== undefined) return refuse(socket, '403 Forbidden');
-      upgrade(req, socket, { incoming, head }).catch(() => socket.destroy());
+      waiting.add(socket);
+      upgrade(req, socket, { incoming, head })
+        .catch(() => socket.destroy())
+        .finally(() => waiting.delete(socket));
     },
     async close(deadline) {
       isClosing = true;
+      for (const socket of waiting) refuse(socket, '503 Service Unavailable');
       await Promise.all([...open].map((serving) => serving.close(deadline)));
     },
   };

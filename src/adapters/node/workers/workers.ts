@@ -5,8 +5,10 @@ import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import process from 'node:process';
 import { type BackoffOptions, backoff } from '../../../async/delay.js';
+import type { Logger } from '../../../server/state/log.js';
 import type { Cluster } from '../../../state/cluster.js';
 import type { Serving } from '../server/serve.js';
+import { endUnserved, onSignals } from '../server/signals.js';
 import { isOurs, type ProcessChannel, type ToPrimary, type ToWorker } from './messages.js';
 import { PrimaryState } from './primary-state.js';
 import { workerCluster } from './worker-cluster.js';
@@ -21,12 +23,14 @@ export interface WorkersOptions {
   readonly closeMs: number;
   readonly signals: boolean;
   readonly exit: boolean;
-  readonly warn: (message: string) => void;
+  readonly log: Logger;
 }
 
 /** Set in the environment of a worker. */
 const WORKER = 'FULLMCP_WORKER';
 const RESTART: BackoffOptions = { baseMs: 100, maxMs: 30_000 };
+/** The time for this process to exit after workers that had to be killed. */
+const EXIT_MS = 1000;
 /** A worker that ran for this long did not fail because of its start. */
 const STARTED_MS = 10_000;
 /** After this many workers in a row that ended at their start, the program is wrong, not the worker. */
@@ -52,31 +56,36 @@ export function primaryCluster(): Cluster {
 
 /** Starts the workers, and replaces those that end. Resolves when all of them listen. */
 export async function serveWithWorkers(options: WorkersOptions): Promise<Serving> {
-  const { needsSecret, urlOf, closeMs, signals, exit } = options;
+  const { needsSecret, urlOf, closeMs, signals, exit, log } = options;
   const count = options.count === 'auto' ? availableParallelism() : options.count;
   const supervisor = new Supervisor(count, {
     env: { [WORKER]: '1', ...(needsSecret && { MCP_SECRET: randomBytes(32).toString('hex') }) },
-    warn: options.warn,
+    warn: (message) => log('warning', message),
   });
-  const names = signals ? (['SIGTERM', 'SIGINT'] as const) : [];
-  const onSignal = (): void => {
-    void close().then(() => exit && process.exit());
-  };
-  for (const name of names) process.on(name, onSignal);
   let closing: Promise<void> | undefined;
   function close(): Promise<void> {
-    closing ??= supervisor.close(closeMs).finally(() => {
-      for (const name of names) process.off(name, onSignal);
-    });
+    closing ??= supervisor.close(closeMs).finally(() => ignoreSignals?.());
     return closing;
   }
-  let port: number;
+  const ignoreSignals = signals
+    ? onSignals({
+        close,
+        abandon: () => supervisor.kill(),
+        exit,
+        drainMs: 0,
+        closeMs: closeMs + EXIT_MS,
+        onFailure: (error) => log('error', 'The workers could not be closed', error),
+      })
+    : undefined;
+  let port: number | undefined;
   try {
-    port = await supervisor.start();
+    // A signal may come before the workers listen.
+    port = await Promise.race([supervisor.start(), supervisor.closed.then(() => undefined)]);
   } catch (error) {
     await close();
     throw error;
   }
+  if (port === undefined) endUnserved(exit);
   return { url: urlOf(port), port, close, closed: supervisor.closed, [Symbol.asyncDispose]: close };
 }
 
@@ -126,13 +135,16 @@ class Supervisor {
       (worker) => new Promise<void>((resolve) => worker.once('exit', () => resolve())),
     );
     for (const worker of this.#workers) worker.process.kill('SIGTERM');
-    const kill = setTimeout(() => {
-      for (const worker of this.#workers) worker.process.kill('SIGKILL');
-    }, closeMs);
+    const kill = setTimeout(() => this.kill(), closeMs);
     await Promise.all(ends);
     clearTimeout(kill);
     await this.#state.close();
     this.#onClosed();
+  }
+
+  /** Ends all workers at once. */
+  kill(): void {
+    for (const worker of this.#workers) worker.process.kill('SIGKILL');
   }
 
   #fork(onListening: (port: number) => void): void {

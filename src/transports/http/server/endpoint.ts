@@ -1,6 +1,8 @@
+import { delay } from '../../../async/delay.js';
 import { type Message, printResult, type RequestMessage, readMessage } from '../../../jsonrpc/message.js';
 import { MAX_DEPTH } from '../../../jsonrpc/parse.js';
 import { type Auth, type Dispatch, type Outcome, printOutcome } from '../../../protocol/call.js';
+import { timerMs } from '../../../protocol/checks/number-options.js';
 import { copyCall, type DirectDispatch, toDirect } from '../../../protocol/direct.js';
 import { isModern } from '../../../protocol/era.js';
 import { McpError, toMcpError } from '../../../protocol/errors.js';
@@ -88,7 +90,18 @@ export interface EraContext {
 export interface HttpEndpoint {
   /** Replies to one request, and calls `done` afterwards. Never throws. */
   readonly handle: (incoming: Incoming, done: () => void) => void;
-  readonly close: (options?: { readonly deadlineMs?: number }) => Promise<void>;
+  /** Announces the shutdown: `/ready` replies with 503, and each connection ends with its reply. Calls are still served. */
+  readonly leave: () => void;
+  /** Leaves for `delayMs`, and then lets open calls finish until the deadline. */
+  readonly close: (options?: CloseOptions) => Promise<void>;
+}
+
+/** The options for closing an HTTP handler. */
+export interface CloseOptions {
+  /** The time for which calls are still served while `/ready` replies with 503, so that balancers can choose another server. Default: 0. */
+  readonly delayMs?: number;
+  /** The time for open calls to finish after that; then they are ended. Default: 10 s. */
+  readonly deadlineMs?: number;
 }
 
 /** The MCP endpoint on any HTTP runtime: checks a request, parses it once, makes the call, and writes one reply. */
@@ -113,17 +126,17 @@ export function httpEndpoint(
     read: (incoming) => readBody(incoming, { ...limits, maxDepth }),
   });
 
+  const requestParts = { post, inFlight };
+
   function handle(incoming: Incoming, done: () => void): void {
     incoming.writeTimeoutMs = writeTimeoutMs;
+    incoming.endpoint = inFlight;
     if (clientAddress !== undefined) incoming.clientAddress = clientAddress;
-    const received = new ReceivedRequest(incoming, post, done);
+    const received = new ReceivedRequest(incoming, requestParts, done);
     try {
       const route = admit(received);
-      if (route === undefined) done();
-      else if (typeof route !== 'string')
-        route
-          .then((next) => (next === 'again' ? handle(incoming, done) : done()))
-          .catch((error) => received.fail(error));
+      if (route === undefined) received.finish();
+      else if (typeof route !== 'string') received.finishAfter(route);
       else if (protectedBy === undefined) serve(received, route);
       else serveCaller(received, route, protectedBy.authenticate(incoming));
     } catch (error) {
@@ -157,7 +170,7 @@ export function httpEndpoint(
     if (route === 'ready') return replyReadiness(incoming);
     if (protectedBy !== undefined) {
       const starting = protectedBy.starting();
-      if (starting !== undefined) return starting.then(() => 'again');
+      if (starting !== undefined) return starting.then(() => again(incoming));
       incoming.protection = protectedBy;
       const notHere = guard.refuseHost(incoming);
       if (notHere !== undefined) return void refuse(incoming, 403, notHere);
@@ -175,22 +188,26 @@ export function httpEndpoint(
     return void refuse(incoming, 503, 'The server is shutting down', closing);
   }
 
+  function again(incoming: Incoming): Promise<void> {
+    return new Promise((done) => handle(incoming, done));
+  }
+
   async function replyReadiness(incoming: Incoming): Promise<void> {
     // Anybody may ask, so the reason is only in the log.
-    const isReady = inFlight.draining || (await options.isReady?.()) !== false;
-    const status = inFlight.draining ? 'draining' : isReady ? 'ready' : 'unavailable';
+    const isReady = inFlight.isLeaving || (await options.isReady?.()) !== false;
+    const status = inFlight.isLeaving ? 'draining' : isReady ? 'ready' : 'unavailable';
     replyJson(incoming, status === 'ready' ? 200 : 503, JSON.stringify({ status }), noHeaders);
   }
 
   function serve(received: ReceivedRequest, route: ServedRoute): void {
-    const { incoming, headers, done } = received;
+    const { incoming, headers } = received;
     if (incoming.method === 'POST' && route === 'mcp') {
       checkBodyType(incoming);
       incoming.read(limits, received);
     } else if (sessions === undefined) {
       refuse(incoming, 405, `${incoming.method} is not served here`, { ...headers, allow: 'POST, OPTIONS' });
-      done();
-    } else sessions.other(incoming, route, headers).then(done, (error) => received.fail(error));
+      received.finish();
+    } else received.finishAfter(sessions.other(incoming, route, headers));
   }
 
   // Not async: an open subscription would keep the frame of the function alive.
@@ -262,7 +279,10 @@ export function httpEndpoint(
 
   return {
     handle,
-    async close({ deadlineMs = 10_000 } = {}) {
+    leave: () => inFlight.leave(),
+    async close({ delayMs = 0, deadlineMs = 10_000 } = {}) {
+      inFlight.leave();
+      if (delayMs > 0) await delay(timerMs('delayMs', delayMs));
       await Promise.all([inFlight.drain(deadlineMs), sessions?.close({ deadlineMs })]);
     },
   };

@@ -1,6 +1,7 @@
+import { settlesWithin } from '../../../async/deadline.js';
 import { unref } from '../../../async/unref.js';
 import { McpError } from '../../../protocol/errors.js';
-import { type DrainableCalls, drain } from '../../server/drain.js';
+import { type DrainableCalls, drain, shutdownError } from '../../server/drain.js';
 
 /** A call in flight. */
 export interface InFlightCall {
@@ -14,6 +15,9 @@ interface Entry extends InFlightCall {
   readonly startedAt: number;
 }
 
+/** The time for the bodies and the callers of requests that have come before a shutdown. Others would keep the server open. */
+const ARRIVAL_MS = 2000;
+
 /** The calls in flight: a shutdown waits for them, and the time limit applies to them. */
 export class InFlight implements DrainableCalls {
   // Slots are reused, so that a call allocates nothing but its entry.
@@ -22,11 +26,20 @@ export class InFlight implements DrainableCalls {
   readonly #timeoutMs: number;
   #timer: ReturnType<typeof setInterval> | undefined;
   #hasOwnTimers = false;
+  #isLeaving = false;
   #isDraining = false;
+  /** The requests that have no reply yet. Their bodies may still arrive, so not all of them are calls. */
+  #requests = 0;
+  #whenArrived: (() => void) | undefined;
   readonly #whenEmpty = new Set<() => void>();
 
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
+  }
+
+  /** Whether the server will shut down soon. It still serves, and tells balancers to choose another one. */
+  get isLeaving(): boolean {
+    return this.#isLeaving;
   }
 
   get draining(): boolean {
@@ -35,6 +48,16 @@ export class InFlight implements DrainableCalls {
 
   get size(): number {
     return this.#slots.length - this.#free.length;
+  }
+
+  /** A request was accepted. */
+  requestBegan(): void {
+    this.#requests++;
+  }
+
+  /** A request that was accepted has its reply. */
+  requestEnded(): void {
+    if (--this.#requests === 0) this.#whenArrived?.();
   }
 
   /** Adds a call. Returns the function that removes it. */
@@ -83,10 +106,18 @@ export class InFlight implements DrainableCalls {
     return new McpError('timeout', `The call took longer than ${this.#timeoutMs} ms`);
   }
 
+  leave(): void {
+    this.#isLeaving = true;
+  }
+
   /** Drains the open calls. The endpoint refuses further ones, because `draining` is true from now on. */
   async drain(deadlineMs: number): Promise<void> {
+    this.#isLeaving = true;
     this.#isDraining = true;
-    await drain(this, deadlineMs);
+    const startedAt = performance.now();
+    this.endSubscriptions(shutdownError());
+    if (this.#requests > this.size) await settlesWithin(this.#arrived(), Math.min(ARRIVAL_MS, deadlineMs));
+    await drain(this, Math.max(0, deadlineMs - (performance.now() - startedAt)));
     clearInterval(this.#timer);
   }
 
@@ -102,6 +133,12 @@ export class InFlight implements DrainableCalls {
     return new Promise((resolve) => {
       if (this.size === 0) resolve();
       else this.#whenEmpty.add(resolve);
+    });
+  }
+
+  #arrived(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#whenArrived = resolve;
     });
   }
 

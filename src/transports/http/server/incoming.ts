@@ -32,6 +32,8 @@ export interface Incoming {
   read(limits: BodyLimits, receiver: BodyReceiver): void;
   /** The time after which a client that reads nothing of a reply is disconnected. */
   writeTimeoutMs?: number;
+  /** The endpoint that replies. While it is leaving, a connection ends with its reply, if the runtime shows connections. */
+  endpoint?: { readonly isLeaving: boolean } | undefined;
   /** Replies with a complete body. */
   reply(status: number, headers: HeaderFields, body?: string): void;
   /** Replies with a response that a provider of authorization has made. */

@@ -1,6 +1,7 @@
 import { parseStrictly, RefusedJson } from '../../../jsonrpc/parse.js';
 import { McpError } from '../../../protocol/errors.js';
 import type { ParsedMessage } from '../../server/channel.js';
+import type { InFlight } from './in-flight.js';
 import type { BodyLimits, BodyReceiver, HeaderFields, Incoming } from './incoming.js';
 import { noHeaders } from './json-reply.js';
 import { replyToFailure } from './refusal.js';
@@ -42,27 +43,30 @@ export async function readBody(
   return { value: parseBody(text, maxDepth), length: text.length };
 }
 
-type PostBody = (incoming: Incoming, text: string, headers: HeaderFields) => Promise<void> | void;
+interface RequestParts {
+  readonly post: (incoming: Incoming, text: string, headers: HeaderFields) => Promise<void> | void;
+  readonly inFlight: InFlight;
+}
 
 /** A request until it has its reply. It receives its own body, so that no function is made for each request. */
 export class ReceivedRequest implements BodyReceiver {
   readonly incoming: Incoming;
   headers: HeaderFields = noHeaders;
-  readonly done: () => void;
-  readonly #post: PostBody;
+  readonly #parts: RequestParts;
+  readonly #done: () => void;
 
-  constructor(incoming: Incoming, post: PostBody, done: () => void) {
+  constructor(incoming: Incoming, parts: RequestParts, done: () => void) {
     this.incoming = incoming;
-    this.#post = post;
-    this.done = done;
+    this.#parts = parts;
+    this.#done = done;
+    parts.inFlight.requestBegan();
   }
 
   receiveBody(text: string): void {
     try {
-      const post = this.#post;
-      const working = post(this.incoming, text, this.headers);
-      if (working === undefined) this.done();
-      else working.then(this.done, (error) => this.fail(error));
+      const working = this.#parts.post(this.incoming, text, this.headers);
+      if (working === undefined) this.finish();
+      else this.finishAfter(working);
     } catch (error) {
       this.fail(error);
     }
@@ -70,6 +74,18 @@ export class ReceivedRequest implements BodyReceiver {
 
   fail(error: unknown): void {
     replyToFailure(this.incoming, error, this.headers);
-    this.done();
+    this.finish();
+  }
+
+  finishAfter(work: Promise<unknown>): void {
+    work.then(
+      () => this.finish(),
+      (error) => this.fail(error),
+    );
+  }
+
+  finish(): void {
+    this.#parts.inFlight.requestEnded();
+    this.#done();
   }
 }
