@@ -1,4 +1,4 @@
-import type { ErrorObject } from '../jsonrpc/message.js';
+import { type ErrorObject, isObject } from '../jsonrpc/message.js';
 import { quote } from './encoding/shorten.js';
 import { within } from './tables/features.js';
 import type { Revision } from './tables/revisions.js';
@@ -234,8 +234,13 @@ export function throwCancelled(reason: unknown): never {
   throw cancelledBy(reason);
 }
 
-/** A peer's error as an `McpError`: with the code that its number has, or else with `remote_error`. */
+/**
+ * A peer's error as an `McpError`: with the code that its number has, or else with `remote_error`. Too Many Requests is in the data,
+ * since only some replies over HTTP have a status of their own.
+ */
 export function fromWire({ code: number, message, data }: ErrorObject): McpError {
+  if (isObject(data) && data['status'] === 429)
+    return new McpError('overloaded', message, { number, data, status: 429 });
   return new McpError(codes.get(number) ?? 'remote_error', message, { number, data });
 }
 

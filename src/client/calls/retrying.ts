@@ -48,7 +48,8 @@ export function retrying(parts: RetryingParts): Middleware {
     if (!McpError.is(error)) return undefined;
     const data = isObject(error.data) ? error.data : {};
     const after = data['retryAfterMs'];
-    const waitMs = typeof after === 'number' ? after : backoff(attempt, { baseMs: 100, maxMs: 5000 });
+    const waitMs =
+      typeof after === 'number' ? Math.max(0, after) : backoff(attempt, { baseMs: 100, maxMs: 5000 });
     if (waitMs > MAX_WAIT_MS) return undefined;
     switch (error.code) {
       case 'overloaded':

@@ -1,12 +1,13 @@
 import type { Call } from '../../protocol/call.js';
 import { principalOf } from '../../protocol/caller.js';
+import { subscriberNetwork } from '../../protocol/checks/ip-addresses.js';
 
 // Groups of calls that share a limit.
 
 /**
  * The calls that share a limit. `caller`: those of one authenticated caller, or of one address if nobody is authenticated.
- * `address`: those of one IP address. `tool`: all calls of one tool. `everyone`: all calls. A function returns a name; calls without a
- * name are not limited.
+ * `address`: those of one IPv4 address, or of one IPv6 network (/64), since a single client can have all addresses of it. `tool`: all
+ * calls of one tool. `everyone`: all calls. A function returns a name; calls without a name are not limited.
  */
 export type CallGroup = 'caller' | 'address' | 'tool' | 'everyone' | ((call: Call) => string | undefined);
 
@@ -29,5 +30,5 @@ export function groupNamer(by: CallGroup, middleware: string): (call: Call) => s
 
 /** A caller without an address is the program itself, or its only peer. */
 function addressOf({ http }: Call): string {
-  return `address ${http?.remoteAddress ?? ''}`;
+  return `address ${subscriberNetwork(http?.remoteAddress ?? '')}`;
 }

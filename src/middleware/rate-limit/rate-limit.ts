@@ -98,7 +98,8 @@ function tooMany(waitMs: number, { display }: ReadRate): McpError {
   return new McpError(
     'overloaded',
     `Too many calls: the limit is ${display}. Retry in ${(retryAfterMs / 1000).toFixed(retryAfterMs < 10_000 ? 1 : 0)} s.`,
-    { status: 429, data: { retryAfterMs } },
+    // In the data, too, for transports without a status.
+    { status: 429, data: { status: 429, retryAfterMs } },
   );
 }
 
@@ -111,6 +112,8 @@ function limiterFor({ shared, place, log }: MiddlewareHost, own: Limiter): Limit
       const digest = await digestOf(JSON.stringify([shared.server, place, key]));
       const waitMs = await common.take(`rate:${encodeBase64Url(digest)}`, rate);
       isFailing = false;
+      // So that this process knows its own calls if the store fails next.
+      if (waitMs === 0) own.take(key, rate);
       return waitMs;
     } catch (error) {
       if (!isFailing)

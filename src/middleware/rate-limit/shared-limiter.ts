@@ -3,13 +3,20 @@ import type { Store, Version } from '../../state/store.js';
 import { type Limiter, take } from './limiter.js';
 import type { ReadRate } from './rate.js';
 
-// The same rate for all processes of a server. The time until a key's calls are no longer ahead of the rate is the time until its
-// entry expires, so that only the store's clock counts.
+// The same rate for all processes of a server. An entry says how long before its expiry its calls are no longer ahead of the rate, so
+// that only the store's clock counts.
 
-/** An entry expires a little later than its calls are ahead of the rate, since stores round times. */
+/** An entry expires at least this much later than its calls are ahead of the rate, since stores round times. */
 const SLACK_MS = 1000;
+/**
+ * A new expiry counts from the time of the write, a little after the read, and so delays the calls to come. With this much room, most
+ * writes keep the expiry.
+ */
+const ROOM_MS = 10_000;
 /** Other processes may count a call between our read and our write. Each attempt of somebody succeeds, so this many are rare. */
 const MAX_ATTEMPTS = 50;
+/** The time to wait if even they were not enough. */
+const CROWDED_MS = 1000;
 
 interface Waiting {
   readonly rate: ReadRate;
@@ -19,6 +26,8 @@ interface Waiting {
 
 interface Known {
   readonly aheadMs: number;
+  /** The time until the entry expires. */
+  readonly leftMs: number;
   readonly version: Version | undefined;
 }
 
@@ -43,39 +52,41 @@ export function sharedLimiter(store: Store): Limiter {
   /** Counts some calls with one write. */
   async function count(key: string, calls: readonly Waiting[]): Promise<void> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const { aheadMs: before, version } = await read(key);
-      let aheadMs = before;
+      const known = await read(key);
+      let { aheadMs } = known;
       const waits = calls.map(({ rate }) => {
         const taken = take(aheadMs, rate);
         aheadMs = taken.aheadMs;
         return taken.waitMs;
       });
-      if (aheadMs === before || (await write(key, { aheadMs, version }))) {
+      if (aheadMs === known.aheadMs || (await write(key, { ...known, aheadMs }))) {
         for (const [at, { resolve }] of calls.entries()) resolve(waits[at] as number);
         return;
       }
       // Processes in step could refuse each other's writes for long.
       await delay(backoff(attempt, { baseMs: 1, maxMs: 50, jitter: [0, 1] }), { unref: true });
     }
-    throw new Error('Too many processes count calls with the same key at the same time.');
+    for (const { resolve } of calls) resolve(CROWDED_MS);
   }
 
   async function read(key: string): Promise<Known> {
     const entry = await store.get(key);
-    if (entry === undefined) return { aheadMs: 0, version: undefined };
-    const { slackMs } = entry.value;
-    const aheadMs = (entry.expiresInMs ?? 0) - (typeof slackMs === 'number' ? slackMs : 0);
-    return { aheadMs: Math.max(0, aheadMs), version: entry.version };
+    if (entry === undefined) return { aheadMs: 0, leftMs: 0, version: undefined };
+    const { value, version, expiresInMs: leftMs = 0 } = entry;
+    const { slackMs } = value;
+    const aheadMs = leftMs - (typeof slackMs === 'number' ? slackMs : 0);
+    return { aheadMs: Math.max(0, aheadMs), leftMs, version };
   }
 
-  async function write(key: string, { aheadMs, version }: Known): Promise<boolean> {
-    const ttlMs = Math.ceil(aheadMs) + SLACK_MS;
+  async function write(key: string, { aheadMs, leftMs, version }: Known): Promise<boolean> {
+    const keepsExpiry = leftMs - aheadMs >= SLACK_MS;
+    const ttlMs = keepsExpiry ? leftMs : Math.ceil(aheadMs) + ROOM_MS;
     const { ok } = await store.write([
       {
         do: 'put',
         key,
         value: { slackMs: ttlMs - aheadMs },
-        ttlMs,
+        ...(!keepsExpiry && { ttlMs }),
         if: version === undefined ? 'absent' : { version },
       },
     ]);

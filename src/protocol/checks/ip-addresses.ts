@@ -34,6 +34,20 @@ export function plainAddress(text: string): string | undefined {
   return new URL(`http://[${withoutBrackets(host)}]`).hostname.slice(1, -1);
 }
 
+/**
+ * The network that one subscriber of a provider has: of an IPv6 address its first 64 bits, since each subscriber has at least that
+ * many addresses, and an IPv4 address as it is. Any other text is returned unchanged.
+ */
+export function subscriberNetwork(address: string): string {
+  // An IPv4 address, as most are.
+  if (!address.includes(':')) return address;
+  const number = parseIPv6(withoutBrackets(address));
+  if (number === undefined) return address;
+  return number >> 32n === MAPPED >> 32n
+    ? (plainAddress(address) as string)
+    : `${(number >> 64n).toString(16)}/64`;
+}
+
 // A port is a number, or hidden (RFC 7239, 6). An IPv6 address has a port only after its brackets.
 const PORT = /^:(?:\d{1,5}|_[\w.-]{1,32})$/;
 

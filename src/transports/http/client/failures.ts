@@ -62,10 +62,14 @@ function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-/** The peer's own error, with the status of its reply. */
+/** The peer's own error, with the status of its reply, if the error does not have one. */
 export function peerError(error: ErrorObject, status: number): McpError {
-  const { code, message, data } = fromWire(error);
-  return new McpError(code, message, { status, data, number: error.code });
+  const { code, message, data, status: own } = fromWire(error);
+  return new McpError(code, message, {
+    status: code === 'overloaded' ? own : status,
+    data,
+    number: error.code,
+  });
 }
 
 function readError(text: string): ErrorObject | undefined {

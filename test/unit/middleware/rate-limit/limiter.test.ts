@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { memoryStore } from 'fullmcp';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { memoryLimiter } from '../../../../src/middleware/rate-limit/limiter.js';
 import { type Rate, readRate } from '../../../../src/middleware/rate-limit/rate.js';
 import { sharedLimiter } from '../../../../src/middleware/rate-limit/shared-limiter.js';
@@ -158,6 +158,46 @@ describe('a limiter of several processes', () => {
     expect(await limiter.take('rate:key', rate)).toBe(0);
     expect(await limiter.take('rate:key', rate)).toBeGreaterThan(0);
     expect(writes()).toBe(1);
+  });
+
+  it('admits calls at the whole rate, although each write is later than its read', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'performance', 'Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const inner = memoryStore();
+    const late: Store = {
+      ...inner,
+      async write(...changes) {
+        vi.advanceTimersByTime(30);
+        return inner.write(...changes);
+      },
+    };
+    const limiter = sharedLimiter(late);
+    const rate = read({ limit: 10, perMs: 1000, burst: 2 });
+    let count = 0;
+    const from = performance.now();
+    while (performance.now() - from < 9000) {
+      const waitMs = await limiter.take('rate:key', rate);
+      if (waitMs === 0) count++;
+      else vi.advanceTimersByTime(waitMs);
+    }
+    // The burst, and one call every 100 ms; only the first write sets the expiry anew.
+    expect(count).toBeGreaterThanOrEqual(90);
+    expect(count).toBeLessThanOrEqual(92);
+  });
+
+  it('refuses a call that others are always faster than, instead of counting it nowhere', async () => {
+    const inner = memoryStore();
+    let attempts = 0;
+    const crowded: Store = {
+      ...inner,
+      async write(...changes) {
+        attempts++;
+        await inner.write([{ do: 'put', key: 'rate:key', value: {}, ttlMs: 60_000 }]);
+        return inner.write(...changes);
+      },
+    };
+    expect(await sharedLimiter(crowded).take('rate:key', read('1000/h'))).toBeGreaterThan(0);
+    expect(attempts).toBeGreaterThan(1);
   });
 
   it('fails if the store does, and works again with it', async () => {
