@@ -127,7 +127,7 @@ export function createServer<State, User, T>(
   const compiled = compileDefinitions(options as object, defaults);
   const info = serverInfo(options);
   const { cluster, store: ownStore, bus } = options;
-  const lifetimes = new MiddlewareLifetimes();
+  const lifetimes = new MiddlewareLifetimes(log);
   const shared = new ChosenState({
     name: info.name,
     cluster,
@@ -191,7 +191,7 @@ export function createServer<State, User, T>(
 
   async function close(): Promise<void> {
     await Promise.all([once.close(), drain(), releases.close()]);
-    await lifetimes.close(log);
+    await lifetimes.close();
     await auth?.close().catch((error: unknown) => log('error', '"auth" could not be closed', error));
     try {
       await lifespan.close();

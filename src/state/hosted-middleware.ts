@@ -20,7 +20,10 @@ export interface MiddlewareHost {
 
 /** The parts of middleware that run when its server starts and closes. */
 export interface MiddlewareLifetime {
-  /** Called when the server starts; a server that only answers calls in the same process may never start. An error ends the start. */
+  /**
+   * Called when the server starts; a server that only answers calls in the same process may never start. An error ends the start. For
+   * a tool that is added later, it is called with the first call, and an error is logged.
+   */
   readonly start?: (() => Promise<void>) | undefined;
   /** Called for `/ready`, at most twice a second. Rejects while the middleware refuses calls: then `/ready` replies with 503. */
   readonly ready?: (() => Promise<void>) | undefined;
@@ -31,13 +34,24 @@ export interface MiddlewareLifetime {
 /** Collects the parts of a server's middleware that run when the server starts and closes. */
 export class MiddlewareLifetimes {
   readonly #parts: MiddlewareLifetime[] = [];
+  readonly #log: MiddlewareHost['log'];
+  #hasStarted = false;
+
+  constructor(log: MiddlewareHost['log']) {
+    this.#log = log;
+  }
 
   readonly attach = (part: MiddlewareLifetime): void => {
     this.#parts.push(part);
+    // The middleware of a tool that was added to the running server.
+    if (this.#hasStarted)
+      part.start?.().catch((error: unknown) => this.#log('error', 'Middleware could not be started', error));
   };
 
   async start(): Promise<void> {
+    // Also the parts that are attached meanwhile.
     for (const { start } of this.#parts) await start?.();
+    this.#hasStarted = true;
   }
 
   /** The parts that know whether the middleware is ready. */
@@ -45,10 +59,10 @@ export class MiddlewareLifetimes {
     return this.#parts.flatMap(({ ready }) => ready ?? []);
   }
 
-  async close(log: MiddlewareHost['log']): Promise<void> {
+  async close(): Promise<void> {
     const ends = await Promise.allSettled(this.#parts.map(async ({ close }) => close?.()));
     for (const end of ends)
-      if (end.status === 'rejected') log('error', 'Middleware could not be closed', end.reason);
+      if (end.status === 'rejected') this.#log('error', 'Middleware could not be closed', end.reason);
   }
 }
 
