@@ -5,7 +5,7 @@ import { checkCounts } from '../protocol/checks/number-options.js';
 import { McpError } from '../protocol/errors.js';
 import { isLongLived } from './facts/call-facts.js';
 import { charsBeyond } from './facts/json-size.js';
-import { failedResult, toolResultOf, withToolResult } from './facts/tool-results.js';
+import { changingTasks, failedResult, toolResultOf, withToolResult } from './facts/tool-results.js';
 
 /** The options of `sizeLimit`, in characters of JSON: at least one of them. */
 export interface SizeLimitOptions {
@@ -56,8 +56,8 @@ export function sizeLimit(options: SizeLimitOptions): Middleware {
 
   return async function sizeLimit(call, next) {
     if (maxParamsChars !== Number.POSITIVE_INFINITY) checkParams(call);
-    const outcome = await next(call);
-    return maxResultChars === Number.POSITIVE_INFINITY ? outcome : limited(call, outcome);
+    if (maxResultChars === Number.POSITIVE_INFINITY) return next(call);
+    return limited(call, await next(changingTasks(call, async (get, outcome) => limited(get, outcome))));
   };
 }
 

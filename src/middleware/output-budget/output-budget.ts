@@ -8,7 +8,7 @@ import { SERVER_INFO } from '../../protocol/meta.js';
 import type { HostedMiddleware, MiddlewareHost } from '../../state/hosted-middleware.js';
 import { memoryStore } from '../../state/memory/store.js';
 import type { Store } from '../../state/store.js';
-import { toolResultOf, withToolResult } from '../facts/tool-results.js';
+import { changingTasks, toolResultOf, withToolResult } from '../facts/tool-results.js';
 import { type OutputAddress, Outputs, PART_CHARS, readUri, type StoredOutput } from './outputs.js';
 import { type LargePart, largePart, shortened } from './shorten-result.js';
 
@@ -136,6 +136,8 @@ export function outputBudget(options: OutputBudgetOptions = {}): HostedMiddlewar
           if (!McpError.is(error) || error.code !== 'method_not_found') throw error;
           return complete({ [list]: [], ttlMs: 60_000, cacheScope: 'public' });
         });
+      if (method === 'subscriptions/listen')
+        return next(changingTasks(call, (get, outcome) => shorten(get, async () => outcome)));
       if (method !== 'server/discover') return next(call);
       const outcome = await next(call);
       const { capabilities } = outcome;
