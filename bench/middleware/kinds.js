@@ -4,7 +4,14 @@
 
 const ignore = () => undefined;
 
-/** @type {Readonly<Record<string, { what: string, budget?: number, use: (built: Built) => readonly unknown[] }>>} */
+/**
+ * @type {Readonly<Record<string, {
+ *   what: string,
+ *   budget?: number,
+ *   use?: (built: Built) => readonly unknown[],
+ *   access?: (built: Built) => unknown,
+ * }>>}
+ */
 export const kinds = {
   none: { what: 'no middleware', use: () => [] },
   noop: {
@@ -28,5 +35,18 @@ export const kinds = {
   },
   outputBudget: { what: 'outputBudget, small results', use: ({ outputBudget }) => [outputBudget()] },
   telemetry: { what: 'telemetry, without an SDK', use: ({ telemetry }) => [telemetry()] },
+  retry: { what: 'retry', use: ({ retry }) => [retry()] },
+  circuitBreaker: {
+    what: 'circuitBreaker, closed',
+    use: ({ circuitBreaker }) => [circuitBreaker({ by: 'tool' })],
+  },
+  resilience: {
+    what: 'resilience, with a policy that does nothing',
+    use: ({ resilience }) => [resilience({ execute: (work) => work() })],
+  },
+  policy: {
+    what: 'policy, with one rule',
+    access: ({ policy }) => policy({ default: 'deny', rules: [{ effect: 'allow', tools: ['*'] }] }),
+  },
   errors: { what: 'errors', use: ({ errors }) => [errors({ mask: ['remote_error'] })] },
 };

@@ -10,6 +10,7 @@ const kind = process.argv[2] ?? 'none';
 // toolNames() reads the number of tools there.
 process.argv[2] = '1';
 const { inProcess } = await fullmcp('index');
-const use = kinds[kind]?.use({ ...(await fullmcp('middleware')), ...(await fullmcp('otel')) }) ?? [];
-const ask = inProcess(createFullmcp({ use }));
+const built = { ...(await fullmcp('middleware')), ...(await fullmcp('otel')) };
+const { use, access } = kinds[kind] ?? {};
+const ask = inProcess(createFullmcp({ use: use?.(built) ?? [], ...(access && { access: access(built) }) }));
 answerParent(0, { run: timed(() => ask('tools/call', call)) });
