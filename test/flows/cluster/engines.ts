@@ -8,21 +8,27 @@ import { describeWithRedis, startRedis } from '../../support/engines/redis.js';
 import { type ReplicaSet, startReplicaSet } from './replica-set.js';
 
 type Tests = (replicas: () => ReplicaSet) => void;
+type Env = Readonly<Record<string, string>>;
 
 /** Runs tests with three replicas that share Postgres. */
-export function describeOnPostgres(name: string, tests: Tests): void {
+export function describeOnPostgres(name: string, tests: Tests, more: Env = {}): void {
   describeWithPostgres(name, (server) =>
-    tests(useReplicas(async () => ({ env: { MCP_CLUSTER_URL: server().url }, stop: async () => undefined }))),
+    tests(
+      useReplicas(async () => ({
+        env: { MCP_CLUSTER_URL: server().url, ...more },
+        stop: async () => undefined,
+      })),
+    ),
   );
 }
 
 /** Runs tests with three replicas that share Redis. */
-export function describeOnRedis(name: string, tests: Tests): void {
+export function describeOnRedis(name: string, tests: Tests, more: Env = {}): void {
   describeWithRedis(name, () =>
     tests(
       useReplicas(async () => {
         const server = await startRedis();
-        return { env: { MCP_CLUSTER_URL: server.url }, stop: () => server.stop() };
+        return { env: { MCP_CLUSTER_URL: server.url, ...more }, stop: () => server.stop() };
       }),
     ),
   );
@@ -32,7 +38,7 @@ export function describeOnRedis(name: string, tests: Tests): void {
 export function describeOnNats(
   name: string,
   tests: (replicas: () => ReplicaSet, natsUrl: () => string) => void,
-  { link = false } = {},
+  more: Env = {},
 ): void {
   describeWithNats(name, () => {
     let url = '';
@@ -41,7 +47,7 @@ export function describeOnNats(
       url = server.url;
       const store = mkdtempSync(join(tmpdir(), 'fullmcp-replicas-store-'));
       return {
-        env: { MCP_CLUSTER_URL: url, STORE: store, ...(link && { LINK: 'yes' }) },
+        env: { MCP_CLUSTER_URL: url, STORE: store, ...more },
         async stop() {
           await server.stop();
           rmSync(store, { recursive: true, force: true });
@@ -54,7 +60,7 @@ export function describeOnNats(
 
 interface RunningEngine {
   /** The environment of the replicas. */
-  readonly env: Readonly<Record<string, string>>;
+  readonly env: Env;
   readonly stop: () => Promise<unknown>;
 }
 

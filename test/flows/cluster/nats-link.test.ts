@@ -15,5 +15,5 @@ describeOnNats(
         hasSessions: false,
       },
     ]),
-  { link: true },
+  { LINK: 'yes' },
 );

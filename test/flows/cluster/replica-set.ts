@@ -13,7 +13,7 @@ const program = fileURLToPath(new URL('./fixtures/replica.mjs', import.meta.url)
 const COUNT = 3;
 
 /** The servers that each replica has. */
-export type ServerName = 'asking' | 'interop' | 'work';
+export type ServerName = 'asking' | 'interop' | 'work' | 'limited';
 
 /** A line that a replica wrote for the test. */
 interface Entry extends Readonly<Record<string, unknown>> {
@@ -33,6 +33,8 @@ export interface ReplicaSet {
   readonly passed: (server: ServerName) => readonly Passed[];
   /** The lines of this kind that the replicas have written since `clear`. */
   readonly entries: (what: string) => readonly Entry[];
+  /** Sends a signal to one replica. */
+  readonly signal: (replica: number, signal: NodeJS.Signals) => void;
   /** Forgets the requests and the lines. */
   readonly clear: () => void;
   /** Stops the processes. Fails if one of them did not end in an orderly way. */
@@ -62,6 +64,7 @@ export async function startReplicaSet(engine: Readonly<Record<string, string>>):
     cut: (server) => balancer(server).cut(),
     passed: (server) => balancer(server).passed,
     entries: (what) => read(file).filter((entry) => entry.what === what),
+    signal: (replica, signal) => void replicas[replica]?.child.kill(signal),
     clear() {
       for (const { passed } of balancers.values()) passed.length = 0;
       if (existsSync(file)) truncateSync(file);
