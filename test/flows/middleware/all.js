@@ -1,7 +1,6 @@
-import type { Middleware } from 'fullmcp';
+// Every middleware. JavaScript, since the servers of child processes use it, too.
 import {
   audit,
-  type CallLog,
   circuitBreaker,
   concurrency,
   errors,
@@ -14,16 +13,18 @@ import {
   timeout,
   timing,
 } from 'fullmcp/middleware';
+import { telemetry } from 'fullmcp/otel';
 
-/** Every middleware, in the order that the docs recommend, with limits that a test does not reach, and the log that they write. */
-export function allMiddleware(entries: CallLog[] = []): readonly Middleware[] {
+/** @type {import('./all.js').allMiddleware} */
+export function allMiddleware(entries = []) {
   return [
+    telemetry(),
     audit({ to: async () => undefined, intent: true }),
     errors({ map: () => undefined, mask: ['connect_failed'], report: () => undefined }),
     logging({ payloads: true, log: (entry) => void entries.push(entry) }),
     timing(() => undefined),
     rateLimit({ calls: '1000000/s', tools: '1000000/s', reads: '1000000/s' }),
-    sizeLimit({ maxParamsChars: 1_000_000, maxResultChars: 1_000_000 }),
+    sizeLimit({ maxParamsChars: 10_000_000, maxResultChars: 10_000_000 }),
     timeout(120_000),
     concurrency({ limit: 1000, by: 'caller' }),
     outputBudget({ maxChars: 10_000 }),

@@ -1,0 +1,15 @@
+// Stands for the entry `fullmcp` in the flow tests and their processes: the same, and every server has every middleware.
+import * as fullmcp from 'fullmcp';
+import { policy } from 'fullmcp/middleware';
+import { allMiddleware } from '../all.js';
+
+export * from 'fullmcp';
+
+/** @param {any} options */
+export function createServer(options) {
+  return fullmcp.createServer({
+    access: policy({ default: 'allow', rules: [{ effect: 'deny', tags: ['a tag that no test has'] }] }),
+    ...options,
+    use: [...allMiddleware(), ...(options.use ?? [])],
+  });
+}
