@@ -18,9 +18,12 @@ async function within(ms: number, what: string, ended: Promise<unknown>): Promis
   return performance.now() - from;
 }
 
+/** A server whose cleanup may take long: on a busy machine, the usual half a second may pass before it ends. */
+const patient = { env: { OPTIONS: '{"closeMs":10000}' } };
+
 describe('the process exits with code 0, after its cleanup,', () => {
   test('at the end of the input', async () => {
-    const server = startStdio();
+    const server = startStdio('server.mjs', patient);
     await server.ready();
     await server.ask(echo(1));
     server.process.stdin.end();
@@ -30,7 +33,7 @@ describe('the process exits with code 0, after its cleanup,', () => {
   });
 
   test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('on %s', async (signal) => {
-    const server = startStdio();
+    const server = startStdio('server.mjs', patient);
     await server.ready();
     await server.ask(echo(1));
     server.process.kill(signal);
@@ -40,7 +43,7 @@ describe('the process exits with code 0, after its cleanup,', () => {
   });
 
   test('on a signal that arrives while it is closing', async () => {
-    const server = startStdio();
+    const server = startStdio('server.mjs', patient);
     await server.ready();
     await server.ask(call('slow'));
     server.send(call('hang', 8));
@@ -54,7 +57,7 @@ describe('the process exits with code 0, after its cleanup,', () => {
   });
 
   test('when the client closes its end of the output while a tool sends progress', async () => {
-    const server = startStdio();
+    const server = startStdio('server.mjs', patient);
     await server.ready();
     server.send(call('flood', 7, { progressToken: 'p' }));
     await once(server.process.stdout, 'data');
@@ -65,7 +68,7 @@ describe('the process exits with code 0, after its cleanup,', () => {
   });
 
   test('when the client closes both ends, and a tool writes where nobody reads', async () => {
-    const server = startStdio();
+    const server = startStdio('server.mjs', patient);
     await server.ready();
     server.send(call('flood', 7, { progressToken: 'p' }));
     await once(server.process.stdout, 'data');
