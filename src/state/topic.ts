@@ -33,7 +33,7 @@ const MISSED = 'missed';
 export class Topic<Message extends object = JsonObject> {
   readonly #parts: TopicParts;
   /** Tells messages of this process from those of others. */
-  readonly #process: string = crypto.randomUUID();
+  #process: string | undefined;
   readonly #listeners = new Set<TopicListener<Message>>();
   #subscribing: Promise<void> | undefined;
   /** Whether messages of other processes arrive. */
@@ -101,6 +101,8 @@ export class Topic<Message extends object = JsonObject> {
 
   #send(message: JsonObject): Promise<void> | undefined {
     const { bus, name } = this.#parts;
+    // Workers may not make random values while they load, which is when a server is created.
+    this.#process ??= crypto.randomUUID();
     return bus()?.publish(name, { ...message, [FROM]: this.#process });
   }
 
@@ -152,7 +154,7 @@ export class Topic<Message extends object = JsonObject> {
   }
 
   #receive({ [FROM]: from, ...message }: JsonObject): void {
-    if (from === this.#process) return;
+    if (from !== undefined && from === this.#process) return;
     if (message[MISSED] === true) return this.#onGap();
     for (const listener of [...this.#listeners]) listener.message(message as Message);
   }

@@ -16,7 +16,7 @@ export interface ClaimsParts {
   readonly leases: LeaseKeeper;
   readonly leaseMs: number;
   /** The name of this process, for people who look into the store. */
-  readonly owner: string;
+  readonly owner: () => string;
   /** The number of tasks that this process can take up now. */
   readonly room: () => number;
   /** Takes up a task. `requestedAt` is the time of the claim, on a monotonic clock. */
@@ -117,7 +117,7 @@ export class Claims {
     this.#isFull = true;
     for (let limit = room(); limit > 0 && !this.#isClosed; limit = room()) {
       const requestedAt = performance.now();
-      const claimed = await store.claim(keys.queue, { owner, limit, ms: leaseMs });
+      const claimed = await store.claim(keys.queue, { owner: owner(), limit, ms: leaseMs });
       for (const lease of claimed) {
         if (this.#isClosed)
           void store.write([{ do: 'release', inMs: 0 }], { guard: lease }).catch(() => undefined);
@@ -133,7 +133,7 @@ export class Claims {
     const { store, keys, leaseMs, owner } = this.#parts;
     this.#sweptAt = performance.now();
     for (;;) {
-      const expired = await store.claim(keys.expiryQueue, { owner, limit: SWEPT, ms: leaseMs });
+      const expired = await store.claim(keys.expiryQueue, { owner: owner(), limit: SWEPT, ms: leaseMs });
       for (const lease of expired) {
         const bytes = Number(lease.key.slice(lease.key.lastIndexOf(':') + 1));
         const changes = grown(placeOfWork(lease.key), -bytes);

@@ -27,7 +27,7 @@ export class TaskWorker {
   readonly live: LiveTasks = new LiveTasks();
   readonly keys: TaskKeys;
   readonly quota: Quota;
-  readonly owner: string = crypto.randomUUID();
+  #owner: string | undefined;
   readonly #parts: TaskPluginParts;
   readonly #limits: TaskLimits;
   readonly #leases: LeaseKeeper;
@@ -73,7 +73,7 @@ export class TaskWorker {
     };
     this.#takeUp = new TakeUp({ live, liveParts: this.#liveParts, workOf });
     this.#claims = new Claims({
-      ...{ store, keys, log, leaseMs, leases: this.#leases, owner: this.owner },
+      ...{ store, keys, log, leaseMs, leases: this.#leases, owner: () => this.owner },
       room: () => Math.min(maxRunning - live.running - this.#takeUp.reading, LANES - this.#starting),
       takeUp: (lease, requestedAt) => this.#take(lease, requestedAt),
       onSize: (size) => this.quota.noteSize(size),
@@ -85,6 +85,12 @@ export class TaskWorker {
         this.#claims.wake();
       },
     });
+  }
+
+  /** This process, to the store. Made when it is needed: Workers may not make random values while they load. */
+  get owner(): string {
+    this.#owner ??= crypto.randomUUID();
+    return this.#owner;
   }
 
   /** Whether this process can run another task now. */

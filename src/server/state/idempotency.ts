@@ -110,7 +110,12 @@ interface Held {
  * key waits for it, in whatever process it runs; if that process is lost, its lease ends.
  */
 export function runOnce({ name, store, outcomes, log, hasUser }: RunOnceParts): RunOnce {
-  const owner = crypto.randomUUID();
+  // Made when it is needed: Workers may not make random values while they load.
+  let ownId: string | undefined;
+  function owner(): string {
+    ownId ??= crypto.randomUUID();
+    return ownId;
+  }
   const queue = `outcome:${name}`;
   const calls = new KeyedCalls();
   const leases = new LeaseKeeper(store, {
@@ -208,7 +213,7 @@ export function runOnce({ name, store, outcomes, log, hasUser }: RunOnceParts): 
     const written = await recorded(() =>
       store.write([
         { do: 'put', key: entryKey(scope), value, ttlMs: windowMs + LONG_CALL_MS, ...condition },
-        { do: 'enqueue', queue, key: scope.key, hold: { owner, ms: leases.leaseMs } },
+        { do: 'enqueue', queue, key: scope.key, hold: { owner: owner(), ms: leases.leaseMs } },
       ]),
     ).catch((error: unknown) => {
       void freeKey(store, { key: entryKey(scope), claim: mark, done: done(scope) }).then((isFreed) =>
@@ -273,7 +278,7 @@ export function runOnce({ name, store, outcomes, log, hasUser }: RunOnceParts): 
 
   /** Records the calls whose processes were lost: their leases have ended. */
   async function reapLost(): Promise<void> {
-    for (const lease of await store.claim(queue, { owner, limit: REAPED, ms: leases.leaseMs })) {
+    for (const lease of await store.claim(queue, { owner: owner(), limit: REAPED, ms: leases.leaseMs })) {
       const key = PREFIX + lease.key;
       const entry = await store.get(key);
       const changes: StoreChange[] = [{ do: 'dequeue', queue, key: lease.key }];

@@ -38,7 +38,7 @@ export class CallWatch {
   readonly #parts: CallWatchParts;
   readonly #queue: string;
   readonly #keeper: LeaseKeeper;
-  readonly #owner = randomPart();
+  #ownId: string | undefined;
   /** Ends what this process does about the calls that it holds, by key. */
   readonly #held = new Map<string, () => void>();
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -52,6 +52,12 @@ export class CallWatch {
       leaseMs: parts.leaseMs ?? LEASE_MS,
       onFailure: (error) => this.#report(error),
     });
+  }
+
+  // Made when it is needed: Workers may not make random values while they load.
+  #owner(): string {
+    this.#ownId ??= randomPart();
+    return this.#ownId;
   }
 
   /** Claims from now on: other processes may die at any time, and parked calls expire. */
@@ -122,7 +128,7 @@ export class CallWatch {
 
   /** The changes that record a running call and claim it. */
   runChanges(tag: string, run: string, running: StreamingCall): readonly [Put, Enqueue] {
-    const hold = { owner: this.#owner, ms: this.#keeper.leaseMs };
+    const hold = { owner: this.#owner(), ms: this.#keeper.leaseMs };
     return [
       { do: 'put', key: runKey(tag, run), value: running as unknown as JsonObject, ttlMs: RECORD_MS },
       { do: 'enqueue', queue: this.#queue, key: `${tag}:run:${run}`, hold },
@@ -178,7 +184,7 @@ export class CallWatch {
     const { store, isShared } = this.#parts;
     this.#timer = undefined;
     try {
-      const options = { owner: this.#owner, limit: CLAIMS, ms: this.#keeper.leaseMs };
+      const options = { owner: this.#owner(), limit: CLAIMS, ms: this.#keeper.leaseMs };
       const requestedAt = performance.now();
       const leases = await store.claim(this.#queue, options);
       await Promise.all(leases.map((lease) => this.#settle(lease, requestedAt)));
