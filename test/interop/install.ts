@@ -16,6 +16,7 @@ const homes = [
     tests: [here('.'), here('../flows/cluster/'), here('../flows/sessions/clients.test.ts')],
   },
   { folder: here('../../examples/migration/'), tests: [here('migration.test.ts')] },
+  { folder: here('../runtimes/'), tests: [here('../runtimes/')] },
   { folder: here('../conformance/'), tests: [here('../browser/oauth-proxy.test.ts')] },
 ];
 

@@ -20,7 +20,10 @@ let handler: Handler | undefined;
 export default {
   // One server and one handler serve all requests. The handler is created with the first, because `env` has the secret.
   fetch(request: Request, env: { readonly MCP_SECRET?: string }, ctx?: RequestContext): Promise<Response> {
-    handler ??= createHandler(server, { secret: env.MCP_SECRET });
+    handler ??= createHandler(server, {
+      secret: env.MCP_SECRET,
+      trustProxy: { proxies: 1, header: 'cf-connecting-ip' },
+    });
     return handler(request, ctx);
   },
 };
