@@ -106,7 +106,7 @@ export const LAYERS = {
   middleware: {
     what: 'parts that wrap the calls of servers, clients and single tools',
     may: ['async', 'jsonrpc', 'protocol', 'state', 'client'],
-    rooms: ['facts', 'audit', 'output-budget', 'rate-limit', 'resilience', '.', 'otel'],
+    rooms: ['facts', 'audit', 'output-budget', 'cache', 'rate-limit', 'resilience', '.', 'otel'],
   },
   adapters: {
     what: 'Node, Fastify, LMDB, Postgres, Redis, NATS',

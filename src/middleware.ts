@@ -8,6 +8,8 @@ export type { AuditCaller, AuditEnd, AuditEntry, AuditFacts, AuditNote } from '.
 export type { AuditProblem, AuditReport, VerifyAuditOptions } from './middleware/audit/verify.js';
 export { verifyAudit } from './middleware/audit/verify.js';
 export type { AuditSink } from './middleware/audit/writer.js';
+export type { CacheOptions } from './middleware/cache/cache.js';
+export { cache } from './middleware/cache/cache.js';
 export type { ConcurrencyOptions } from './middleware/concurrency.js';
 export { concurrency } from './middleware/concurrency.js';
 export type { ErrorsOptions, MappedError } from './middleware/errors.js';
@@ -37,4 +39,10 @@ export type { Policy, PolicyEffect, PolicyTool, ToolUse } from './server/define/
 export type { PolicyOptions } from './server/policy/policy.js';
 export { policy } from './server/policy/policy.js';
 export type { PolicyCaller, PolicyInput, PolicyRule } from './server/policy/rules.js';
-export type { HostedMiddleware, MiddlewareHost, MiddlewareLifetime } from './state/hosted-middleware.js';
+export type {
+  HostedMiddleware,
+  MiddlewareHost,
+  MiddlewareLifetime,
+  ServerChange,
+  ServerResults,
+} from './state/hosted-middleware.js';

@@ -34,6 +34,8 @@ export interface Call {
    * trusted: rules of access do not apply. Absent for all other callers, anonymous ones included.
    */
   readonly isLocal?: boolean | undefined;
+  /** Whether another handler of the server makes the call (`ctx.call`). Its questions and steps belong to the call of that handler. */
+  readonly isNested?: boolean | undefined;
   /** Aborts when the client cancels the call or disconnects, when the call times out, and when the server shuts down. */
   readonly signal: AbortSignal;
   /** Sends a notification that belongs to this call. After the outcome it does nothing. */

@@ -23,6 +23,7 @@ import type { VariablesOf } from './define/template-values.js';
 import { type Tool, type ToolOptions, tool } from './define/tool.js';
 import type { Literals, ToolHandler } from './define/tool-handler.js';
 import { createDispatch } from './handle/dispatch.js';
+import { keptResults } from './handle/kept-results.js';
 import { methodTable } from './handle/methods.js';
 import type { TaskHost, TaskPluginParts } from './handle/task-host.js';
 import { mapErrors } from './results/map-error.js';
@@ -153,9 +154,13 @@ export function createServer<State, User, T>(
   const seal = createSeal(sealOptions(options, { log, store }));
   const hasUser = user !== undefined;
   const once = runOnce({ name: info.name, store, outcomes: topics.outcomes, log, hasUser });
-  const host = { shared, log, attach: lifetimes.attach, defines: (call: Call) => defines(call) };
+  const results = keptResults(registry, {
+    admission: (call) => admission(call),
+    hasBus: () => shared.bus() !== undefined,
+  });
+  const host = { shared, log, attach: lifetimes.attach, defines: (call: Call) => defines(call), results };
   const hosted = hostMiddleware(use, host, 'use');
-  const { methods, tasks, defines, watching } = methodTable({
+  const { methods, tasks, defines, watching, admission } = methodTable({
     registry,
     gate,
     access,

@@ -14,9 +14,45 @@ export interface MiddlewareHost {
   readonly log: (level: 'info' | 'warning' | 'error', message: string, error?: unknown) => void;
   /** Whether the server has the method that a call names, and the tool or prompt. Callers can send any name. */
   readonly defines?: ((call: Call) => boolean) | undefined;
+  /** The facts of the server that middleware needs if it answers calls with results of earlier ones. */
+  readonly results?: ServerResults | undefined;
   /** Runs parts of the middleware when the server starts, and after the last call, when it closes. */
   readonly attach: (part: MiddlewareLifetime) => void;
 }
+
+/** The facts of a server for middleware that answers calls with results of earlier ones. */
+export interface ServerResults {
+  /**
+   * Whether the handler of a call would run now: the rules of access and the policy allow it, and no person has to approve it. Undefined
+   * if it would not; otherwise the value of the option `user` as JSON, or an empty string. A result must not be returned to a caller
+   * that is not admitted.
+   */
+  readonly admission: (call: Call) => string | undefined | Promise<string | undefined>;
+  /**
+   * How long the result of a call may be kept. `stated`: for the `ttlMs` of the result, if it has one. `open`: the definition does not
+   * say it. `never`: the server makes it anew for each caller, or has it at hand.
+   */
+  readonly freshness: (call: Call) => 'stated' | 'open' | 'never';
+  /** Whether a tool declares that it changes nothing; undefined if the server does not have the tool. */
+  readonly isReadOnly: (tool: string) => boolean | undefined;
+  /** Calls `listener` with every change that the server announces, as long as the program holds the listener. */
+  readonly onChange: (listener: (change: ServerChange) => void) => void;
+  /** Whether the changes that other processes announce arrive; true if there are none. */
+  readonly hearsChanges: () => boolean;
+}
+
+/** A change that a server has announced, in this process or in another one. */
+export type ServerChange =
+  | {
+      /** The list that changed. `everything`: announcements of other processes may have been missed. */
+      readonly kind: 'tools' | 'prompts' | 'resources' | 'everything';
+    }
+  | {
+      /** The contents of one resource changed. */
+      readonly kind: 'resource';
+      /** The URI of the resource. */
+      readonly uri: string;
+    };
 
 /** The parts of middleware that run when its server starts and closes. */
 export interface MiddlewareLifetime {

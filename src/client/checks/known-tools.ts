@@ -9,6 +9,8 @@ import type { OutputCheck } from './output-check.js';
 interface KnownTool {
   /** Whether calling the tool twice has the same effect as calling it once. */
   readonly isRepeatable: boolean;
+  /** Whether the tool changes nothing. */
+  readonly isReadOnly: boolean;
   /** Whether a call with an idempotency key runs once, however often it is sent. */
   readonly keepsKeys: boolean;
   readonly outputSchema: JsonObject | undefined;
@@ -36,6 +38,7 @@ export class KnownTools {
       const { readOnlyHint, idempotentHint } = isObject(annotations) ? annotations : {};
       this.#tools.set(tool.name, {
         isRepeatable: readOnlyHint === true || idempotentHint === true,
+        isReadOnly: readOnlyHint === true,
         keepsKeys: isObject(_meta) && isObject(_meta[KEEPS_KEYS]),
         outputSchema: isObject(outputSchema) ? outputSchema : undefined,
       });
@@ -44,6 +47,10 @@ export class KnownTools {
 
   isRepeatable(name: unknown): boolean {
     return this.#tools.get(name as string)?.isRepeatable === true;
+  }
+
+  isReadOnly(name: unknown): boolean {
+    return this.#tools.get(name as string)?.isReadOnly === true;
   }
 
   keepsKeys(name: unknown): boolean {

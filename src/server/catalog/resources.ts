@@ -16,7 +16,8 @@ type Read = (values: TemplateValues, ctx: Context & { readonly uri: string }) =>
 interface CompiledReader extends Guarded {
   readonly read: Read;
   readonly mimeType: string | undefined;
-  readonly ttlMs: number;
+  /** The time that clients may keep the contents; undefined if the definition does not say it. */
+  readonly ttlMs: number | undefined;
   readonly cacheScope: 'public' | 'private';
   readonly complete: ReadonlyMap<string, Completer>;
   /** Called for the first subscriber and after the last one; undefined if there are none. */
@@ -51,7 +52,7 @@ export function compileResource(
   { access: rules }: { readonly access: ServerAccess },
 ): CompiledResource | CompiledTemplate {
   checkFunction('read', read);
-  const { mimeType, annotations, size, list, ttlMs = 0, cacheScope = 'private' } = options;
+  const { mimeType, annotations, size, list, ttlMs, cacheScope = 'private' } = options;
   const complete = readCompleters(options.complete);
   const description = {
     name: options.name ?? uri,
@@ -111,8 +112,8 @@ function shapeOf(template: string): string {
   );
 }
 
-function checkTtl(ttlMs: number): number {
-  if (!Number.isSafeInteger(ttlMs) || ttlMs < 0)
+function checkTtl(ttlMs: number | undefined): number | undefined {
+  if (ttlMs !== undefined && (!Number.isSafeInteger(ttlMs) || ttlMs < 0))
     throw new TypeError('"ttlMs" must be a whole number, 0 or more');
   return ttlMs;
 }

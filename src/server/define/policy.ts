@@ -53,6 +53,8 @@ export interface ToolPolicy {
    * the tool whatever the arguments: the tool does not exist for the caller.
    */
   readonly admits: (caller: Caller, input: unknown) => Awaitable<boolean>;
+  /** Whether a caller may use the tool with this input, without an approval. */
+  readonly allows: (caller: Caller, input: unknown) => Awaitable<boolean>;
   /** The reason why a call may not run; undefined if the policy allows it, or a person has approved this very call. */
   readonly refusal: (
     input: unknown,

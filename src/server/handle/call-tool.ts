@@ -185,6 +185,7 @@ export function toolCalls(parts: ToolCallParts): ToolCalls {
     const nested = copyCall(call, {
       method: 'tools/call',
       params: { name, arguments: args },
+      isNested: true,
       http: withoutParamHeaders(call.http),
     });
     const input = await readArguments(tool, nested);

@@ -5,6 +5,7 @@ import { McpError } from '../../protocol/errors.js';
 import type { Around } from '../../protocol/telemetry/hosting.js';
 import { explain } from '../../schema/explain/explain.js';
 import type { SharedState } from '../../state/cluster.js';
+import type { ServerResults } from '../../state/hosted-middleware.js';
 import type { Topic } from '../../state/topic.js';
 import type { ServerAccess } from '../access/access.js';
 import type { Gate } from '../access/gate.js';
@@ -26,6 +27,7 @@ import type { Logger } from '../state/log.js';
 import { toolCalls } from './call-tool.js';
 import { completeArgument } from './complete.js';
 import { Entrance } from './entrance.js';
+import { admissions } from './kept-results.js';
 import { listen } from './listen.js';
 import { type ReadResourceResult, readResource } from './read-resource.js';
 import { createHandlerRunner, type HandlerRunnerParts } from './run-handler.js';
@@ -60,6 +62,7 @@ export interface MethodTable {
   readonly tasks: TaskHost | undefined;
   /** Whether there is the method that a call names, and the tool or prompt. */
   readonly defines: (call: Call) => boolean;
+  readonly admission: ServerResults['admission'];
 }
 
 /** Makes the table of all methods that the server answers. */
@@ -208,7 +211,8 @@ export function methodTable(parts: ServerParts): MethodTable {
       ? []
       : [...tasks.methods].map(([name, serve]): [string, Handler] => [name, taskMethod(serve)])),
   ]);
-  return { methods, tasks, watching, defines };
+  const admission = admissions({ registry, entrance, runner, hasUser: parts.user !== undefined });
+  return { methods, tasks, watching, defines, admission };
 
   function defines({ method, params }: Call): boolean {
     const name = String(params['name']);

@@ -32,5 +32,5 @@ async function read(
   if (isInputRequired(value)) return value;
   const contents = toContents(value, { uri, mimeType: source.mimeType });
   if (contents === undefined) throw notFound(uri);
-  return { contents, ttlMs: source.ttlMs, cacheScope: source.cacheScope };
+  return { contents, ttlMs: source.ttlMs ?? 0, cacheScope: source.cacheScope };
 }

@@ -73,6 +73,7 @@ export function toolPolicy(tool: PolicyTool, { decide, onFailure }: ToolPolicyPa
       const decision = decideFor(caller, input);
       return decision instanceof Promise ? decision.then(isAdmitted) : isAdmitted(decision);
     },
+    allows: async (caller, input) => (await decideFor(caller, input)).effect === 'allow',
     async refusal(input: unknown, ctx: AsksForApproval, call: Call) {
       const decision = await decideFor(call, input);
       if (decision.effect === 'allow') return undefined;

@@ -1,0 +1,212 @@
+import type { Auth, Call, Dispatch, Outcome } from 'fullmcp';
+import { McpError } from 'fullmcp';
+import { type CacheOptions, cache } from 'fullmcp/middleware';
+import { buildCall, toolResult } from 'fullmcp/testing';
+import { describe, expect, it } from 'vitest';
+
+// Calls at the same time, in front of a `Dispatch` that ends when the test says so.
+
+const ada: Auth = { subject: 'ada', scopes: [], claims: {} };
+const bob: Auth = { subject: 'bob', scopes: [], claims: {} };
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+function held(options: Partial<CacheOptions> = {}) {
+  const middleware = cache({ ttlMs: 60_000, ...options });
+  const runs: { call: Call; end: (outcome: Outcome | Error) => void }[] = [];
+  const next: Dispatch = (call) =>
+    new Promise((resolve, reject) => {
+      const end = (outcome: Outcome | Error) =>
+        outcome instanceof Error ? reject(outcome) : resolve(outcome);
+      runs.push({ call, end });
+    });
+
+  /** Makes a call, and waits until it runs or waits for another one. */
+  async function start(overrides: Partial<Call> = {}, uri = 'a:1') {
+    const controller = new AbortController();
+    const call = buildCall('resources/read', { uri }, { auth: ada, signal: controller.signal, ...overrides });
+    const state = { text: '', error: undefined as unknown, leave: () => controller.abort('left') };
+    middleware(call, next).then(
+      (outcome) => {
+        state.text = (outcome['content'] as { text: string }[] | undefined)?.[0]?.text ?? outcome.resultType;
+      },
+      (error: unknown) => {
+        state.error = error;
+      },
+    );
+    await turn();
+    return state;
+  }
+
+  async function end(at: number, outcome: Outcome | Error) {
+    runs[at]?.end(outcome);
+    await turn();
+  }
+  return { start, end, runs };
+}
+
+const result = (text: string, extra: object = {}): Outcome => ({ ...toolResult(text), ...extra });
+
+describe('the same calls of one caller at the same time', () => {
+  it('run once', async () => {
+    const { start, end, runs } = held();
+    const calls = await Promise.all([start(), start(), start(), start({}, 'a:2')]);
+    expect(runs).toHaveLength(2);
+    await end(0, result('first'));
+    await end(1, result('second'));
+    expect(calls.map(({ text }) => text)).toEqual(['first', 'first', 'first', 'second']);
+  });
+
+  it('run again for the others if the caller that runs it leaves, even if its handler does not notice', async () => {
+    const { start, end, runs } = held();
+    const [first, second, third] = [await start(), await start(), await start()];
+    first.leave();
+    await turn();
+    expect(runs).toHaveLength(2);
+    await end(1, result('again'));
+    expect([second.text, third.text]).toEqual(['again', 'again']);
+    // The result of a call that was cancelled may be a part of it.
+    await end(0, result('a part'));
+    expect((await start()).text).toBe('again');
+    expect(runs).toHaveLength(2);
+  });
+
+  it('do not keep the result of a call that was cancelled', async () => {
+    const { start, end, runs } = held();
+    const first = await start();
+    first.leave();
+    await end(0, result('a part'));
+    await start();
+    expect(runs).toHaveLength(2);
+  });
+
+  it('leave without a trace if one that waits is cancelled', async () => {
+    const { start, end, runs } = held();
+    const [first, second, third] = [await start(), await start(), await start()];
+    second.leave();
+    await turn();
+    expect(McpError.is(second.error) && second.error.code).toBe('cancelled');
+    expect(runs[0]?.call.signal.aborted).toBe(false);
+    await end(0, result('done'));
+    expect([first.text, third.text]).toEqual(['done', 'done']);
+    expect(runs).toHaveLength(1);
+  });
+
+  it('fail together, and the next one tries again', async () => {
+    const { start, end, runs } = held();
+    const [first, second] = [await start(), await start()];
+    await end(0, new McpError('overloaded', 'Busy'));
+    expect([first.error, second.error].map((error) => (error as McpError).code)).toEqual([
+      'overloaded',
+      'overloaded',
+    ]);
+    await start();
+    expect(runs).toHaveLength(2);
+  });
+
+  it.each([
+    ['asks', { resultType: 'input_required', requestState: 'x' }],
+    ['becomes a task', { resultType: 'task', task: {} }],
+  ])('run one by one if the first one %s', async (_, outcome) => {
+    const { start, end, runs } = held();
+    const [first, second, third] = [await start(), await start(), await start()];
+    await end(0, outcome as Outcome);
+    expect(runs).toHaveLength(3);
+    await end(1, result('second'));
+    await end(2, result('third'));
+    expect([first.text, second.text, third.text]).toEqual([outcome.resultType, 'second', 'third']);
+  });
+
+  it('run for themselves if they want progress', async () => {
+    const { start, runs } = held();
+    await start();
+    await start({ params: { uri: 'a:1', _meta: { progressToken: 1 } } });
+    expect(runs).toHaveLength(2);
+  });
+
+  it('run for themselves if the first one has read a fact that differs', async () => {
+    const { start, end, runs } = held();
+    const from = (locale: string) => ({
+      http: {
+        header: (name: string) => (name === 'locale' ? locale : undefined),
+        remoteAddress: '192.0.2.1',
+      },
+    });
+    const [first, second, third] = [
+      await start(from('de')),
+      await start(from('en')),
+      await start(from('de')),
+    ];
+    runs[0]?.call.http?.header('locale');
+    await end(0, result('Hallo'));
+    expect(runs).toHaveLength(2);
+    await end(1, result('Hello'));
+    expect([first.text, second.text, third.text]).toEqual(['Hallo', 'Hello', 'Hallo']);
+  });
+
+  it('are not joined by a call that comes after one that may have changed something', async () => {
+    const middleware = cache({ ttlMs: 60_000 });
+    const texts = ['before', 'after'];
+    const ends: (() => void)[] = [];
+    const next: Dispatch = ({ method }) =>
+      new Promise((resolve) => {
+        if (method === 'tools/call') return resolve(toolResult('bought'));
+        const text = texts.shift() ?? 'later';
+        ends.push(() => resolve(toolResult(text)));
+      });
+    const read = () => middleware(buildCall('resources/read', { uri: 'a:1' }, { auth: ada }), next);
+    const early = read();
+    await turn();
+    await middleware(buildCall('tools/call', { name: 'buy' }, { auth: ada }), next);
+    const late = read();
+    await turn();
+    for (const end of ends) end();
+    expect([await early, await late].map((one) => (one['content'] as { text: string }[])[0]?.text)).toEqual([
+      'before',
+      'after',
+    ]);
+    expect((await read())['content']).toEqual((await late)['content']);
+  });
+});
+
+describe('the same calls of several callers at the same time', () => {
+  it('run for each caller, as long as the result may be private', async () => {
+    const { start, end, runs } = held();
+    const [one, other] = [await start(), await start({ auth: bob })];
+    expect(runs).toHaveLength(2);
+    await end(0, result("Ada's"));
+    await end(1, result("Bob's"));
+    expect([one.text, other.text]).toEqual(["Ada's", "Bob's"]);
+  });
+
+  it('run once if the result was public before, and for each caller if it no longer is', async () => {
+    const { start, end, runs } = held();
+    const anonymous = { auth: undefined };
+    await start();
+    await end(0, result('1', { cacheScope: 'public', ttlMs: 1 }));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const three = [await start(), await start({ auth: bob }), await start(anonymous)];
+    expect(runs).toHaveLength(2);
+    await end(1, result('2', { cacheScope: 'public', ttlMs: 1 }));
+    expect(three.map(({ text }) => text)).toEqual(['2', '2', '2']);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const mixed = [await start(), await start(), await start({ auth: bob }), await start(anonymous)];
+    expect(runs).toHaveLength(3);
+    await end(2, result("Ada's"));
+    expect(runs).toHaveLength(5);
+    await end(3, result("Bob's"));
+    await end(4, result('of nobody'));
+    expect(mixed.map(({ text }) => text)).toEqual(["Ada's", "Ada's", "Bob's", 'of nobody']);
+  });
+
+  it('do not get the error of another caller', async () => {
+    const { start, end, runs } = held();
+    await start();
+    await end(0, result('1', { cacheScope: 'public', ttlMs: 1 }));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const [one, other] = [await start(), await start({ auth: bob })];
+    await end(1, new McpError('internal_error', 'The account of Ada is empty'));
+    expect(one.error).toBeDefined();
+    expect(other.error).toBeUndefined();
+    expect(runs).toHaveLength(3);
+  });
+});
