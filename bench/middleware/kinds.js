@@ -34,6 +34,11 @@ export const kinds = {
     use: ({ sizeLimit }) => [sizeLimit({ maxParamsChars: 100_000, maxResultChars: 100_000 })],
   },
   outputBudget: { what: 'outputBudget, small results', use: ({ outputBudget }) => [outputBudget()] },
+  cache: { what: 'cache, a call that it does not keep', use: ({ cache }) => [cache({ ttlMs: 60_000 })] },
+  cacheHit: {
+    what: 'cache, a result that it keeps',
+    use: ({ cache }) => [cache({ ttlMs: 3_600_000, tools: ['small', 'add', 'echo'] })],
+  },
   telemetry: { what: 'telemetry, without an SDK', use: ({ telemetry }) => [telemetry()] },
   retry: { what: 'retry', use: ({ retry }) => [retry()] },
   circuitBreaker: {

@@ -1,5 +1,6 @@
 import { createServer, McpError, tool } from 'fullmcp';
 import {
+  cache,
   concurrency,
   errors,
   logging,
@@ -30,6 +31,7 @@ export const server = createServer({
     timeout(30_000),
     concurrency({ limit: 20 }),
     outputBudget({ maxChars: 20_000 }),
+    cache({ ttlMs: 60_000, tools: ['order'] }),
   ],
   tools: {
     order: tool({
@@ -105,3 +107,20 @@ export const mapped = errors({
   report: (error, call) => console.error(call.method, error),
 });
 // #endregion
+
+// #region cache
+export const kept = cache({
+  ttlMs: 60_000, // the longest time; a result's own `ttlMs` may be shorter
+  tools: ['order', 'search'], // or 'readOnly': all tools that declare it
+});
+
+export const weather = tool({
+  input: z.object({ city: z.string() }),
+  use: [cache({ ttlMs: 600_000, cacheScope: 'public' })], // the same for everyone who may call it
+  run: ({ city }) => forecast(city),
+});
+// #endregion
+
+async function forecast(city: string): Promise<string> {
+  return `Sunny in ${city}`;
+}

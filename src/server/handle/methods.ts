@@ -27,7 +27,6 @@ import type { Logger } from '../state/log.js';
 import { toolCalls } from './call-tool.js';
 import { completeArgument } from './complete.js';
 import { Entrance } from './entrance.js';
-import { admissions } from './kept-results.js';
 import { listen } from './listen.js';
 import { type ReadResourceResult, readResource } from './read-resource.js';
 import { createHandlerRunner, type HandlerRunnerParts } from './run-handler.js';
@@ -211,8 +210,18 @@ export function methodTable(parts: ServerParts): MethodTable {
       ? []
       : [...tasks.methods].map(([name, serve]): [string, Handler] => [name, taskMethod(serve)])),
   ]);
-  const admission = admissions({ registry, entrance, runner, hasUser: parts.user !== undefined });
+  let admits: ServerResults['admission'] | undefined;
   return { methods, tasks, watching, defines, admission };
+
+  function admission(call: Call): ReturnType<ServerResults['admission']> {
+    return admits === undefined ? loadAdmission(call) : admits(call);
+  }
+
+  async function loadAdmission(call: Call): Promise<string | undefined> {
+    const { admissions } = await import('./admission.js');
+    admits = admissions({ registry, entrance, runner, hasUser: parts.user !== undefined });
+    return admits(call);
+  }
 
   function defines({ method, params }: Call): boolean {
     const name = String(params['name']);

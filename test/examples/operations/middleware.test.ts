@@ -43,3 +43,10 @@ test('own middleware refuses calls, and counts in the store of the server', asyn
   await expect(client.callTool('ping')).rejects.toThrow('The service is being maintained.');
   expect((await server.shared.store.get('calls:own:use.0:tools/call'))?.value).toEqual({ count: 2 });
 });
+
+test('the cache of the page keeps the result of a tool for all callers', async () => {
+  const server = createServer({ name: 'weather', version: '1.0.0', tools: { weather: examples.weather } });
+  await using client = await connect(server);
+  expect((await client.callTool('weather', { city: 'Oslo' })).text).toBe('Sunny in Oslo');
+  expect((await client.callTool('weather', { city: 'Oslo' })).text).toBe('Sunny in Oslo');
+});

@@ -1,6 +1,11 @@
 // Every middleware. JavaScript, since the servers of child processes use it, too.
 import {
   audit,
+<<<<<<< HEAD:test/flows/middleware/all.js
+=======
+  type CallLog,
+  cache,
+>>>>>>> 675c509 (Describe the cache on the page of middleware, with examples, a row in the bench, and the flows over every wire):test/flows/middleware/all.ts
   circuitBreaker,
   concurrency,
   errors,
@@ -28,6 +33,7 @@ export function allMiddleware(entries = []) {
     timeout(120_000),
     concurrency({ limit: 1000, by: 'caller' }),
     outputBudget({ maxChars: 10_000 }),
+    cache({ ttlMs: 60_000, tools: 'readOnly' }),
     retry(),
     circuitBreaker({ failures: 1000, by: 'tool' }),
     resilience({ execute: (work, signal) => work(signal && { signal: AbortSignal.any([signal]) }) }),
