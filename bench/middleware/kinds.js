@@ -37,7 +37,7 @@ export const kinds = {
   cache: { what: 'cache, a call that it does not keep', use: ({ cache }) => [cache({ ttlMs: 60_000 })] },
   cacheHit: {
     what: 'cache, a result that it keeps',
-    use: ({ cache }) => [cache({ ttlMs: 3_600_000, tools: ['small', 'add', 'echo'] })],
+    use: ({ cache }) => [cache({ ttlMs: 3_600_000, tools: ['echo'] })],
   },
   telemetry: { what: 'telemetry, without an SDK', use: ({ telemetry }) => [telemetry()] },
   retry: { what: 'retry', use: ({ retry }) => [retry()] },
