@@ -1,11 +1,7 @@
 // Every middleware. JavaScript, since the servers of child processes use it, too.
 import {
   audit,
-<<<<<<< HEAD:test/flows/middleware/all.js
-=======
-  type CallLog,
   cache,
->>>>>>> 675c509 (Describe the cache on the page of middleware, with examples, a row in the bench, and the flows over every wire):test/flows/middleware/all.ts
   circuitBreaker,
   concurrency,
   errors,
