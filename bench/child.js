@@ -27,6 +27,11 @@ export function startClient(name, options) {
   return start(fileURLToPath(new URL(`./clients/${name}.js`, import.meta.url)), options);
 }
 
+/** Starts a process that holds open streams. */
+export function startStreams() {
+  return start(fileURLToPath(new URL('./streams/load.js', import.meta.url)));
+}
+
 /**
  * Starts a replica of a server on an engine.
  * @param {ForkOptions} [options]
@@ -43,14 +48,16 @@ export function startReplica(options) {
 async function start(path, { args = [], execArgv = [], env = {}, dist } = {}) {
   const all = { ...process.env, ...env, ...(dist && { FULLMCP_DIST: dist }) };
   const child = fork(path, args, { env: all, execArgv, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-  const [ready] = await Promise.race([once(child, 'message'), diedEarly(child, path)]);
+  const died = diedEarly(child, path);
+  died.catch(() => undefined);
+  const [ready] = await Promise.race([once(child, 'message'), died]);
   return {
     /** @type {number} */
     port: ready.port,
     /** @param {object} question */
     async ask(question) {
       child.send(question);
-      const [answer] = await once(child, 'message');
+      const [answer] = await Promise.race([once(child, 'message'), died]);
       return answer;
     },
     async stop() {
@@ -73,5 +80,5 @@ export function spawnStdio(name, dist) {
 
 async function diedEarly(child, path) {
   const [code] = await once(child, 'exit');
-  throw new Error(`${path} exited with code ${code} before it was ready.`);
+  throw new Error(`${path} exited with code ${code} before it had answered.`);
 }

@@ -90,7 +90,8 @@ export function ask(socket, request) {
   });
 }
 
-function isComplete(text) {
+/** Whether a reply is complete, or is the beginning of an event stream. @param {string} text */
+export function isComplete(text) {
   const end = text.indexOf('\r\n\r\n');
   if (end === -1) return false;
   const head = text.slice(0, end).toLowerCase();

@@ -4,13 +4,14 @@ import { type BackoffOptions, backoff } from '../async/delay.js';
 import { unref } from '../async/unref.js';
 import type { JsonObject } from '../jsonrpc/message.js';
 import type { Bus } from './bus.js';
+import { FanOut } from './fan-out.js';
 
 /** The parts of a `Topic`. */
 export interface TopicParts {
   readonly name: string;
   /** Returns the bus that connects the processes; undefined if there is only one process. */
   readonly bus: () => Bus | undefined;
-  /** Called when the bus failed to carry a message or to subscribe, with the reason. */
+  /** Called when the bus failed to carry a message or to subscribe, or when a listener has thrown, with the reason. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -27,14 +28,14 @@ const FROM = 'from';
 const MISSED = 'missed';
 
 /**
- * One topic of a bus. Listeners in this process get its messages at once and even while the bus is unavailable; those of other
- * processes arrive through the bus, which is subscribed to once, with the first listener.
+ * One topic of a bus. Listeners in this process get its messages even while the bus is unavailable; those of other processes arrive
+ * through the bus, which is subscribed to once, with the first listener.
  */
 export class Topic<Message extends object = JsonObject> {
   readonly #parts: TopicParts;
   /** Tells messages of this process from those of others. */
   #process: string | undefined;
-  readonly #listeners = new Set<TopicListener<Message>>();
+  readonly #listeners: FanOut<TopicListener<Message>>;
   #subscribing: Promise<void> | undefined;
   /** Whether messages of other processes arrive. */
   isSubscribed = false;
@@ -47,6 +48,7 @@ export class Topic<Message extends object = JsonObject> {
 
   constructor(parts: TopicParts) {
     this.#parts = parts;
+    this.#listeners = new FanOut(parts.onFailure);
   }
 
   /**
@@ -68,7 +70,7 @@ export class Topic<Message extends object = JsonObject> {
 
   /** Sends a message to the listeners of this process alone. */
   notify(message: Message): void {
-    for (const listener of [...this.#listeners]) listener.message(message);
+    this.#listeners.deliver((listener) => listener.message(message));
   }
 
   /** Calls a listener with every message. Messages of other processes come after `ready`. */
@@ -77,7 +79,7 @@ export class Topic<Message extends object = JsonObject> {
   }
 
   unsubscribe(listener: TopicListener<Message>): void {
-    this.#listeners.delete(listener);
+    this.#listeners.remove(listener);
   }
 
   /**
@@ -150,12 +152,12 @@ export class Topic<Message extends object = JsonObject> {
   }
 
   #onGap(): void {
-    for (const listener of [...this.#listeners]) listener.gap();
+    this.#listeners.deliver((listener) => listener.gap());
   }
 
   #receive({ [FROM]: from, ...message }: JsonObject): void {
     if (from !== undefined && from === this.#process) return;
     if (message[MISSED] === true) return this.#onGap();
-    for (const listener of [...this.#listeners]) listener.message(message as Message);
+    this.notify(message as Message);
   }
 }
