@@ -1,5 +1,6 @@
 // The audit log next to plain appends of the same lines: `node bench/middleware/audit.js` after a build. --quick takes a fifth of
 // the time.
+import { createHmac, createSecretKey } from 'node:crypto';
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ import { isMet } from '../budgets.js';
 import { interleaved } from '../numbers.js';
 
 const quick = process.argv.includes('--quick');
-const ROUNDS = quick ? 5 : 25;
+const ROUNDS = quick ? 3 : 15;
 const LINES = 10_000;
 /** Each of these costs the disk a write. */
 const SYNC_LINES = 500;
@@ -40,20 +41,35 @@ const call = {
 
 /**
  * Calls from several callers, each of which makes its next call when the last one is answered.
- * @param {number} count @param {object} [options] @param {object} [fileOptions]
+ * @param {number} count
+ * @param {{ callers?: number, options?: object, fileOptions?: object, sink?: object }} [how]
  */
-async function calls(count, options, fileOptions) {
+async function calls(count, { callers = CALLERS, options, fileOptions, sink } = {}) {
   const path = fresh();
-  const sink = auditFile({ path, secret, ...fileOptions });
-  const middleware = audit({ to: sink, ...options });
+  const to = sink ?? auditFile({ path, secret, ...fileOptions });
+  const middleware = audit({ to, ...options });
   const next = async () => ({ resultType: 'complete' });
   await middleware(call, next);
   const caller = async () => {
-    for (let n = 0; n < count / CALLERS; n++) await middleware(call, next);
+    for (let n = 0; n < count / callers; n++) await middleware(call, next);
   };
-  const ms = await timed(() => Promise.all(Array.from({ length: CALLERS }, caller)));
-  await sink.close?.();
+  const time = fileOptions?.sync ? waited : timed;
+  const ms = await time(() => Promise.all(Array.from({ length: callers }, caller)));
+  await to.close?.();
   return { perSecond: (count / ms) * 1000, path };
+}
+
+/** A sink that prints entries and appends them, without a chain, a head or a check of the file. */
+function plainSink() {
+  const fd = openSync(fresh(), 'a');
+  return {
+    write(entries) {
+      let text = '';
+      for (const entry of entries) text += `${JSON.stringify(entry)}\n`;
+      writeSync(fd, text);
+    },
+    close: () => closeSync(fd),
+  };
 }
 
 /** The sink alone, without the calls. @param {readonly object[]} entries @param {number} atOnce */
@@ -67,35 +83,46 @@ async function sinkAlone(entries, atOnce) {
   return { perSecond: (entries.length / ms) * 1000 };
 }
 
-/** @param {readonly object[]} entries @param {boolean} sync */
-async function appended(entries, sync) {
+/**
+ * Plain appends with so many lines in a write. `print` makes a line of an item.
+ * @template Item
+ * @param {readonly Item[]} items
+ * @param {{ atOnce: number, print: (item: Item) => string, sync?: boolean }} how
+ */
+async function appended(items, { atOnce, print, sync = false }) {
   const fd = openSync(fresh(), 'a');
-  const ms = await timed(() => {
-    for (const entry of entries) {
-      writeSync(fd, `${JSON.stringify(entry)}\n`);
+  const ms = await (sync ? waited : timed)(() => {
+    for (let n = 0; n < items.length; n += atOnce) {
+      let text = '';
+      for (const item of items.slice(n, n + atOnce)) text += `${print(item)}\n`;
+      writeSync(fd, text);
       if (sync) fdatasyncSync(fd);
     }
   });
   closeSync(fd);
-  return { perSecond: (entries.length / ms) * 1000 };
+  return { perSecond: (items.length / ms) * 1000 };
 }
 
-/** @param {readonly object[]} entries */
-async function appendedInBatches(entries) {
-  const fd = openSync(fresh(), 'a');
+/** Only the hashes that the chain needs: no log with a hash for each line can be faster. @param {readonly string[]} lines */
+async function hashed(lines) {
+  const key = createSecretKey(secret, 'utf8');
+  let last = '';
   const ms = await timed(() => {
-    for (let n = 0; n < entries.length; n += CALLERS) {
-      let text = '';
-      for (const entry of entries.slice(n, n + CALLERS)) text += `${JSON.stringify(entry)}\n`;
-      writeSync(fd, text);
-    }
+    for (const line of lines) last = createHmac('sha256', key).update(last).update(line).digest('base64url');
   });
-  closeSync(fd);
-  return { perSecond: (entries.length / ms) * 1000 };
+  return { perSecond: (lines.length / ms) * 1000 };
 }
 
-/** @param {() => unknown} work */
+/** The CPU time of some work in ms: other programs do not change it. @param {() => unknown} work */
 async function timed(work) {
+  const start = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1000;
+}
+
+/** The time of some work in ms, with the time in which it waits for the disk. @param {() => unknown} work */
+async function waited(work) {
   const start = performance.now();
   await work();
   return performance.now() - start;
@@ -108,20 +135,31 @@ const entries = lines.map((line) => {
   return entry;
 });
 const rate = ({ perSecond }) => ({ perSecond });
+const finished = (line) => line;
 /** @param {() => Promise<unknown>} verify */
 const verified = async (verify) => ({ perSecond: (LINES / (await timed(verify))) * 1000 });
 const { medians, ratio } = await interleaved(
   {
-    'plain appends, a write for each line': () => appended(entries, false),
-    'plain appends, a write for 50 lines': () => appendedInBatches(entries),
-    'auditFile, 50 entries at once': () => sinkAlone(entries, CALLERS),
-    'auditFile, one entry at a time': () => sinkAlone(entries, 1),
-    'calls through audit and auditFile': async () => rate(await calls(LINES)),
-    'calls through audit and auditFile, with `intent`': async () =>
-      rate(await calls(LINES, { intent: true })),
-    'plain appends, each one synced': () => appended(entries.slice(0, SYNC_LINES), true),
-    'calls through audit and auditFile, with `sync`': async () =>
-      rate(await calls(SYNC_LINES, {}, { sync: true })),
+    'finished lines appended, one in a write': () => appended(lines, { atOnce: 1, print: finished }),
+    'finished lines appended, 50 in a write': () => appended(lines, { atOnce: CALLERS, print: finished }),
+    'entries printed and appended, one in a write': () =>
+      appended(entries, { atOnce: 1, print: JSON.stringify }),
+    'entries printed and appended, 50 in a write': () =>
+      appended(entries, { atOnce: CALLERS, print: JSON.stringify }),
+    'only the hashes of the lines': () => hashed(lines),
+    'auditFile, one entry in a write': () => sinkAlone(entries, 1),
+    'auditFile, 50 entries in a write': () => sinkAlone(entries, CALLERS),
+    'calls of 50 callers, plain appends': async () => rate(await calls(LINES, { sink: plainSink() })),
+    'calls of 50 callers, auditFile': async () => rate(await calls(LINES)),
+    'calls of one caller, plain appends': async () =>
+      rate(await calls(LINES / 5, { callers: 1, sink: plainSink() })),
+    'calls of one caller, auditFile': async () => rate(await calls(LINES / 5, { callers: 1 })),
+    'calls of 50 callers, auditFile, with `intent`': async () =>
+      rate(await calls(LINES, { options: { intent: true } })),
+    'entries printed and appended, each one synced': () =>
+      appended(entries.slice(0, SYNC_LINES), { atOnce: 1, print: JSON.stringify, sync: true }),
+    'calls of 50 callers, auditFile, with `sync`': async () =>
+      rate(await calls(SYNC_LINES, { fileOptions: { sync: true } })),
     verifyAuditFile: () => verified(() => verifyAuditFile(path, { secret })),
     'verifyAudit, on every runtime': () => verified(() => verifyAudit(lines, { secret })),
   },
@@ -130,25 +168,43 @@ const { medians, ratio } = await interleaved(
 rmSync(folder, { recursive: true, force: true });
 
 const bytes = Math.round(lines.join('\n').length / LINES);
-console.log(`Lines of ${bytes} bytes, ${CALLERS} callers, median of ${ROUNDS} rounds`);
+console.log(
+  `Lines of ${bytes} bytes, ${CALLERS} callers, median of ${ROUNDS} rounds; for a second of CPU, and of time where sync waits for the disk`,
+);
 for (const [name, { perSecond }] of Object.entries(medians))
   console.log(`${name.padEnd(70)}${Math.round(perSecond).toLocaleString('en').padStart(10)} /s`);
+const callsOf = (who) => [`calls of ${who}, auditFile`, `calls of ${who}, plain appends`];
+const sinkOf = (count, other) => [`auditFile, ${count} in a write`, `${other} in a write`];
 const row = (what, [one, other], budget) => {
   const value = 100 * ratio('perSecond', one, other);
   return { what, value, unit: '%', better: 'more', ...(budget && { budget }) };
 };
-const plain = 'plain appends, a write for each line';
 const table = [
-  row('auditFile, of plain appends of the same entries', ['auditFile, 50 entries at once', plain], 50),
-  row('the same, one entry at a time', ['auditFile, one entry at a time', plain]),
-  row('the same with 50 plain entries in a write', [
-    'auditFile, 50 entries at once',
-    'plain appends, a write for 50 lines',
-  ]),
-  row('whole calls, of plain appends of their entries', ['calls through audit and auditFile', plain]),
+  row('calls of 50 callers, of the same calls with plain appends', callsOf('50 callers'), 50),
+  row('calls of one caller, of the same calls with plain appends', callsOf('one caller'), 50),
   row(
-    'whole calls with `sync`, of synced appends',
-    ['calls through audit and auditFile, with `sync`', 'plain appends, each one synced'],
+    'auditFile with 50 entries in a write, of printing and appending them',
+    sinkOf('50 entries', 'entries printed and appended, 50'),
+  ),
+  row(
+    'auditFile with one entry in a write, of printing and appending it',
+    sinkOf('one entry', 'entries printed and appended, one'),
+  ),
+  row(
+    'auditFile with 50 entries in a write, of appending finished lines',
+    sinkOf('50 entries', 'finished lines appended, 50'),
+  ),
+  row(
+    'auditFile with one entry in a write, of appending a finished line',
+    sinkOf('one entry', 'finished lines appended, one'),
+  ),
+  row('only the hashes, of appending 50 finished lines in a write', [
+    'only the hashes of the lines',
+    'finished lines appended, 50 in a write',
+  ]),
+  row(
+    'calls of 50 callers with `sync`, of synced appends',
+    ['calls of 50 callers, auditFile, with `sync`', 'entries printed and appended, each one synced'],
     50,
   ),
 ];

@@ -7,7 +7,7 @@ import { steadyCalls } from './calls.js';
 const SETTLE_MS = 500;
 const TIMEOUT_MS = 30_000;
 
-/** @typedef {{ name: string, server: string, way: string, hasResources?: boolean, limits?: object, dist?: string | undefined }} Contender */
+/** @typedef {{ name: string, server: string, way: string, hasResources?: boolean, limits?: object, streams?: number, dist?: string | undefined }} Contender */
 
 /** Starts a server and a process for its streams, and stops both afterwards. */
 export async function withStreams({ server: name, limits = {}, dist }, work) {
