@@ -3,10 +3,10 @@ import type { Socket } from 'node:net';
 import { createServer, resource } from 'fullmcp';
 import { serve } from 'fullmcp/node';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { modernExchange } from '../support/http/modern.js';
-import { head, printPost, rawSocket } from '../support/http/raw.js';
-import { initializeMessage, jsonHeaders } from '../support/http/sessions.js';
-import { until } from '../support/until.js';
+import { modernExchange } from '../../support/http/modern.js';
+import { head, printPost, rawSocket } from '../../support/http/raw.js';
+import { initializeMessage, jsonHeaders } from '../../support/http/sessions.js';
+import { until } from '../../support/until.js';
 
 // A thousand open streams of one server, half of them of each era.
 

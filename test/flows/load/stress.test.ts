@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Events, send } from '../support/http/http.js';
-import { modern, modernExchange } from '../support/http/modern.js';
-import { printPost, rawSocket } from '../support/http/raw.js';
-import { jsonHeaders, openSession, sessionClient } from '../support/http/sessions.js';
-import { until } from '../support/until.js';
+import { type Events, send } from '../../support/http/http.js';
+import { modern, modernExchange } from '../../support/http/modern.js';
+import { printPost, rawSocket } from '../../support/http/raw.js';
+import { jsonHeaders, openSession, sessionClient } from '../../support/http/sessions.js';
+import { until } from '../../support/until.js';
 
 // One server instance under load, in its own process, so that its heap can be measured.
 
@@ -16,7 +16,7 @@ let child: ChildProcess;
 let url: string;
 
 beforeAll(async () => {
-  const file = fileURLToPath(new URL('fixtures/stress-server.mjs', import.meta.url));
+  const file = fileURLToPath(new URL('../fixtures/stress-server.mjs', import.meta.url));
   child = fork(file, { execArgv: ['--expose-gc'] });
   const [ready] = (await once(child, 'message')) as [{ url: string }];
   url = ready.url;
