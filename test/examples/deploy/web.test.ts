@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import * as route from '../../examples/next/app/api/mcp/route.js';
-import worker from '../../examples/deploy/cloudflare/worker.js';
-import { expectMath, modern, post } from '../support/examples/wire.js';
+import worker from '../../../examples/deploy/cloudflare/worker.js';
+import * as route from '../../../examples/next/app/api/mcp/route.js';
+import { expectMath, modern, post } from '../../support/examples/wire.js';
 
 // Handlers for runtimes that pass a Request, called as those runtimes call them.
 
