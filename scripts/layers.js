@@ -103,6 +103,11 @@ export const LAYERS = {
     may: ['async', 'jsonrpc', 'protocol', 'state', 'server'],
     rooms: ['tasks/stored', 'tasks/running', 'tasks'],
   },
+  openapi: {
+    what: 'servers from OpenAPI documents: the document, its schemas, requests and replies',
+    may: ['async', 'jsonrpc', 'schema', 'protocol', 'oauth', 'server'],
+    rooms: ['document', 'schema', 'request', 'security', 'response', '.'],
+  },
   middleware: {
     what: 'parts that wrap the calls of servers, clients and single tools',
     may: ['async', 'jsonrpc', 'protocol', 'state', 'client'],
@@ -176,6 +181,7 @@ export const MAY_LOAD_NODE = [
   'auth.ts',
   'oauth.ts',
   'oauth-proxy.ts',
+  'openapi.ts',
 ];
 export const NODE_GLOBALS = [
   'process',
@@ -205,6 +211,7 @@ export const PACKAGE_HOMES = {
   '@opentelemetry/api': 'middleware/otel/',
   jose: 'oauth/',
   oauth4webapi: 'oauth/',
+  yaml: 'openapi/',
 };
 
 export const COMPARES_ORDER = 'protocol/tables/features.ts';

@@ -60,9 +60,10 @@ export function createSafeFetch(parts: SafeFetchParts): SafeFetch {
 
 function requestOf(
   checked: CheckedUrl,
-  { method = 'GET', headers, body }: SafeFetchInit,
+  init: SafeFetchInit,
   userAgent: string | undefined,
 ): Omit<HopRequest, 'signal'> {
+  const { method = 'GET', body } = init;
   const bytes =
     body === undefined || body === null || body instanceof Uint8Array
       ? (body ?? undefined)
@@ -70,7 +71,7 @@ function requestOf(
   return {
     ...checked,
     method: method.toUpperCase(),
-    headers: headersOf(headers, body, userAgent),
+    headers: headersOf(init, userAgent),
     body: bytes,
   };
 }

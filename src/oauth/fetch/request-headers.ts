@@ -28,11 +28,7 @@ const harmless: readonly string[] = [
 ];
 
 /** The headers of a request. The body gives the content type unless the caller does, as with `fetch`. */
-export function headersOf(
-  headers: SafeFetchInit['headers'],
-  body: SafeFetchInit['body'],
-  userAgent: string | undefined,
-): Headers {
+export function headersOf({ headers, body, cookie }: SafeFetchInit, userAgent: string | undefined): Headers {
   const all = new Headers(headers);
   for (const name of notForCallers) {
     if (all.has(name))
@@ -45,6 +41,7 @@ export function headersOf(
       all.set('content-type', 'application/x-www-form-urlencoded;charset=UTF-8');
     else if (typeof body === 'string') all.set('content-type', 'text/plain;charset=UTF-8');
   }
+  if (cookie !== undefined) all.set('cookie', cookie);
   // A compressed reply could be small on the wire and endless in memory.
   all.set('accept-encoding', 'identity');
   // Libraries on top of this fetch set their own name.

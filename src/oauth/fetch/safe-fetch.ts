@@ -15,6 +15,8 @@ export interface SafeFetchInit {
   readonly method?: string | undefined;
   /** All headers of the request, apart from `User-Agent` and those that belong to the connection. There are no ambient ones. */
   readonly headers?: Headers | Readonly<Record<string, string>> | undefined;
+  /** The cookies, as the value of the header `Cookie`. They are not sent to another origin. Default: none. */
+  readonly cookie?: string | undefined;
   /** The body. Default: none. */
   readonly body?: string | URLSearchParams | Uint8Array<ArrayBuffer> | null | undefined;
   /** Ends the request. */

@@ -1,0 +1,79 @@
+// Makes a tool of an operation.
+
+import { shorten } from '../protocol/encoding/shorten.js';
+import type { Described } from '../server/define/definition.js';
+import { type Tool, type ToolAnnotations, tool } from '../server/define/tool.js';
+import { ToolError } from '../server/results/tool-error.js';
+import { nameOf, type ReadOperation } from './document/operations.js';
+import type { References } from './document/references.js';
+import { type Api, type Callable, callOperation } from './exchange.js';
+import { inputSchema } from './request/arguments.js';
+import { valuesOf } from './request/build-request.js';
+import { checkedOutput, outputSchema } from './response/output-schema.js';
+import { type Trimming, toResult } from './response/read-reply.js';
+import type { Schemas } from './schema/schemas.js';
+
+/** The parts that the definitions of one document share. */
+export interface Workshop {
+  readonly api: Api;
+  readonly references: References;
+  readonly schemas: Schemas;
+}
+
+const MAX_TITLE = 100;
+
+/** Makes the tool that calls an operation. */
+export function makeTool(callable: Callable, trimming: Trimming, workshop: Workshop): Tool {
+  const { operation, request } = callable;
+  const { api, schemas } = workshop;
+  const where = nameOf(operation.method, operation.path);
+  const isTrimmed = trimming.pick.size > 0 || trimming.maxChars !== undefined;
+  const json = isTrimmed || api.settings.output === 'pass' ? undefined : outputSchema(operation, workshop);
+  return tool({
+    ...describe(operation, api.settings),
+    annotations: annotationsOf(operation),
+    input: inputSchema(request.args, schemas),
+    ...(json !== undefined && { output: checkedOutput(json, where) }),
+    run: async (input, ctx) => {
+      const reply = await callOperation(callable, valuesOf(input), { ctx, api });
+      if (json !== undefined && reply.kind !== 'json')
+        throw new ToolError(
+          `${where} succeeded with status ${reply.status}, but its reply is not the JSON that the API's document describes.`,
+        );
+      const result = toResult(reply, trimming, where);
+      // Without an output schema, clients expect structured content only if it is an object.
+      const isObject =
+        typeof result.structuredContent === 'object' && !Array.isArray(result.structuredContent);
+      return json !== undefined || (isObject && result.structuredContent !== null)
+        ? result
+        : { content: result.content };
+    },
+  }) as Tool;
+}
+
+/** The title, the description and the tags of an operation. */
+export function describe(
+  { summary, description, tags, deprecated }: ReadOperation,
+  { maxDescriptionChars, deprecated: handling }: Api['settings'],
+): Described {
+  const text = [deprecated && handling === 'mark' ? 'Deprecated.' : '', description ?? summary ?? '']
+    .join(' ')
+    .trim();
+  return {
+    ...(summary !== undefined && { title: shorten(summary, MAX_TITLE) }),
+    ...(text !== '' && { description: shorten(text, maxDescriptionChars) }),
+    ...(tags.length > 0 && { tags }),
+  };
+}
+
+/** RFC 9110, 9.2: what each method promises. A POST promises nothing. */
+function annotationsOf({ method }: ReadOperation): ToolAnnotations {
+  if (['get', 'head', 'options', 'trace'].includes(method)) return { readOnly: true, openWorld: true };
+  const isIdempotent = method === 'put' || method === 'delete';
+  return {
+    readOnly: false,
+    ...(method !== 'post' && { destructive: true }),
+    ...(isIdempotent && { idempotent: true }),
+    openWorld: true,
+  };
+}

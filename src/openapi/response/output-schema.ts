@@ -1,0 +1,91 @@
+// The schema of an operation's result, and the check of replies against it.
+
+import { isObject } from '../../jsonrpc/message.js';
+import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
+import { compileSchema } from '../../schema/compile.js';
+import type { JsonSchema } from '../../schema/document/plain-json.js';
+import { explain } from '../../schema/explain/explain.js';
+import type { StandardJsonSchema } from '../../schema/standard.js';
+import { ToolError } from '../../server/results/tool-error.js';
+import type { ReadOperation } from '../document/operations.js';
+import type { Json, References } from '../document/references.js';
+import { essenceOf, isJsonType } from '../request/body.js';
+import type { Schemas } from '../schema/schemas.js';
+
+/** The media types of the successful replies of an operation, for the header `Accept`. */
+export function acceptOf(operation: ReadOperation, references: References): string {
+  const types = successes(operation, references).flatMap(({ content }) =>
+    isObject(content) ? Object.keys(content) : [],
+  );
+  const json = types.find((type) => isJsonType(essenceOf(type)));
+  const first = json ?? types.find((type) => !/[^\x20-\x7e]/.test(type)) ?? 'application/json';
+  return first === '*/*' ? first : `${essenceOf(first)}, */*;q=0.5`;
+}
+
+/**
+ * The schema of the result: that of all successful replies. Undefined if one of them has no schema or is not JSON, because every result
+ * of a tool with an output schema must fit it.
+ */
+export function outputSchema(
+  operation: ReadOperation,
+  { references, schemas }: { readonly references: References; readonly schemas: Schemas },
+): JsonSchema | undefined {
+  const all = successes(operation, references).map(({ content }) => jsonSchemaOf(content, references));
+  if (operation.method === 'head' || all.length === 0 || all.includes(undefined)) return undefined;
+  const distinct = new Map(all.map((schema) => [schemas.resolve(schema), schema]));
+  const [target] = distinct.keys();
+  if (distinct.size === 1 && isObject(target) && Object.keys(target).length === 0) return undefined;
+  return schemas.build('output', (convert) => {
+    if (distinct.size > 1) return { anyOf: [...distinct.values()].map(convert) };
+    const schema = convert(target);
+    if (typeof schema === 'boolean') return {};
+    return schema['type'] === undefined && isObject(target) && isObjectUnion(target, schemas)
+      ? { ...schema, type: 'object' }
+      : schema;
+  });
+}
+
+function successes({ raw }: ReadOperation, references: References): readonly Json[] {
+  const responses = isObject(raw['responses']) ? raw['responses'] : {};
+  return Object.entries(responses)
+    .filter(([status]) => /^2(\d\d|XX)$/i.test(status))
+    .map(([status, response]) => references.object(response, `the response ${status}`));
+}
+
+function jsonSchemaOf(content: unknown, references: References): unknown {
+  if (!isObject(content)) return undefined;
+  const types = Object.keys(content);
+  const json = types.find((type) => isJsonType(essenceOf(type)));
+  return json === undefined ? undefined : references.object(content[json], 'a response')['schema'];
+}
+
+/** Older clients need `type: "object"` at the root, which a combination of objects lacks. */
+function isObjectUnion({ allOf, properties }: Json, schemas: Schemas): boolean {
+  if (isObject(properties)) return true;
+  return (
+    Array.isArray(allOf) &&
+    allOf.some((part) => (schemas.resolve(part) as Json | null)?.['type'] === 'object')
+  );
+}
+
+/** The schema for `output` of a tool. A reply that does not fit is an error that the model can read. */
+export function checkedOutput(json: JsonSchema, where: string): StandardJsonSchema<unknown> {
+  let compiled: CompiledSchema | undefined;
+  function validate(value: unknown): { readonly value: unknown } {
+    // Compiled with the first call: few of the operations of a large document are ever called.
+    compiled ??= compileSchema(json, { io: 'output' });
+    const result = compiled.validate(value);
+    if ('then' in result || result.ok) return { value };
+    throw new ToolError(
+      `${where} succeeded, but its reply does not fit the schema in the API's document. ${explain(result.issues, compiled, value)}`,
+    );
+  }
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'openapi',
+      validate,
+      jsonSchema: { input: () => json, output: () => json },
+    },
+  };
+}

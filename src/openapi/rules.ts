@@ -1,0 +1,98 @@
+// The rules that decide what an operation becomes.
+
+import { checkOptions, type KeysOf } from '../protocol/checks/known-keys.js';
+import { checkCounts } from '../protocol/checks/number-options.js';
+import { matchesPattern } from '../server/policy/patterns.js';
+import type { OpenAPIOperation } from './document/operations.js';
+import type { Trimming } from './response/read-reply.js';
+import { fieldTree } from './response/trim.js';
+
+/** A rule for the operations that all its conditions match. In patterns, `*` stands for any characters. */
+export interface OpenAPIRule {
+  /** The methods of the operations, such as `GET`. Default: any. */
+  readonly methods?: readonly string[];
+  /** A pattern for the path, such as `/admin/*`. Default: any. */
+  readonly path?: string;
+  /** Tags, of which the operation must have at least one. Default: any. */
+  readonly tags?: readonly string[];
+  /** A pattern for the `operationId`. Default: any, and operations without one. */
+  readonly operationId?: string;
+  /** Whether the operation is deprecated. Default: either. */
+  readonly deprecated?: boolean;
+  /** Decides in addition to the other conditions. */
+  readonly when?: (operation: OpenAPIOperation) => boolean;
+  /**
+   * What the operation becomes. A `resource` needs the method GET; with parameters it is a template. `nothing` leaves it out. Default:
+   * `tool`.
+   */
+  readonly as?: 'tool' | 'resource' | 'nothing';
+  /** The fields of JSON replies to keep, such as `total` or `items.id`. The tool then has no output schema. Default: all. */
+  readonly pick?: readonly string[];
+  /** The characters of a reply; a longer one is cut. The tool then has no output schema. Default: no limit. */
+  readonly maxChars?: number;
+}
+
+const ruleKeys: KeysOf<OpenAPIRule> = {
+  methods: true,
+  path: true,
+  tags: true,
+  operationId: true,
+  deprecated: true,
+  when: true,
+  as: true,
+  pick: true,
+  maxChars: true,
+};
+
+const kinds = ['tool', 'resource', 'nothing'];
+
+/** What a rule makes of an operation. */
+export interface Decision {
+  readonly as: 'tool' | 'resource' | 'nothing';
+  readonly trimming: Trimming;
+}
+
+/** A rule that was checked. */
+export interface Rule extends Decision {
+  readonly matches: (operation: OpenAPIOperation) => boolean;
+}
+
+const usual: Decision = { as: 'tool', trimming: { pick: new Map(), maxChars: undefined } };
+
+/** Checks the rules. */
+export function readRules(rules: readonly OpenAPIRule[]): readonly Rule[] {
+  return rules.map((rule, at) => {
+    checkOptions(`rules[${at}] of fromOpenAPI`, rule, ruleKeys, {
+      method: 'methods',
+      tag: 'tags',
+      type: 'as',
+      mcpType: 'as',
+    });
+    const { as = 'tool', pick = [], maxChars } = rule;
+    if (!kinds.includes(as)) throw new TypeError(`rules[${at}].as must be one of ${kinds.join(', ')}.`);
+    checkCounts(`rules[${at}]`, { maxChars });
+    return {
+      as,
+      trimming: { pick: fieldTree(pick), maxChars },
+      matches: (operation) => matches(rule, operation),
+    };
+  });
+}
+
+/** The decision of the first rule that matches. */
+export function decide(rules: readonly Rule[], operation: OpenAPIOperation): Decision {
+  return rules.find((rule) => rule.matches(operation)) ?? usual;
+}
+
+function matches(rule: OpenAPIRule, operation: OpenAPIOperation): boolean {
+  const { methods, path, tags, operationId, deprecated, when } = rule;
+  return (
+    (methods === undefined || methods.some((method) => method.toLowerCase() === operation.method)) &&
+    (path === undefined || matchesPattern(path, operation.path)) &&
+    (tags === undefined || tags.some((tag) => operation.tags.includes(tag))) &&
+    (operationId === undefined ||
+      (operation.operationId !== undefined && matchesPattern(operationId, operation.operationId))) &&
+    (deprecated === undefined || deprecated === operation.deprecated) &&
+    (when === undefined || when(operation) === true)
+  );
+}
