@@ -3,6 +3,7 @@
 import { lazySafeFetch } from './adapters/node/fetch/lazy-safe-fetch.js';
 import { type FromOpenAPI, makeFromOpenAPI } from './openapi/from-openapi.js';
 
+export type { SafeFetch, SafeFetchInit } from './oauth/fetch/safe-fetch.js';
 export { OpenAPIError } from './openapi/document/openapi-error.js';
 export type { OpenAPIOperation } from './openapi/document/operations.js';
 export type { FromOpenAPI, OpenAPIDefinitions } from './openapi/from-openapi.js';

@@ -34,7 +34,8 @@ type Encode = (text: string) => string;
 
 /** Prints the value of a parameter in a path. */
 export function inPath(style: Style, given: unknown): string {
-  const { name, explode } = style;
+  const { explode } = style;
+  const name = encodeText(style.name);
   const value = prepare(style, given);
   const encode: Encode = style.allowReserved ? encodeReserved : encodeText;
   const separator = (exploded: string): string => (explode ? exploded : ',');
@@ -55,7 +56,17 @@ export function inQuery(style: Style, given: unknown): readonly string[] {
   if (explode && Array.isArray(value)) return value.map((item) => `${name}=${encode(print(item))}`);
   if (explode && isObject(value))
     return entriesOf(value).map(([key, item]) => `${encodeText(key)}=${encode(print(item))}`);
-  const separator = { spaceDelimited: '%20', pipeDelimited: '%7C' }[style.style] ?? ',';
+  const delimiter = { spaceDelimited: ' ', pipeDelimited: '|' }[style.style];
+  const parts = isObject(value) ? Object.values(value) : [value].flat();
+  if (
+    delimiter !== undefined &&
+    typeof value === 'object' &&
+    parts.some((part) => print(part).includes(delimiter))
+  )
+    throw new ToolError(
+      `The values of ${quote(style.name, 60)} cannot contain ${quote(delimiter, 1)}, which separates them.`,
+    );
+  const separator = delimiter === undefined ? ',' : encodeURIComponent(delimiter);
   return [`${name}=${join(value, separator, { explode: false, encode })}`];
 }
 

@@ -19,7 +19,14 @@ import type { DraftRequest } from '../request/build-request.js';
 import { checkHeader, encodeText } from '../request/styles.js';
 
 /** The value of a key or token, or the name and the password for the scheme `basic`. */
-export type OpenAPICredential = string | { readonly username: string; readonly password: string };
+export type OpenAPICredential =
+  | string
+  | {
+      /** The name of the user. */
+      readonly username: string;
+      /** The password of the user. */
+      readonly password: string;
+    };
 
 /** Returns the credentials for a call; undefined if there are none for its caller. */
 export type OpenAPICredentialSource = (

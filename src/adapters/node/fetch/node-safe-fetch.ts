@@ -67,7 +67,13 @@ function exchange(request: HopRequest, connect: () => Socket): Promise<HopReply>
       agent: new OneConnection(connect),
       method,
       path: `${url.pathname}${url.search}`,
-      headers: { host: url.host, ...Object.fromEntries(headers), connection: 'close' },
+      headers: {
+        host: url.host,
+        ...Object.fromEntries(headers),
+        // For some methods, Node sends a body without its length, which servers read as another request.
+        ...(body !== undefined && { 'content-length': body.length }),
+        connection: 'close',
+      },
       maxHeaderSize: MAX_HEADER_BYTES,
       insecureHTTPParser: false,
       setHost: false,
