@@ -8,7 +8,7 @@ import type { Tool } from '../server/define/tool.js';
 import { OpenAPIError } from './document/openapi-error.js';
 import { type ReadOperation, readOperations, stringOf } from './document/operations.js';
 import { readDocument } from './document/read-document.js';
-import { References } from './document/references.js';
+import { DocumentReferences } from './document/references.js';
 import type { Callable } from './exchange.js';
 import { makeResource } from './make-resource.js';
 import { makeTool, type Workshop } from './make-tool.js';
@@ -64,7 +64,7 @@ export function makeFromOpenAPI(runtime: OpenAPIRuntime): FromOpenAPI {
   ): Promise<OpenAPIDefinitions<T, R>> {
     const settings = readOptions(options);
     const { root } = await readDocument(document, settings.maxDocumentChars);
-    const references = new References(root);
+    const references = new DocumentReferences(root);
     const privateHosts = settings.baseUrl === undefined ? [] : [readBaseUrl(settings.baseUrl).origin];
     const workshop: Workshop = {
       references,

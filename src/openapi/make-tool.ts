@@ -5,7 +5,7 @@ import type { Described } from '../server/define/definition.js';
 import { type Tool, type ToolAnnotations, tool } from '../server/define/tool.js';
 import { ToolError } from '../server/results/tool-error.js';
 import { nameOf, type ReadOperation } from './document/operations.js';
-import type { References } from './document/references.js';
+import type { DocumentReferences } from './document/references.js';
 import { type Api, type Callable, callOperation } from './exchange.js';
 import { inputSchema } from './request/arguments.js';
 import { valuesOf } from './request/build-request.js';
@@ -16,7 +16,7 @@ import type { Schemas } from './schema/schemas.js';
 /** The parts that the definitions of one document share. */
 export interface Workshop {
   readonly api: Api;
-  readonly references: References;
+  readonly references: DocumentReferences;
   readonly schemas: Schemas;
 }
 

@@ -22,7 +22,7 @@ export interface OpenAPIRule {
   /** Decides in addition to the other conditions. */
   readonly when?: (operation: OpenAPIOperation) => boolean;
   /**
-   * What the operation becomes. A `resource` needs the method GET; with parameters it is a template. `nothing` leaves it out. Default:
+   * The kind of definition that the operation becomes. A `resource` needs the method GET; with parameters it is a template. `nothing` leaves it out. Default:
    * `tool`.
    */
   readonly as?: 'tool' | 'resource' | 'nothing';
@@ -46,7 +46,7 @@ const ruleKeys: KeysOf<OpenAPIRule> = {
 
 const kinds = ['tool', 'resource', 'nothing'];
 
-/** What a rule makes of an operation. */
+/** The outcome of a rule for an operation. */
 export interface Decision {
   readonly as: 'tool' | 'resource' | 'nothing';
   readonly trimming: Trimming;

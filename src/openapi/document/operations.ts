@@ -2,7 +2,7 @@
 
 import { isObject } from '../../jsonrpc/message.js';
 import { OpenAPIError } from './openapi-error.js';
-import type { Json, References } from './references.js';
+import type { DocumentReferences, Json } from './references.js';
 
 /** An operation, for the functions and rules that choose among operations. */
 export interface OpenAPIOperation {
@@ -45,7 +45,7 @@ export interface ReadOperation extends OpenAPIOperation {
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
 /** Reads the operations one by one, so that a caller can stop at a limit. */
-export function* readOperations(root: Json, references: References): Generator<ReadOperation, void> {
+export function* readOperations(root: Json, references: DocumentReferences): Generator<ReadOperation, void> {
   const paths = root['paths'] ?? {};
   if (!isObject(paths)) throw new OpenAPIError('"paths" must be an object.');
   for (const [path, value] of Object.entries(paths)) {
@@ -101,7 +101,7 @@ export function hasDotSegment(path: string): boolean {
 /** The parameters of the operation replace those of its path. They are sorted, so that their order in the document has no effect. */
 function readParameters(
   list: readonly unknown[],
-  { references, where }: { readonly references: References; readonly where: string },
+  { references, where }: { readonly references: DocumentReferences; readonly where: string },
 ): readonly Parameter[] {
   const found = new Map<string, Parameter>();
   for (const entry of list) {

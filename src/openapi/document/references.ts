@@ -9,7 +9,7 @@ import { OpenAPIError } from './openapi-error.js';
 export type Json = Readonly<Record<string, unknown>>;
 
 /** The target of a reference. */
-export interface Target {
+export interface ReferenceTarget {
   /** The JSON Pointer of the target, decoded. */
   readonly pointer: string;
   readonly value: unknown;
@@ -18,7 +18,7 @@ export interface Target {
 const MAX_HOPS = 100;
 
 /** The references of one document. */
-export class References {
+export class DocumentReferences {
   readonly #root: Json;
 
   constructor(root: Json) {
@@ -35,8 +35,8 @@ export class References {
   }
 
   /** The end of a chain of references. Its pointer is empty if the value is not a reference. */
-  end(value: unknown, where: string): Target {
-    let target: Target = { pointer: '', value };
+  end(value: unknown, where: string): ReferenceTarget {
+    let target: ReferenceTarget = { pointer: '', value };
     for (let hops = 0; isObject(target.value) && typeof target.value['$ref'] === 'string'; hops++) {
       if (hops === MAX_HOPS)
         throw new OpenAPIError(
@@ -52,7 +52,7 @@ export class References {
     return followPointer(this.#root, pointer);
   }
 
-  #follow(ref: string, where: string): Target {
+  #follow(ref: string, where: string): ReferenceTarget {
     if (!ref.startsWith('#'))
       throw new OpenAPIError(
         `The reference ${quote(ref, 200)} at ${where} is to another document, and references are never fetched. Bundle the documents into one first.`,

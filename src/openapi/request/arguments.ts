@@ -4,7 +4,7 @@ import { isObject } from '../../jsonrpc/message.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import type { JsonSchema } from '../../schema/document/plain-json.js';
 import { type Place, places, type ReadOperation, stringOf } from '../document/operations.js';
-import type { References } from '../document/references.js';
+import type { DocumentReferences } from '../document/references.js';
 import { uniqueNames } from '../schema/names.js';
 import type { Convert, Schemas } from '../schema/schemas.js';
 import type { BodyField, BodyPlan } from './body.js';
@@ -42,7 +42,7 @@ const IGNORED_HEADERS = [
 ];
 
 interface Planning {
-  readonly references: References;
+  readonly references: DocumentReferences;
   readonly schemas: Schemas;
   readonly body: BodyPlan | undefined;
   readonly maxDescriptionChars: number;

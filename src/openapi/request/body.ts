@@ -3,7 +3,7 @@
 import { isObject } from '../../jsonrpc/message.js';
 import { OpenAPIError } from '../document/openapi-error.js';
 import { nameOf, type ReadOperation, stringOf } from '../document/operations.js';
-import type { Json, References } from '../document/references.js';
+import type { DocumentReferences, Json } from '../document/references.js';
 import type { Schemas } from '../schema/schemas.js';
 import { bytesOf, type Field, mediaTypeOf, printMultipart } from './multipart.js';
 import { inQuery, print, type Style, styleOf } from './styles.js';
@@ -42,7 +42,7 @@ export function planBody(
     references,
     schemas,
     contentTypes,
-  }: { references: References; schemas: Schemas; contentTypes: readonly string[] },
+  }: { references: DocumentReferences; schemas: Schemas; contentTypes: readonly string[] },
 ): BodyPlan | undefined {
   const where = `the request body of ${nameOf(operation.method, operation.path)}`;
   if (operation.raw['requestBody'] === undefined) return undefined;
@@ -118,7 +118,7 @@ function fieldsOf(
     schemas,
     kind,
     references,
-  }: { media: Json; schemas: Schemas; kind: BodyKind; references: References },
+  }: { media: Json; schemas: Schemas; kind: BodyKind; references: DocumentReferences },
 ): ReadonlyMap<string, BodyField> {
   const fields = new Map<string, BodyField>();
   if (!isObject(target) || !isObject(target['properties']) || !['json', 'form', 'multipart'].includes(kind))

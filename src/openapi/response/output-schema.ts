@@ -8,12 +8,12 @@ import { explain } from '../../schema/explain/explain.js';
 import type { StandardJsonSchema } from '../../schema/standard.js';
 import { ToolError } from '../../server/results/tool-error.js';
 import type { ReadOperation } from '../document/operations.js';
-import type { Json, References } from '../document/references.js';
+import type { DocumentReferences, Json } from '../document/references.js';
 import { essenceOf, isJsonType } from '../request/body.js';
 import type { Schemas } from '../schema/schemas.js';
 
 /** The media types of the successful replies of an operation, for the header `Accept`. */
-export function acceptOf(operation: ReadOperation, references: References): string {
+export function acceptOf(operation: ReadOperation, references: DocumentReferences): string {
   const types = successes(operation, references).flatMap(({ content }) =>
     isObject(content) ? Object.keys(content) : [],
   );
@@ -28,7 +28,7 @@ export function acceptOf(operation: ReadOperation, references: References): stri
  */
 export function outputSchema(
   operation: ReadOperation,
-  { references, schemas }: { readonly references: References; readonly schemas: Schemas },
+  { references, schemas }: { readonly references: DocumentReferences; readonly schemas: Schemas },
 ): JsonSchema | undefined {
   const all = successes(operation, references).map(({ content }) => jsonSchemaOf(content, references));
   if (operation.method === 'head' || all.length === 0 || all.includes(undefined)) return undefined;
@@ -45,14 +45,14 @@ export function outputSchema(
   });
 }
 
-function successes({ raw }: ReadOperation, references: References): readonly Json[] {
+function successes({ raw }: ReadOperation, references: DocumentReferences): readonly Json[] {
   const responses = isObject(raw['responses']) ? raw['responses'] : {};
   return Object.entries(responses)
     .filter(([status]) => /^2(\d\d|XX)$/i.test(status))
     .map(([status, response]) => references.object(response, `the response ${status}`));
 }
 
-function jsonSchemaOf(content: unknown, references: References): unknown {
+function jsonSchemaOf(content: unknown, references: DocumentReferences): unknown {
   if (!isObject(content)) return undefined;
   const types = Object.keys(content);
   const json = types.find((type) => isJsonType(essenceOf(type)));

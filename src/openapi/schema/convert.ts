@@ -1,8 +1,9 @@
-// Converts the schemas of a document to JSON Schema 2020-12. Whatever is wrong in them is left out, since the API checks its own
+// Converts the schemas of a document to JSON Schema 2020-12. Keywords with a mistake are left out, since the API checks its own
 // requests: one wrong pattern among thousands of schemas should not stop a server.
 
 import { isObject } from '../../jsonrpc/message.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
+import type { SchemaDirection } from '../../schema/check/compiled-schema.js';
 import { typeBits } from '../../schema/document/json-types.js';
 import { keywords, shapeProblem } from '../../schema/document/keywords.js';
 import { unicodePattern } from '../../schema/document/pattern.js';
@@ -11,12 +12,10 @@ import { isSlowPattern } from '../../schema/document/slow-pattern.js';
 import type { Json } from '../document/references.js';
 import { branchesOf } from './discriminator.js';
 
-/** `input` is what clients send, without `readOnly` properties; `output` is what they get, without `writeOnly` ones. */
-export type Direction = 'input' | 'output';
-
 /** The conversion of one schema. */
 export interface Conversion {
-  readonly direction: Direction;
+  /** `input` is without `readOnly` properties, `output` without `writeOnly` ones. */
+  readonly direction: SchemaDirection;
   readonly maxDescriptionChars: number;
   /** The levels below which a schema is only outlined. */
   readonly maxDepth: number;
@@ -32,7 +31,7 @@ const MAX_SCHEMAS = 3000;
 const MAX_VALUE_CHARS = 200;
 const MAX_PATTERN_CHARS = 1000;
 const ANNOTATIONS = ['contentEncoding', 'contentMediaType', 'deprecated'];
-/** Keywords that are no part of 2020-12, that name other schemas, or that are read together with another keyword. */
+/** Keywords that 2020-12 does not have, that name other schemas, or that are read together with another keyword. */
 const SKIPPED = ['additionalItems', 'dependencies', 'definitions', '$defs', 'required'];
 
 /** Converts a schema and those inside of it. */
@@ -47,7 +46,7 @@ export function convertSchema(raw: unknown, conversion: Conversion, depth = 0): 
   return raw['nullable'] === true ? orNull(converted) : converted;
 }
 
-/** What remains of a schema that is too large: any value of its type. */
+/** The rest of a schema that is too large: any value of its type. */
 export function outline(raw: unknown): JsonSchema {
   const type = isObject(raw) ? typesOf(raw['type']) : undefined;
   return { ...(type !== undefined && { type }), description: 'Shortened: see the documentation of the API.' };

@@ -7,7 +7,7 @@ const MAX_LENGTH = 64;
 /** The characters of a wish that are read. */
 const MAX_WISH = 300;
 
-/** Eight characters that stand for a text. */
+/** Eight characters that stand for a string. */
 export function digest(text: string): string {
   const bytes = sha256(new TextEncoder().encode(text)).subarray(0, 4);
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

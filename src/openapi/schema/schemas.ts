@@ -1,8 +1,9 @@
 // The schemas of one document: each is converted once, and shared by the definitions that mention it.
 
+import type { SchemaDirection } from '../../schema/check/compiled-schema.js';
 import type { JsonSchema } from '../../schema/document/plain-json.js';
-import type { Json, References } from '../document/references.js';
-import { type Conversion, convertSchema, type Direction, isHidden, outline } from './convert.js';
+import type { DocumentReferences, Json } from '../document/references.js';
+import { type Conversion, convertSchema, isHidden, outline } from './convert.js';
 import { digest } from './names.js';
 
 /** A schema that others refer to. */
@@ -26,11 +27,11 @@ const DEPTHS = [24, 8, 5, 4, 3, 2, 1];
 
 /** The schemas of a document. */
 export class Schemas {
-  readonly #references: References;
+  readonly #references: DocumentReferences;
   readonly #limits: SchemaLimits;
   readonly #definitions = { input: new Map<string, Definition>(), output: new Map<string, Definition>() };
 
-  constructor(references: References, limits: SchemaLimits) {
+  constructor(references: DocumentReferences, limits: SchemaLimits) {
     this.#references = references;
     this.#limits = limits;
   }
@@ -40,7 +41,7 @@ export class Schemas {
     return this.#references.end(raw, 'a schema').value;
   }
 
-  isHidden(raw: unknown, direction: Direction): boolean {
+  isHidden(raw: unknown, direction: SchemaDirection): boolean {
     return isHidden(raw, { direction, resolve: (schema) => this.resolve(schema) });
   }
 
@@ -48,7 +49,7 @@ export class Schemas {
    * Builds a schema, and adds what it refers to as `$defs`. If it has more characters than allowed, its deeper levels are only outlined,
    * and so are the definitions that do not fit.
    */
-  build(direction: Direction, build: (convert: Convert) => JsonSchema): JsonSchema {
+  build(direction: SchemaDirection, build: (convert: Convert) => JsonSchema): JsonSchema {
     for (const maxDepth of DEPTHS) {
       const { convert, refs } = this.#converter(direction, maxDepth);
       const json = build(convert);
@@ -65,7 +66,7 @@ export class Schemas {
       refs,
       direction,
       length,
-    }: { readonly refs: ReadonlySet<string>; readonly direction: Direction; readonly length: number },
+    }: { readonly refs: ReadonlySet<string>; readonly direction: SchemaDirection; readonly length: number },
   ): JsonSchema {
     // A loop over a set also visits what is added to it meanwhile: the nearest definitions come first.
     const pointers = new Set(refs);
@@ -82,7 +83,7 @@ export class Schemas {
     return entries.length === 0 ? json : { ...json, $defs: Object.fromEntries(entries) };
   }
 
-  #definition(pointer: string, direction: Direction): Definition {
+  #definition(pointer: string, direction: SchemaDirection): Definition {
     const known = this.#definitions[direction].get(pointer);
     if (known !== undefined) return known;
     const { convert, refs } = this.#converter(direction, DEPTHS[0] as number);
@@ -94,7 +95,7 @@ export class Schemas {
   }
 
   #converter(
-    direction: Direction,
+    direction: SchemaDirection,
     maxDepth: number,
   ): { readonly convert: Convert; readonly refs: Set<string> } {
     const refs = new Set<string>();

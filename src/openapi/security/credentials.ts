@@ -14,7 +14,7 @@ import {
   type ReadOperation,
   stringOf,
 } from '../document/operations.js';
-import type { Json, References } from '../document/references.js';
+import type { DocumentReferences, Json } from '../document/references.js';
 import type { DraftRequest } from '../request/build-request.js';
 import { checkHeader, encodeText } from '../request/styles.js';
 
@@ -47,7 +47,7 @@ interface Scheme {
 export class Security {
   readonly #schemes = new Map<string, Scheme>();
 
-  constructor(root: Json, references: References, credentials: OpenAPICredentials) {
+  constructor(root: Json, references: DocumentReferences, credentials: OpenAPICredentials) {
     const components = isObject(root['components']) ? root['components'] : {};
     const schemes = isObject(components['securitySchemes']) ? components['securitySchemes'] : {};
     for (const [name, value] of Object.entries(schemes)) {

@@ -4,10 +4,10 @@ import { buffer } from 'node:stream/consumers';
 import { createServer } from 'fullmcp';
 import { fromOpenAPI } from 'fullmcp/openapi';
 import { afterAll, expect, test } from 'vitest';
-import { inProcessClient } from '../../support/in-process-client.js';
-import { differences } from '../../support/openapi/decode.js';
-import { credentials, type Expectation, generateDocument } from '../../support/openapi/generate.js';
-import { Random } from '../../support/openapi/random.js';
+import { inProcessClient } from '../support/in-process-client.js';
+import { differences } from './support/decode.js';
+import { credentials, type Expectation, generateDocument } from './support/generate.js';
+import { Random } from './support/random.js';
 
 // A server whose expectations are made from the document, and not by the code that makes the requests.
 

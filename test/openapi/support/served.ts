@@ -1,7 +1,7 @@
 import { createServer } from 'fullmcp';
 import { fromOpenAPI, type OpenAPIOptions } from 'fullmcp/openapi';
 import type { Client } from '../../../src/client/model/client.js';
-import { inProcessClient } from '../in-process-client.js';
+import { inProcessClient } from '../../support/in-process-client.js';
 
 /** A document with these paths. */
 export function documentOf(paths: object, more: object = {}): Record<string, unknown> {

@@ -3,7 +3,7 @@ import type { Expectation, WireParameter } from './generate.js';
 
 // Reads a request back by the styles that the document declares. Written from the specification, without the code under test.
 
-/** What a request has, compared with what it should have: the differences. */
+/** The differences between a request and the one that was expected. */
 export async function differences(
   { path, parameters, body, credential }: Expectation,
   request: IncomingMessage,

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { build, run } from '../support/examples/program.js';
+import { build, run } from '../../support/examples/program.js';
 
 beforeAll(build, 120_000);
 
@@ -8,8 +8,8 @@ test('the server that is made from an OpenAPI document calls its API, and its pr
   const lines: string[] = [];
   for (let line = await program.line(); line !== undefined; line = await program.line()) lines.push(line);
   expect(lines).toEqual([
-    'tool changeOrder {"readOnlyHint":false,"destructiveHint":true,"openWorldHint":true}',
     'tool listOrders {"readOnlyHint":true,"openWorldHint":true}',
+    'tool changeOrder {"readOnlyHint":false,"destructiveHint":true,"openWorldHint":true}',
     'template api://shop/orders/{id}',
     'open {"items":[{"id":1,"status":"open"}],"total":2}',
     'changed {"id":1,"status":"paid"}',

@@ -1,8 +1,8 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { clientOf, documentOf, textOf } from '../../support/openapi/served.js';
-import { startUpstream } from '../../support/openapi/upstream.js';
+import { clientOf, documentOf, textOf } from './support/served.js';
+import { startUpstream } from './support/upstream.js';
 
 const ok = { 200: { description: '', content: { 'application/json': { schema: { type: 'object' } } } } };
 const any = { 200: { description: '' } };
@@ -195,7 +195,7 @@ test('a redirect to another origin carries no credentials, and one of a POST is 
 });
 
 test('cookies and keys are not sent to another origin that may be requested', async () => {
-  const { createSafeFetch } = await import('../../../src/oauth/fetch/create-safe-fetch.js');
+  const { createSafeFetch } = await import('../../src/oauth/fetch/create-safe-fetch.js');
   const sent: [string, string | null, string | null][] = [];
   const fetch = createSafeFetch({
     userAgent: 'test',

@@ -1,7 +1,7 @@
 import { createServer } from 'fullmcp';
 import { fromOpenAPI } from 'fullmcp/openapi';
 import { expect, test } from 'vitest';
-import { clientOf, documentOf } from '../../support/openapi/served.js';
+import { clientOf, documentOf } from './support/served.js';
 
 const baseUrl = 'https://api.example.com';
 

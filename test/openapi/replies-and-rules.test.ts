@@ -1,7 +1,7 @@
 import { fromOpenAPI } from 'fullmcp/openapi';
 import { expect, test } from 'vitest';
-import { clientOf, documentOf, textOf } from '../../support/openapi/served.js';
-import { startUpstream } from '../../support/openapi/upstream.js';
+import { clientOf, documentOf, textOf } from './support/served.js';
+import { startUpstream } from './support/upstream.js';
 
 const baseUrl = 'https://api.example.com';
 const json = (schema: object): object => ({

@@ -1,6 +1,6 @@
 import { fromOpenAPI, OpenAPIError } from 'fullmcp/openapi';
 import { expect, test } from 'vitest';
-import { documentOf } from '../../support/openapi/served.js';
+import { documentOf } from './support/served.js';
 
 const baseUrl = 'https://api.example.com';
 const get = { operationId: 'list', responses: {} };

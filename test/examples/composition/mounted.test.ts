@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { callTool, expectMath, statusForHost } from '../support/examples/wire.js';
+import { callTool, expectMath, statusForHost } from '../../support/examples/wire.js';
 
 // Runs each example unchanged, on a port of its own.
 
@@ -11,16 +11,16 @@ interface Mounted {
 
 const examples: Record<string, () => Promise<Mounted>> = {
   async express() {
-    const { listening, close } = await import('../../examples/express/server.js');
+    const { listening, close } = await import('../../../examples/express/server.js');
     await new Promise((resolve) => listening.once('listening', resolve));
     return { url: urlOf(listening.address() as AddressInfo), close };
   },
   async fastify() {
-    const { app, url } = await import('../../examples/fastify/server.js');
+    const { app, url } = await import('../../../examples/fastify/server.js');
     return { url: `${url}/mcp`, close: () => app.close() };
   },
   async hono() {
-    const { listening } = await import('../../examples/hono/server.js');
+    const { listening } = await import('../../../examples/hono/server.js');
     if (!listening.listening) await new Promise((resolve) => listening.once('listening', resolve));
     const close = (): Promise<void> => new Promise((resolve) => listening.close(() => resolve()));
     return { url: urlOf(listening.address() as AddressInfo), close };
