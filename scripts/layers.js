@@ -65,6 +65,7 @@ export const LAYERS = {
       'catalog',
       'watch',
       'handle',
+      'mount',
       '.',
     ],
   },

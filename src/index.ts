@@ -4,7 +4,7 @@ import { taskHost } from './extensions/tasks/host.js';
 import type { Handler, RequestContext } from './http.js';
 import { type CoreServer, createServer as createCore } from './server/create-server.js';
 import type { AllSources, Certain, OrUndefined, Present } from './server/define/fitting.js';
-import type { ServerDefinition, ServerOptions, ServerSetup } from './server/define/options.js';
+import type { ServerDefinition, ServerOptions, ServerSetup, WithMounted } from './server/define/options.js';
 import { type Definers, makeDefiners } from './server/define-with.js';
 
 export type { Auth, Call, Dispatch, HttpFacts, Middleware, Outcome, Peer, Via } from './protocol/call.js';
@@ -77,9 +77,11 @@ export type {
   CallerFacts,
   Method,
   MethodParams,
+  Mountable,
   ServerDefinition,
   ServerOptions,
   ServerSetup,
+  WithMounted,
 } from './server/define/options.js';
 export {
   type Prompt,
@@ -193,10 +195,15 @@ export function createServer<
   P = Record<never, never>,
   M = Record<never, never>,
   Sources = AllSources,
+  Mounted = Record<never, never>,
 >(
-  options: ServerOptions<State, User, T, R, P, M, Sources> & Present<Sources> & Certain<T, R, P, Sources>,
-): Server<OrUndefined<State>, OrUndefined<User>, T> {
-  const core = createCore<OrUndefined<State>, OrUndefined<User>, T>(options, { tasks: taskHost });
+  options: ServerOptions<State, User, T, R, P, M, Sources> &
+    Present<Sources> &
+    Certain<T, R, P, Sources> & { readonly mount?: Mounted },
+): Server<OrUndefined<State>, OrUndefined<User>, WithMounted<T, Mounted>> {
+  const core = createCore<OrUndefined<State>, OrUndefined<User>, WithMounted<T, Mounted>>(options, {
+    tasks: taskHost,
+  });
   let handler: Promise<Handler> | undefined;
   // Not a spread, which would read `scopes` once.
   return Object.assign(core, {
@@ -216,9 +223,10 @@ export interface ServerDefiners<State, User> extends Definers<State, User> {
     R = Record<never, never>,
     P = Record<never, never>,
     M = Record<never, never>,
+    Mounted = Record<never, never>,
   >(
-    options: ServerDefinition<State, User, T, R, P, M>,
-  ) => Server<State, User, T>;
+    options: ServerDefinition<State, User, T, R, P, M> & { readonly mount?: Mounted },
+  ) => Server<State, User, WithMounted<T, Mounted>>;
 }
 
 /**

@@ -6,17 +6,16 @@ import type { Implementation } from '../protocol/model/model.js';
 import { aroundOf } from '../protocol/telemetry/hosting.js';
 import type { SchemaLike } from '../schema/schema.js';
 import { type AuthRun, authRun } from '../state/auth-run.js';
-import { type Cluster, SHARING_ADVICE, type SharedState } from '../state/cluster.js';
+import type { Cluster, SharedState } from '../state/cluster.js';
 import { hostMiddleware, MiddlewareLifetimes } from '../state/hosted-middleware.js';
-import type { Store } from '../state/store.js';
 import { Topic } from '../state/topic.js';
 import { readServerAccess } from './access/access.js';
 import { Gate } from './access/gate.js';
-import { createSeal, type SealOptions } from './asking/sealed-state.js';
+import { createSeal } from './asking/sealed-state.js';
 import { compileDefinition, compileDefinitions, DefinitionError } from './catalog/compile.js';
 import { type Registration, Registry } from './catalog/registry.js';
 import { type ReleaseAnnouncement, Releases } from './catalog/releases.js';
-import type { AnyServerOptions } from './define/options.js';
+import type { AnyServerOptions, Mountable } from './define/options.js';
 import { type Prompt, type PromptHandler, type PromptOptions, prompt } from './define/prompt.js';
 import { type Resource, type ResourceOptions, type ResourceReader, resource } from './define/resource.js';
 import type { VariablesOf } from './define/template-values.js';
@@ -26,10 +25,15 @@ import { createDispatch } from './handle/dispatch.js';
 import { keptResults } from './handle/kept-results.js';
 import { methodTable } from './handle/methods.js';
 import type { TaskHost, TaskPluginParts } from './handle/task-host.js';
+import { keepInternals } from './mount/internals.js';
+import { mountedRules } from './mount/mounted-rules.js';
+import { Mounts } from './mount/mounts.js';
+import { SharedLife } from './mount/shared-life.js';
 import { mapErrors } from './results/map-error.js';
 import { completeAs } from './results/results.js';
 import { resultMeta, serverInfo } from './results/server-info.js';
 import { toolOutcomes } from './results/tool-outcomes.js';
+import { sealOptions } from './seal-options.js';
 import { type Announcement, type Changed, changedOver, type TaskAnnouncement } from './state/changes.js';
 import type { OutcomeAnnouncement } from './state/end-watch.js';
 import { runOnce } from './state/idempotency.js';
@@ -67,6 +71,8 @@ export interface CoreServer<State = unknown, User = unknown, T = unknown> extend
     options: ResourceOptions<State, User, VariablesOf<Uri>>,
     read: ResourceReader<VariablesOf<Uri>, State, User>,
   ) => Registration;
+  /** Mounts another server: its definitions appear with the prefix, until it is removed. Throws if a name is taken. */
+  readonly mount: (prefix: string, server: Mountable) => Registration;
   /** Adds a prompt to the running server. Throws if the name is taken. */
   readonly prompt: <Args extends SchemaLike | undefined = undefined>(
     name: string,
@@ -125,7 +131,7 @@ export function createServer<State, User, T>(
   const complete = completeAs(use.length === 0 ? withPrint(meta) : meta);
   const access = readServerAccess(options.access, log);
   const defaults = { timeoutMs, idempotency, log, mapError, outcomes: toolOutcomes(complete), access };
-  const compiled = compileDefinitions(options as object, defaults);
+  const compiled = compileDefinitions(options as object, defaults, mountedRules(options.mount, access));
   const info = serverInfo(options);
   const { cluster, store: ownStore, bus } = options;
   const lifetimes = new MiddlewareLifetimes(log);
@@ -135,7 +141,7 @@ export function createServer<State, User, T>(
     store: ownStore,
     bus,
     log,
-    checks: () => lifetimes.checks(),
+    checks: () => [...lifetimes.checks(), ...mounts.checks()],
   });
   const { store } = shared;
   const topics = {
@@ -160,7 +166,7 @@ export function createServer<State, User, T>(
   });
   const host = { shared, log, attach: lifetimes.attach, defines: (call: Call) => defines(call), results };
   const hosted = hostMiddleware(use, host, 'use');
-  const { methods, tasks, defines, watching, admission } = methodTable({
+  const { methods, tasks, defines, watching, admission, ...table } = methodTable({
     registry,
     gate,
     access,
@@ -190,17 +196,31 @@ export function createServer<State, User, T>(
           limits: options.tasks ?? {},
         }) as TaskHost),
   });
+  const hasAuth = options.auth !== undefined;
+  const mounts = new Mounts({ ...defaults, ...table, registry, shared, hasAuth });
+  mounts.addAll(options.mount);
+  const life = new SharedLife(
+    async () => {
+      await lifetimes.start();
+      await lifespan.start();
+      await mounts.start();
+    },
+    async () => {
+      await lifetimes.close();
+      await mounts.close(log);
+      await lifespan.close();
+    },
+  );
   const auth = authRun(options.auth, () => ({ shared, secrets: seal.secrets(), log }));
   const drain = async (limits?: { readonly drainMs?: number }): Promise<void> =>
     void (await Promise.all([tasks?.close(limits), watching.close()]));
 
   async function close(): Promise<void> {
     await Promise.all([once.close(), drain(), releases.close()]);
-    await lifetimes.close();
-    await auth?.close().catch((error: unknown) => log('error', '"auth" could not be closed', error));
     try {
-      await lifespan.close();
+      await life.close();
     } finally {
+      await auth?.close().catch((error: unknown) => log('error', '"auth" could not be closed', error));
       for (const each of Object.values(topics)) each.close();
       await shared.close();
     }
@@ -214,7 +234,7 @@ export function createServer<State, User, T>(
     });
   }
 
-  return {
+  const server: CoreServer<State, User, T> = {
     info,
     dispatch: createDispatch({ server: info.name, registry, methods, use: hosted, mapError, log }),
     changed,
@@ -237,6 +257,7 @@ export function createServer<State, User, T>(
       const definition = (prompt as (definition: object) => Prompt)({ ...promptOptions, run });
       return registry.add('prompts', name, compileDefinition('prompt', name, definition, defaults));
     },
+    mount: (prefix, other) => mounts.add(prefix, other),
     provideSecret: seal.provide,
     provideCluster: (provided) => shared.provide(provided),
     shared,
@@ -245,9 +266,8 @@ export function createServer<State, User, T>(
     async start() {
       await shared.start();
       await auth?.start();
-      await lifetimes.start();
       await topics.changes.ready();
-      await lifespan.start();
+      await life.start();
       if (registry.offersTasks()) await tasks?.resume();
       await releases.start();
     },
@@ -255,36 +275,21 @@ export function createServer<State, User, T>(
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-// A random secret is lost with its process, and the states that it seals are useless to other processes.
-function sealOptions(
-  { name, secret, asking = {} }: Pick<AnyServerOptions, 'name' | 'secret' | 'asking'>,
-  { log, store }: { readonly log: Logger; readonly store: Store },
-): SealOptions {
-  const { maxAgeMs = 3_600_000, maxBytes = 65_536, once = false } = asking;
-  let hasSeenForeign = false;
-  return {
-    server: name,
-    secrets: secret,
-    maxAgeMs,
-    maxBytes,
-    once,
-    usedStates: store,
-    onForeign: () => {
-      if (!hasSeenForeign)
-        log(
-          'warning',
-          `A client returned answers with a state that was encrypted with another secret: the secret was changed, this process was restarted without one, or another process has a different one. ${SHARING_ADVICE}`,
-        );
-      hasSeenForeign = true;
-    },
-    onUnrecorded: (error) =>
-      log('error', 'Answers were rejected: the store could not record their state as used', error),
-    onEphemeral: () =>
-      log(
-        'warning',
-        'No secret is set: only this process can use answers to questions, and only until it ends. Set MCP_SECRET or createServer({ secret }).',
-      ),
-  };
+  keepInternals(server, {
+    ...table,
+    name: info.name,
+    registry,
+    use: hosted,
+    methods: compiled.methods,
+    shared,
+    changed,
+    log,
+    hasAuth,
+    checks: () => [...lifetimes.checks(), ...mounts.checks()],
+    state: () => lifespan.start(),
+    contains: (other) => mounts.contains(other),
+    start: () => life.start(),
+    close: () => life.release(),
+  });
+  return server;
 }

@@ -73,6 +73,11 @@ export class Topic<Message extends object = JsonObject> {
     this.#listeners.deliver((listener) => listener.message(message));
   }
 
+  /** Tells the listeners of this process that they may have missed messages. */
+  reportGap(): void {
+    this.#onGap();
+  }
+
   /** Calls a listener with every message. Messages of other processes come after `ready`. */
   subscribe(listener: TopicListener<Message>): void {
     this.#listeners.add(listener);

@@ -54,6 +54,10 @@ export class Catalog<T extends Guarded> {
     return this.#entries.has(name);
   }
 
+  all(): readonly (readonly [name: string, entry: T])[] {
+    return [...this.#entries];
+  }
+
   values(): IterableIterator<T> {
     return this.#entries.values();
   }

@@ -3,8 +3,10 @@
 import { isProtocolMethod } from '../../protocol/tables/methods.js';
 import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
 import { compileSchema } from '../../schema/compile.js';
+import type { CompiledAccess } from '../access/access.js';
 import type { Guarded } from '../access/views.js';
 import type { Context } from '../context/context.js';
+import type { Mounted } from '../context/handler-run.js';
 import { checkKeys, type KeyCheck } from '../define/definition-keys.js';
 import type { Prompt } from '../define/prompt.js';
 import type { Tool } from '../define/tool.js';
@@ -49,6 +51,7 @@ export interface Definitions {
 export interface CompiledMethod extends Guarded {
   readonly params: CompiledSchema | undefined;
   readonly run: (params: unknown, ctx: Context) => unknown;
+  readonly mounted?: Mounted;
 }
 
 /** All definitions of a server, prepared for their calls. */
@@ -59,11 +62,21 @@ export interface CompiledDefinitions {
   readonly methods: ReadonlyMap<string, CompiledMethod>;
 }
 
+/** The parts of mounted servers that the rules of a server may name. */
+export interface MountedRules {
+  readonly tags: readonly string[];
+  readonly tools: readonly (CompiledAccess | undefined)[];
+}
+
 /** The server's settings for definitions without their own. */
 export type Defaults = ToolDefaults;
 
 /** Compiles all definitions. Throws one `DefinitionError` with all mistakes. */
-export function compileDefinitions(definitions: Definitions, defaults: Defaults): CompiledDefinitions {
+export function compileDefinitions(
+  definitions: Definitions,
+  defaults: Defaults,
+  mounted: MountedRules = { tags: [], tools: [] },
+): CompiledDefinitions {
   const problems: string[] = [
     ...checkKeys('server', definitions).problems,
     ...serverFunctionProblems({ ...definitions }),
@@ -96,8 +109,8 @@ export function compileDefinitions(definitions: Definitions, defaults: Defaults)
     prompts: compileAll('prompt', definitions.prompts),
     methods: compileAll('method', definitions.methods),
   };
-  problems.push(...defaults.access.tagProblems(tagsOf(definitions)));
-  const toolRules = [...compiled.tools.values()].map(({ access }) => access);
+  problems.push(...defaults.access.tagProblems(new Set([...tagsOf(definitions), ...mounted.tags])));
+  const toolRules = [...[...compiled.tools.values()].map(({ access }) => access), ...mounted.tools];
   problems.push(...defaults.access.policyProblems(toolRules));
   if (problems.length > 0) throw new DefinitionError(problems);
   return compiled;

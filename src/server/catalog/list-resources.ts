@@ -7,12 +7,13 @@ import { McpError } from '../../protocol/errors.js';
 import type { ListedResource } from '../../protocol/model/model.js';
 import type { Gate } from '../access/gate.js';
 import type { Context } from '../context/context.js';
+import type { HandlerHome } from '../context/handler-run.js';
 import type { Logger } from '../state/log.js';
-import { type Position, readListed } from './listed-entries.js';
+import { type ListedPart, type Position, readListed } from './listed-entries.js';
 import type { Registry } from './registry.js';
 
 /** Runs a function with the context that `list` needs. */
-type WithContext = <T>(call: Call, work: (ctx: Context) => Promise<T>) => Promise<T>;
+type WithContext = <T>(call: Call, work: (ctx: Context) => Promise<T>, home?: HandlerHome) => Promise<T>;
 
 /** The parts of the server that list resources. */
 export interface ListResourcesParts {
@@ -72,10 +73,14 @@ export async function listResources(
 
   async function listTemplate(ctx: Context, room: number): Promise<Position | undefined> {
     const template = templates[at - 1] as (typeof templates)[number];
-    const { entries, next: position } = await readListed(template, ctx, {
+    const part: ListedPart = {
       ...{ call, room, log, position: next.position },
       mayList: async (uris) => Promise.all(uris.map((uri) => !page.has(uri) && isReadable(uri))),
-    });
+    };
+    const home = template.mounted?.home;
+    const { entries, next: position } = await (home === undefined
+      ? readListed(template, ctx, part)
+      : withContext(call, (own) => readListed(template, own, part), home));
     for (const entry of entries) page.set(entry.uri, entry);
     return position;
   }

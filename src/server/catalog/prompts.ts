@@ -10,6 +10,7 @@ import { compileSchema } from '../../schema/compile.js';
 import type { GuardedOptions, ServerAccess } from '../access/access.js';
 import type { Guarded } from '../access/views.js';
 import type { Context } from '../context/context.js';
+import type { Mounted } from '../context/handler-run.js';
 import type { Completer } from '../define/definition.js';
 import type { Prompt } from '../define/prompt.js';
 import { checkMeta, UNSENDABLE } from '../results/written-results.js';
@@ -23,6 +24,9 @@ export interface CompiledPrompt extends Guarded {
   readonly args: CompiledSchema;
   readonly run: (args: unknown, ctx: Context) => unknown;
   readonly complete: ReadonlyMap<string, Completer>;
+  /** The options that rules follow from. */
+  readonly options: GuardedOptions;
+  readonly mounted?: Mounted;
 }
 
 const noArguments = { type: 'object' } as const;
@@ -49,8 +53,9 @@ export function compilePrompt(
     ...listDescription(prompt.options),
     ...(listedArguments.length > 0 && { arguments: listedArguments }),
   };
-  const access = rules.of({ kind: 'prompt', name }, prompt.options as GuardedOptions);
-  return { name, listed, args, access, run: prompt.run as CompiledPrompt['run'], complete };
+  const options = prompt.options as GuardedOptions;
+  const access = rules.of({ kind: 'prompt', name }, options);
+  return { name, listed, args, access, options, run: prompt.run as CompiledPrompt['run'], complete };
 }
 
 function listArguments(schema: Readonly<Record<string, unknown>>): PromptArgument[] {

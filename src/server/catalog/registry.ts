@@ -1,14 +1,9 @@
 // The definitions of a server, with their lists and the capabilities that follow from them.
 
 import { type Outcome, withPrint } from '../../protocol/call.js';
-import type { Caller } from '../../protocol/caller.js';
-import { shorten } from '../../protocol/encoding/shorten.js';
-import { McpError } from '../../protocol/errors.js';
 import { SERVER_INFO } from '../../protocol/meta.js';
-import type { Implementation, ServerCapabilities } from '../../protocol/model/model.js';
+import type { Implementation } from '../../protocol/model/model.js';
 import { modernRevisions } from '../../protocol/tables/features.js';
-import { TASKS } from '../../protocol/tasks.js';
-import { closestName } from '../../schema/explain/closest-name.js';
 import type { Topic } from '../../state/topic.js';
 import type { CompiledAccess } from '../access/access.js';
 import type { Gate } from '../access/gate.js';
@@ -17,6 +12,7 @@ import type { ServerOptions } from '../define/options.js';
 import type { TemplateValues } from '../define/template-values.js';
 import type { Complete } from '../results/results.js';
 import type { Announcement } from '../state/changes.js';
+import { capabilitiesOf } from './capabilities.js';
 import { Catalog } from './catalog.js';
 import { type CompiledDefinitions, DefinitionError } from './compile.js';
 import type { CompiledPrompt } from './prompts.js';
@@ -37,9 +33,20 @@ export interface ResourceMatch {
 
 const noValues: TemplateValues = Object.freeze({});
 
-type ListKind = 'tools' | 'resources' | 'prompts';
+/** The kinds of definitions that have a list. */
+export type ListKind = 'tools' | 'resources' | 'prompts';
 
-const allKinds: readonly Announcement['kind'][] = ['tools', 'prompts', 'resources', 'resource'];
+/** A server that this one is mounted in. */
+export interface Follower {
+  /** Called with each definition. Throws if it cannot be mounted. */
+  readonly added: (kind: ListKind, name: string, entry: Guarded) => void;
+  readonly removed: (entry: Guarded) => void;
+  /** Whether clients may know the lists of the server. */
+  readonly isKnown: () => boolean;
+}
+
+/** The kinds of changes. */
+export const allKinds: readonly Announcement['kind'][] = ['tools', 'prompts', 'resources', 'resource'];
 
 /** The parts of a `Registry`. */
 export interface RegistryParts {
@@ -66,6 +73,7 @@ export class Registry {
   readonly #options: AnyOptions;
   readonly #announcedKinds: Set<Announcement['kind']>;
   readonly #methods: readonly Guarded[];
+  readonly #followers = new Set<Follower>();
   #discoverOutcome: Outcome | undefined;
 
   constructor(info: Implementation, options: object, parts: RegistryParts) {
@@ -81,7 +89,7 @@ export class Registry {
     this.#announcedKinds = new Set(changes === true || bus !== undefined ? allKinds : changes);
     this.changes = topic;
     // A kind of changes that another process announces counts as declared here, too.
-    topic.subscribe({ message: ({ kind }) => this.#declare(kind), gap: () => undefined });
+    topic.subscribe({ message: ({ kind }) => this.declare(kind), gap: () => undefined });
     this.complete = complete;
     this.#methods = [...compiled.methods.values()];
     const shared = { pageSize, hints: { ttlMs: listTtlMs, cacheScope: 'public' }, complete, gate };
@@ -95,8 +103,11 @@ export class Registry {
     for (const [name, entry] of compiled.prompts) this.add('prompts', name, entry);
   }
 
-  /** Adds a definition. Returns a registration that can remove it. */
-  add(kind: ListKind, name: string, entry: Guarded): Registration {
+  /**
+   * Adds a definition. Returns a registration that can remove it. One that follows a mounted server is announced when that server
+   * announces it.
+   */
+  add(kind: ListKind, name: string, entry: Guarded, isFollowing = false): Registration {
     const catalog = (kind === 'resources' && 'template' in entry
       ? this.templates
       : this[kind]) as unknown as Catalog<Guarded>;
@@ -105,17 +116,37 @@ export class Registry {
         `"${name}" is defined twice; remove the first definition before adding another`,
       ]);
     this.#checkShape(name, entry);
+    // A server that this one is mounted in may refuse the name.
+    for (const follower of this.#followers) follower.added(kind, name, entry);
     catalog.add(name, entry);
     if ((entry as Partial<CompiledResource>).hooks !== undefined) {
       this.hasHooks = true;
       this.#announcedKinds.add('resource');
     }
-    this.#onChange(kind, name, entry);
+    this.#onChange(kind, name, entry, isFollowing);
     return {
       remove: () => {
-        if (catalog.remove(name, entry)) this.#onChange(kind, name, entry);
+        if (!catalog.remove(name, entry)) return;
+        for (const follower of this.#followers) follower.removed(entry);
+        this.#onChange(kind, name, entry, isFollowing);
       },
     };
+  }
+
+  /** Shows a server that this one is mounted in all definitions, now and later. Returns a function that ends that. */
+  follow(follower: Follower): () => void {
+    const { tools, resources, templates, prompts } = this;
+    for (const [name, entry] of tools.all()) follower.added('tools', name, entry);
+    for (const [name, entry] of [...resources.all(), ...templates.all()])
+      follower.added('resources', name, entry);
+    for (const [name, entry] of prompts.all()) follower.added('prompts', name, entry);
+    this.#followers.add(follower);
+    return () => void this.#followers.delete(follower);
+  }
+
+  /** Whether clients may know the lists of this server, or of one that it is mounted in. */
+  isKnown(): boolean {
+    return this.inUse || [...this.#followers].some((follower) => follower.isKnown());
   }
 
   #checkShape(name: string, entry: object): void {
@@ -129,9 +160,9 @@ export class Registry {
   }
 
   // The change of an entry with rules is announced with its name, so that only callers that see the entry are told.
-  #onChange(kind: ListKind, name: string, { access }: Guarded): void {
+  #onChange(kind: ListKind, name: string, { access }: Guarded, isFollowing: boolean): void {
     this.#discoverOutcome = undefined;
-    if (this.inUse) void this.publish(access === undefined ? { kind } : { kind, name });
+    if (!isFollowing && this.isKnown()) void this.publish(access === undefined ? { kind } : { kind, name });
   }
 
   /** The rules of a definition, even of one that was removed; undefined if there are none, or the definition is unknown. */
@@ -183,8 +214,8 @@ export class Registry {
     return this.changes.publish(change);
   }
 
-  // From its first announcement on, a kind of changes counts as declared.
-  #declare(kind: Announcement['kind']): void {
+  /** Declares a kind of changes. From its first announcement on, a kind counts as declared. */
+  declare(kind: Announcement['kind']): void {
     if (this.#announcedKinds.has(kind)) return;
     this.#announcedKinds.add(kind);
     this.#discoverOutcome = undefined;
@@ -222,7 +253,7 @@ export class Registry {
       this.complete(
         {
           supportedVersions: modernRevisions,
-          capabilities: this.#capabilities(),
+          capabilities: capabilitiesOf(this, this.#options),
           ...(instructions !== undefined && { instructions }),
           ttlMs: listTtlMs,
           cacheScope: 'public',
@@ -232,52 +263,6 @@ export class Registry {
     );
     return this.#discoverOutcome;
   }
-
-  // The property is not enumerable: only the translation to sessions reads it, which then asks before it accepts a subscription.
-  #markGuarded(resources: object): object {
-    return this.guardsResources ? Object.defineProperty(resources, 'isGuarded', { value: true }) : resources;
-  }
-
-  #capabilities(): ServerCapabilities {
-    const { experimental } = this.#options;
-    const extensions = this.offersTasks()
-      ? { ...this.#options.extensions, [TASKS]: {} }
-      : this.#options.extensions;
-    const listChanged = (kind: Announcement['kind']): object =>
-      this.announces(kind) ? { listChanged: true } : {};
-    return {
-      ...(this.offers('tools') && { tools: listChanged('tools') }),
-      ...(this.offers('resources') && {
-        resources: this.#markGuarded({
-          ...(this.announces('resource') && { subscribe: true }),
-          ...listChanged('resources'),
-        }),
-      }),
-      ...(this.offers('prompts') && { prompts: listChanged('prompts') }),
-      ...(this.offersCompletions() && { completions: {} }),
-      logging: {},
-      ...(experimental && { experimental }),
-      ...(extensions && { extensions }),
-    };
-  }
-}
-
-/**
- * The error for a name that is not defined, or not for this caller, with the name that was probably meant. Both errors are the same,
- * and neither suggests a name that the caller does not see.
- */
-export async function unknownName(
-  kind: 'tool' | 'prompt',
-  name: string,
-  { catalog, caller }: { readonly catalog: Pick<Catalog<never>, 'names'>; readonly caller: Caller },
-): Promise<McpError> {
-  const names = await catalog.names(caller);
-  const closest = closestName(
-    name,
-    names.filter((other) => other !== name),
-  );
-  const hint = closest === undefined ? '' : `. Did you mean "${closest}"?`;
-  return new McpError('invalid_params', `Unknown ${kind}: ${shorten(name, 128)}${hint}`);
 }
 
 function scopesOf({ access }: Guarded): readonly string[] {

@@ -5,6 +5,7 @@ import { parseTemplate, type UriTemplate } from '../../protocol/uri-template/tem
 import type { GuardedOptions, ServerAccess } from '../access/access.js';
 import type { Guarded } from '../access/views.js';
 import type { Context } from '../context/context.js';
+import type { Mounted } from '../context/handler-run.js';
 import type { Completer } from '../define/definition.js';
 import type { ListRequest, Resource, ResourceOptions, SubscriptionHook } from '../define/resource.js';
 import type { TemplateValues } from '../define/template-values.js';
@@ -20,11 +21,15 @@ interface CompiledReader extends Guarded {
   readonly ttlMs: number | undefined;
   readonly cacheScope: 'public' | 'private';
   readonly complete: ReadonlyMap<string, Completer>;
+  /** The options that rules follow from. */
+  readonly options: GuardedOptions;
+  readonly mounted?: Mounted;
   /** Called for the first subscriber and after the last one; undefined if there are none. */
   readonly hooks: SubscriptionHooks | undefined;
 }
 
-interface SubscriptionHooks {
+/** The functions that are called for the first subscriber of a resource and after the last one. */
+export interface SubscriptionHooks {
   readonly onSubscribe: SubscriptionHook<TemplateValues, unknown> | undefined;
   readonly onUnsubscribe: SubscriptionHook<TemplateValues, unknown> | undefined;
 }
@@ -68,6 +73,7 @@ export function compileResource(
   const compiled = {
     ...{ uri, read: read as Read, mimeType, ttlMs: checkTtl(ttlMs), cacheScope, complete },
     access,
+    options: options as GuardedOptions,
     hooks: readHooks(options),
   };
   // A URI with a single brace is a template with a mistake.
@@ -104,8 +110,8 @@ function readHooks({ onSubscribe, onUnsubscribe }: ResourceOptions): Subscriptio
     : { onSubscribe, onUnsubscribe };
 }
 
-// Names of variables matter only in `{;a}`, `{?a}` and `{&a}`, where they are part of the URI.
-function shapeOf(template: string): string {
+/** The template without the names of its variables, except in `{;a}`, `{?a}` and `{&a}`, where they are part of the URI. */
+export function shapeOf(template: string): string {
   return template.replaceAll(
     /\{([^{};?&][^{}]*)\}/g,
     (_, inside: string) => `{${inside.replaceAll(/[\w%]+(?=[,*:]|$)/g, '_')}}`,

@@ -109,10 +109,16 @@ export function withTimeout(name: string, timeoutMs: number, run: RunTool): RunT
   };
 }
 
-/** Makes a function that runs a handler only if the policy allows it, or a person approves it. */
-export function withPolicy(policy: ToolPolicy, run: RunTool): RunTool {
+/**
+ * Makes a function that runs a handler only if the policy allows it, or a person approves it. `level` is the name of a mounted tool, if the
+ * policy is that of the server that it is mounted in.
+ */
+export function withPolicy(policy: ToolPolicy, run: RunTool, level?: string): RunTool {
   return async function runToolWithPolicy(input, ctx, call) {
-    const refusal = await policy.refusal(input, ctx, call);
+    const asking: Pick<CallContext<never, never>, 'askForApproval'> = {
+      askForApproval: (message, subject) => ctx.askForApproval(message, subject, level),
+    };
+    const refusal = await policy.refusal(input, asking, call);
     return refusal === undefined ? run(input, ctx, call) : toolFailure(refusal);
   };
 }

@@ -48,6 +48,8 @@ export interface CompiledTool extends Guarded {
   readonly idempotencyMs: number | undefined;
   /** Whether calling the tool twice has the same effect as calling it once. */
   readonly isHarmless: boolean;
+  /** The options that rules follow from. */
+  readonly options: GuardedOptions;
   /** The middleware around the calls of the tool; undefined if there is none. */
   readonly use: readonly Middleware[] | undefined;
 }
@@ -99,6 +101,7 @@ export function compileTool(name: string, tool: Tool, defaults: ToolDefaults): C
     task,
     idempotencyMs,
     isHarmless: options.annotations?.idempotent === true || options.annotations?.readOnly === true,
+    options: options as GuardedOptions,
     use: readMiddleware(options.use),
   };
 }

@@ -183,8 +183,10 @@ export class CallContext<State, User> implements Context<State, User> {
    * Asks a person to approve the call. An answer counts only for this question, asked about this subject: a client cannot answer before
    * it was asked, and its answer is used once.
    */
-  askForApproval(message: string, subject: string): Promise<ApprovalResult> {
-    return this.#ask(APPROVAL, () => approvalQuestion(message, subject));
+  askForApproval(message: string, subject: string, level?: string): Promise<ApprovalResult> {
+    // The server that a tool is mounted in may ask, too.
+    const key = level === undefined ? APPROVAL : `${APPROVAL}:${level}`;
+    return this.#ask(key, () => approvalQuestion(message, subject));
   }
 
   get sample(): Context['sample'] {

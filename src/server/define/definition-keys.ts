@@ -73,6 +73,7 @@ const server = {
   tools: true,
   resources: true,
   prompts: true,
+  mount: true,
   methods: true,
   access: true,
   use: true,

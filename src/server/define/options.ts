@@ -1,9 +1,10 @@
 // The options of a server.
 
 import type { JsonObject } from '../../jsonrpc/message.js';
-import type { Auth, HttpFacts, Middleware } from '../../protocol/call.js';
+import type { Auth, Dispatch, HttpFacts, Middleware } from '../../protocol/call.js';
 import type { Authenticate } from '../../protocol/caller.js';
 import type { Icon } from '../../protocol/model/content.js';
+import type { Implementation } from '../../protocol/model/model.js';
 import type { Infer, RawShape } from '../../schema/schema.js';
 import type { AuthProvider, AuthRequest } from '../../state/auth-provider.js';
 import type { Bus } from '../../state/bus.js';
@@ -31,6 +32,27 @@ import type { Prompt } from './prompt.js';
 import type { TasksOptions } from './task-options.js';
 import type { VariablesOf } from './template-values.js';
 import type { NotASchema } from './tool-handler.js';
+
+/** A server that can be mounted in another one. */
+export interface Mountable {
+  readonly info: Implementation;
+  readonly dispatch: Dispatch;
+}
+
+/** The tools of a server with those of the servers that are mounted in it, under their names there. */
+export type WithMounted<T, Mounted> = [keyof Mounted] extends [never]
+  ? T
+  : T & Intersection<{ [Prefix in keyof Mounted]: ToolsOf<Mounted[Prefix], Prefix & string> }[keyof Mounted]>;
+
+type ToolsOf<Server, Prefix extends string> = Server extends { readonly '~tools'?: infer T }
+  ? { readonly [Name in keyof T as Prefix extends '' ? Name : `${Prefix}_${Name & string}`]: T[Name] }
+  : unknown;
+
+type Intersection<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : never;
 
 /** The options of a server, without `lifespan` and `user`, which `defineWith` takes. */
 export interface ServerDefinition<
@@ -65,6 +87,11 @@ export interface ServerDefinition<
   };
   /** The prompts by name. Make each with `prompt({ … })`. */
   readonly prompts?: P & FittingPrompts<P, State, User, Inferred>;
+  /**
+   * Other servers whose definitions this one serves, by prefix: the tool `forecast` of `{ weather: server }` is `weather_forecast`, the
+   * resource `log://today` is `weather+log://today`. An empty prefix changes nothing. They keep their middleware, rules and lifespan.
+   */
+  readonly mount?: Readonly<Record<string, Mountable>>;
   /** Custom methods, in addition to those of the protocol, by name. A name needs a prefix, such as `acme/search`. */
   readonly methods?: { readonly [Name in keyof M]: Method<State, User, M[Name]> };
 

@@ -3,8 +3,11 @@
 import { isObject } from '../../jsonrpc/message.js';
 import type { Call } from '../../protocol/call.js';
 import type { ServerResults } from '../../state/hosted-middleware.js';
+import type { CompiledPrompt } from '../catalog/prompts.js';
 import type { Registry } from '../catalog/registry.js';
-import { readArguments } from '../catalog/tools.js';
+import type { CompiledResource, CompiledTemplate } from '../catalog/resources.js';
+import { type CompiledTool, readArguments } from '../catalog/tools.js';
+import type { HandlerHome } from '../context/handler-run.js';
 import type { Entrance } from './entrance.js';
 import type { HandlerRunner } from './run-handler.js';
 
@@ -17,6 +20,14 @@ export interface AdmissionParts {
   readonly hasUser: boolean;
 }
 
+type Source = CompiledTool | CompiledPrompt | CompiledResource | CompiledTemplate;
+
+/** The server that a mounted definition belongs to. It may have a user of its own. */
+function homeOf(source: Source | undefined): HandlerHome | undefined {
+  if (source === undefined) return undefined;
+  return 'handler' in source ? source.handler.home : source.mounted?.home;
+}
+
 /** Makes the function that decides whether the handler of a call would run now. It decides anew for each call, as the rules do. */
 export function admissions({
   registry,
@@ -26,14 +37,15 @@ export function admissions({
 }: AdmissionParts): ServerResults['admission'] {
   return function admission(call) {
     const source = sourceOf(call);
-    return !hasUser && (source === undefined || entrance.isOpen(call, source)) ? '' : decide(call);
+    const needsUser = hasUser || homeOf(source)?.isPrepared === false;
+    return !needsUser && (source === undefined || entrance.isOpen(call, source)) ? '' : decide(call);
   };
 
   // Whatever a rule throws is a refusal, which the caller gets from the call itself.
   async function decide(call: Call): Promise<string | undefined> {
     try {
       if (!(await mayRun(call))) return undefined;
-      const { user } = await runner.prepare(call);
+      const { user } = await runner.prepare(call, homeOf(sourceOf(call)));
       return user === undefined ? '' : JSON.stringify(user);
     } catch {
       return undefined;
@@ -41,7 +53,7 @@ export function admissions({
   }
 
   // A definition that the server does not have is one of its middleware, and has no rules.
-  function sourceOf({ method, params }: Call): Parameters<Entrance['isOpen']>[1] | undefined {
+  function sourceOf({ method, params }: Call): Source | undefined {
     if (method === 'tools/call') return registry.tools.get(String(params['name']));
     if (method === 'prompts/get') return registry.prompts.get(String(params['name']));
     if (method === 'resources/read') return registry.findResource(String(params['uri']))?.source;

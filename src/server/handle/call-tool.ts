@@ -1,6 +1,6 @@
 // Calls tools: for clients, for other handlers, and for tasks.
 
-import type { Call, HttpFacts, Outcome } from '../../protocol/call.js';
+import type { Call, HttpFacts, Middleware, Outcome } from '../../protocol/call.js';
 import { copyCall } from '../../protocol/direct.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Around } from '../../protocol/telemetry/hosting.js';
@@ -9,6 +9,7 @@ import type { Registry } from '../catalog/registry.js';
 import type { ToolRunResult } from '../catalog/run-tool.js';
 import { type CompiledTool, readArguments, type ToolInput } from '../catalog/tools.js';
 import type { CallContext } from '../context/call-context.js';
+import type { HandlerHome } from '../context/handler-run.js';
 import type { ContextParts, NestedCall, PreparedInputs } from '../context/run-inputs.js';
 import { ToolError } from '../results/tool-error.js';
 import type { ToolResult } from '../results/tool-result.js';
@@ -26,6 +27,8 @@ export interface ToolCalls {
   readonly callNested: ContextParts['callTool'];
   /** Finds the tool of a task that an earlier process left, to run it again. */
   readonly restartTask: (task: StoredCall) => Promise<TaskWork>;
+  /** The middleware of a tool. */
+  readonly useOf: (tool: CompiledTool) => readonly Middleware[];
 }
 
 /** The call that a tool runs for. */
@@ -133,7 +136,7 @@ export function toolCalls(parts: ToolCallParts): ToolCalls {
       prepare:
         origin &&
         (async () => {
-          inputs = await runner.prepare(origin.call);
+          inputs = await runner.prepare(origin.call, handler.home);
           runner.warnOfUnknownCaller(origin.call);
         }),
       async run(call, replay, onRunning) {
@@ -141,7 +144,7 @@ export function toolCalls(parts: ToolCallParts): ToolCalls {
           onRunning();
           return around({ kind: 'task', name: tool.name, call }, async () => handler.run(input, ctx, call));
         };
-        const result = await runNested(call, replay, work, inputs);
+        const result = await runNested(call, replay, work, { inputs, home: handler.home });
         if (isInputRequired(result))
           throw new TypeError(
             `The tool "${tool.name}" returned inputRequired, which tasks do not support. Ask with ctx.elicit or ctx.ask instead.`,
@@ -177,7 +180,7 @@ export function toolCalls(parts: ToolCallParts): ToolCalls {
   }
 
   async function callNested(
-    { call, run, inputs }: NestedCall,
+    { call, run: outer, inputs }: NestedCall,
     name: string,
     args: object,
   ): Promise<ToolResult> {
@@ -197,14 +200,16 @@ export function toolCalls(parts: ToolCallParts): ToolCalls {
       return checked.ok ? work(checked.value, next) : checked.failure;
     });
 
+    // A mounted tool has a state and a user of its own.
+    async function inputsFor(home: HandlerHome | undefined): Promise<PreparedInputs> {
+      return home === undefined ? inputs : { ...(await home.prepare(call)), logs: inputs.logs };
+    }
+
     async function work(value: unknown, current: Call): Promise<ToolResult> {
-      const result = await runNested(
-        current,
-        run,
-        (ctx) =>
-          around({ kind: 'tool', name, call: current }, async () => tool.handler.run(value, ctx, current)),
-        inputs,
-      );
+      const { home } = tool.handler;
+      const run = (ctx: CallContext<never, never>): Promise<ToolRunResult> =>
+        around({ kind: 'tool', name, call: current }, async () => tool.handler.run(value, ctx, current));
+      const result = await runNested(current, outer, run, { inputs: await inputsFor(home), home });
       if (isInputRequired(result))
         throw new TypeError(
           `The tool "${name}" returned inputRequired, which ctx.call does not support. Ask with ctx.elicit or ctx.ask in that tool.`,
@@ -213,7 +218,7 @@ export function toolCalls(parts: ToolCallParts): ToolCalls {
     }
   }
 
-  return { callTool, callNested, restartTask };
+  return { callTool, callNested, restartTask, useOf: (tool) => middleware.useOf(tool) };
 }
 
 const plainly: Around = (_, run) => run();

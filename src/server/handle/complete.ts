@@ -5,9 +5,9 @@ import type { Call, Outcome } from '../../protocol/call.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Context } from '../context/context.js';
-import type { Completer } from '../define/definition.js';
+import type { HandlerHome } from '../context/handler-run.js';
 import type { Complete } from '../results/results.js';
-import type { Entrance } from './entrance.js';
+import type { Completing, Entrance } from './entrance.js';
 
 const MAX_VALUES = 100;
 
@@ -17,7 +17,7 @@ export interface CompletionSources {
   readonly completers: Entrance['completers'];
   readonly complete: Complete;
   /** Runs a completer with a context. */
-  readonly withContext: <T>(call: Call, work: (ctx: Context) => Promise<T>) => Promise<T>;
+  readonly withContext: <T>(call: Call, work: (ctx: Context) => Promise<T>, home?: HandlerHome) => Promise<T>;
 }
 
 /** Serves `completion/complete`. An argument without a completer has no suggestions, which is not an error. */
@@ -30,13 +30,16 @@ export async function completeArgument(call: Call, sources: CompletionSources): 
   if (typeof name !== 'string' || typeof value !== 'string') {
     throw new McpError('invalid_params', 'params.argument needs a string "name" and a string "value"');
   }
-  const completer = (await completersOf(call, ref, sources)).get(name);
+  const { complete, mounted } = await completersOf(call, ref, sources);
+  const completer = complete.get(name);
   const filled = isObject(context) && isObject(context['arguments']) ? context['arguments'] : {};
   const suggestions =
     completer === undefined
       ? []
-      : ((await sources.withContext(call, async (ctx) =>
-          completer(value, filled as Record<string, string>, ctx),
+      : ((await sources.withContext(
+          call,
+          async (ctx) => completer(value, filled as Record<string, string>, ctx),
+          mounted?.home,
         )) ?? []);
   const { values, total = values.length } = isArray(suggestions) ? { values: suggestions } : suggestions;
   const first = values.slice(0, MAX_VALUES);
@@ -47,7 +50,7 @@ async function completersOf(
   call: Call,
   ref: JsonObject,
   { completers }: CompletionSources,
-): Promise<ReadonlyMap<string, Completer>> {
+): Promise<Completing> {
   const { type, name, uri } = ref;
   if (type === 'ref/prompt' && typeof name === 'string') {
     return (await completers(call, 'prompts', name)) ?? reject(`Unknown prompt: ${shorten(name, 128)}`);

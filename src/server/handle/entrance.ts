@@ -10,9 +10,10 @@ import { scopesError } from '../access/refusals.js';
 import type { Guarded } from '../access/views.js';
 import type { CompiledMethod } from '../catalog/compile.js';
 import type { CompiledPrompt } from '../catalog/prompts.js';
-import { type Registry, type ResourceMatch, unknownName } from '../catalog/registry.js';
+import type { Registry, ResourceMatch } from '../catalog/registry.js';
+import type { CompiledTemplate } from '../catalog/resources.js';
 import type { CompiledTool } from '../catalog/tools.js';
-import type { Completer } from '../define/definition.js';
+import { unknownName } from '../catalog/unknown-name.js';
 import { ToolError } from '../results/tool-error.js';
 import type { TaskRules } from './task-host.js';
 
@@ -22,6 +23,9 @@ export interface EntranceParts {
   readonly gate: Gate;
   readonly access: ServerAccess;
 }
+
+/** A prompt or a template, as completion sees it. */
+export type Completing = Pick<CompiledPrompt | CompiledTemplate, 'complete' | 'mounted'>;
 
 /**
  * Finds definitions for callers. A definition that a caller may not use is as unknown to that caller as one that does not exist; if the
@@ -95,12 +99,12 @@ export class Entrance {
     caller: Caller,
     kind: 'prompts' | 'templates',
     name: string,
-  ): Promise<ReadonlyMap<string, Completer> | undefined> {
+  ): Promise<Completing | undefined> {
     const source = this.#registry[kind].get(name);
-    if (source?.access === undefined) return source?.complete;
+    if (source?.access === undefined) return source;
     const verdict = await this.#gate.judge(caller, source.access);
     if (verdict === 'needs_scopes') throw scopesError(caller, source.access.scopes);
-    return verdict === 'allowed' ? source.complete : undefined;
+    return verdict === 'allowed' ? source : undefined;
   }
 
   /** Checks the caller of a custom method: first without `params`, then with them. */

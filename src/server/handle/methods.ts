@@ -12,19 +12,19 @@ import type { Gate } from '../access/gate.js';
 import { type InputRequired, isInputRequired } from '../asking/input-required.js';
 import { Replay } from '../asking/replay.js';
 import type { Run } from '../asking/run.js';
-import type { CompiledMethod } from '../catalog/compile.js';
+import { type CompiledMethod, DefinitionError } from '../catalog/compile.js';
 import { type CompiledPrompt, type GetPromptResult, toPromptResult } from '../catalog/prompts.js';
-import type { Registry, ResourceMatch } from '../catalog/registry.js';
+import type { Registration, Registry, ResourceMatch } from '../catalog/registry.js';
 import type { CallContext } from '../context/call-context.js';
 import type { Context } from '../context/context.js';
-import type { HandlerRun } from '../context/handler-run.js';
+import type { HandlerHome, HandlerRun, Mounted } from '../context/handler-run.js';
 import type { ContextParts } from '../context/run-inputs.js';
 import { toMethodResult } from '../results/results.js';
 import { ToolError } from '../results/tool-error.js';
 import type { TaskAnnouncement } from '../state/changes.js';
 import type { RunOnce } from '../state/idempotency.js';
 import type { Logger } from '../state/log.js';
-import { toolCalls } from './call-tool.js';
+import { type ToolCalls, toolCalls } from './call-tool.js';
 import { completeArgument } from './complete.js';
 import { Entrance } from './entrance.js';
 import { listen } from './listen.js';
@@ -59,6 +59,12 @@ export interface MethodTable {
   readonly methods: ReadonlyMap<string, Handler>;
   readonly watching: Watching;
   readonly tasks: TaskHost | undefined;
+  /** Runs the handlers of this server. */
+  readonly home: HandlerHome;
+  /** The middleware of a tool. */
+  readonly useOf: ToolCalls['useOf'];
+  /** Adds a custom method. Throws if there is one of the same name. */
+  readonly addMethod: (name: string, method: CompiledMethod) => Registration;
   /** Whether there is the method that a call names, and the tool or prompt. */
   readonly defines: (call: Call) => boolean;
   readonly admission: ServerResults['admission'];
@@ -86,7 +92,8 @@ export function methodTable(parts: ServerParts): MethodTable {
     async read({ call, run, inputs }, uri) {
       const match = await entrance.resource(call, uri);
       const work = (ctx: CallContext<never, never>) => withToolErrors(readResource(match, ctx));
-      const result = await runNested(call, run, work, inputs);
+      const home = match.source.mounted?.home;
+      const result = await runNested(call, run, work, home === undefined ? { inputs } : { home });
       if (isInputRequired(result))
         throw new TypeError(
           `The resource "${uri}" returned inputRequired, which ctx.read does not support. Ask with ctx.elicit or ctx.ask in its reader.`,
@@ -99,8 +106,9 @@ export function methodTable(parts: ServerParts): MethodTable {
   async function getPrompt(call: Call): Promise<Outcome> {
     const { name } = call.params;
     if (typeof name !== 'string') throw new McpError('invalid_params', 'params.name must be a string');
-    const prompt = entrance.prompt(call, name);
-    return runHandler(call, promptRun, prompt instanceof Promise ? await prompt : prompt);
+    const found = entrance.prompt(call, name);
+    const prompt = found instanceof Promise ? await found : found;
+    return runMounted(call, prompt.mounted, promptRun, prompt);
   }
 
   const promptRun: HandlerRun<CompiledPrompt, GetPromptResult | InputRequired> = {
@@ -122,8 +130,9 @@ export function methodTable(parts: ServerParts): MethodTable {
   async function read(call: Call): Promise<Outcome> {
     const { uri } = call.params;
     if (typeof uri !== 'string') throw new McpError('invalid_params', 'params.uri must be a string');
-    const match = entrance.resource(call, uri);
-    return runHandler(call, resourceRun, match instanceof Promise ? await match : match);
+    const found = entrance.resource(call, uri);
+    const match = found instanceof Promise ? await found : found;
+    return runMounted(call, match.source.mounted, resourceRun, match);
   }
 
   const resourceRun: HandlerRun<ResourceMatch, ReadResourceResult | InputRequired> = {
@@ -131,6 +140,19 @@ export function methodTable(parts: ServerParts): MethodTable {
     run: (match, ctx) => withToolErrors(readResource(match, ctx)),
     finish: complete,
   };
+
+  /** Runs a handler that may belong to a mounted server: with its context, inside its middleware. */
+  function runMounted<Input, T>(
+    call: Call,
+    mounted: Mounted | undefined,
+    handler: HandlerRun<Input, T>,
+    input: Input,
+  ): Outcome | Promise<Outcome> {
+    if (mounted === undefined) return runHandler(call, handler, input);
+    const { home, through } = mounted;
+    const run = async (next: Call): Promise<Outcome> => runHandler(next, { ...handler, home }, input);
+    return through === undefined ? run(call) : through(call, run);
+  }
 
   async function callCustom(method: CompiledMethod, call: Call): Promise<Outcome> {
     const { params: schema, run } = method;
@@ -141,9 +163,8 @@ export function methodTable(parts: ServerParts): MethodTable {
     }
     const params = checked?.ok ? checked.value : call.params;
     await entrance.method(call, method, params);
-    return complete(
-      toMethodResult(await runNested(call, cannotAsk, (ctx) => withToolErrors(run(params, ctx)))),
-    );
+    const value = await withContext(call, (ctx) => withToolErrors(run(params, ctx)), method.mounted?.home);
+    return complete(toMethodResult(value));
   }
 
   function list(call: Call): Outcome | Promise<Outcome> {
@@ -168,8 +189,8 @@ export function methodTable(parts: ServerParts): MethodTable {
     return registry[kind];
   }
 
-  function withContext<T>(call: Call, work: (ctx: Context) => Promise<T>): Promise<T> {
-    return runNested(call, cannotAsk, work);
+  function withContext<T>(call: Call, work: (ctx: Context) => Promise<T>, home?: HandlerHome): Promise<T> {
+    return runNested(call, cannotAsk, work, { home });
   }
 
   const completionSources = {
@@ -211,7 +232,7 @@ export function methodTable(parts: ServerParts): MethodTable {
       : [...tasks.methods].map(([name, serve]): [string, Handler] => [name, taskMethod(serve)])),
   ]);
   let admits: ServerResults['admission'] | undefined;
-  return { methods, tasks, watching, defines, admission };
+  return { methods, tasks, watching, defines, admission, addMethod, home: runner.home, useOf: tools.useOf };
 
   function admission(call: Call): ReturnType<ServerResults['admission']> {
     return admits === undefined ? loadAdmission(call) : admits(call);
@@ -221,6 +242,12 @@ export function methodTable(parts: ServerParts): MethodTable {
     const { admissions } = await import('./admission.js');
     admits = admissions({ registry, entrance, runner, hasUser: parts.user !== undefined });
     return admits(call);
+  }
+
+  function addMethod(name: string, method: CompiledMethod): Registration {
+    if (methods.has(name)) throw new DefinitionError([`the method "${name}" is defined twice`]);
+    methods.set(name, (call) => callCustom(method, call));
+    return { remove: () => void methods.delete(name) };
   }
 
   function defines({ method, params }: Call): boolean {

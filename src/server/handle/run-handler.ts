@@ -8,7 +8,7 @@ import type { Run } from '../asking/run.js';
 import type { Seal } from '../asking/sealed-state.js';
 import { CallContext } from '../context/call-context.js';
 import { clientFacts } from '../context/client-facts.js';
-import type { HandlerRun } from '../context/handler-run.js';
+import type { HandlerHome, HandlerRun } from '../context/handler-run.js';
 import type { ContextParts, PreparedInputs, RunInputs } from '../context/run-inputs.js';
 import type { CallerFacts } from '../define/options.js';
 import type { Complete } from '../results/results.js';
@@ -51,7 +51,7 @@ export interface HandlerRunner {
     options: PreparedRunOptions,
   ) => Promise<Outcome>;
   /** Makes the state and the user of a call whose handler runs later. */
-  readonly prepare: (call: Call) => Promise<PreparedInputs>;
+  readonly prepare: (call: Call, home?: HandlerHome) => Promise<PreparedInputs>;
   /** Warns the operator once if a call that leaves a task or answers behind has no identified caller. */
   readonly warnOfUnknownCaller: (call: Call) => void;
   /** Runs a handler whose questions and steps belong to another run, or to a task. */
@@ -59,8 +59,18 @@ export interface HandlerRunner {
     call: Call,
     run: Run,
     work: (ctx: CallContext<never, never>) => Promise<T>,
-    inputs?: PreparedInputs,
+    options?: NestedRunOptions,
   ) => Promise<T>;
+  /** This server, as the home of its own handlers. */
+  readonly home: HandlerHome;
+}
+
+/** The options of a nested run. */
+interface NestedRunOptions {
+  /** The state and the user, if they are known already. */
+  readonly inputs?: PreparedInputs | undefined;
+  /** The server that the handler belongs to. Default: this one. */
+  readonly home?: HandlerHome | undefined;
 }
 
 /** The end of a handler's run: a value, or an error. */
@@ -81,8 +91,9 @@ export function createHandlerRunner(
   const rounds = askingRounds({ warnOfUnknownCaller, seal, complete, log });
   // Most servers have neither a lifespan nor the option `user`, and then nothing has to be awaited before a handler runs.
   const isPrepared = !lifespan.hasLifespan && parts.user === undefined;
+  const own: HandlerHome = { isPrepared, prepare: prepareOwn, contextParts };
 
-  async function prepare(call: Call): Promise<PreparedInputs> {
+  async function prepareOwn(call: Call): Promise<PreparedInputs> {
     if (isPrepared) return noInputs;
     const state = await lifespan.start();
     if (parts.user === undefined) return { state, user: undefined as never };
@@ -103,9 +114,10 @@ export function createHandlerRunner(
     input: Input,
     prepared?: CallContext<never, never>,
   ): Outcome | Promise<Outcome> {
-    if (prepared === undefined && (!isPrepared || isContinued(call)))
+    const home = handler.home ?? own;
+    if (prepared === undefined && (!home.isPrepared || isContinued(call)))
       return runPrepared(call, handler, input, {});
-    const ctx = prepared ?? new CallContext(call, contextParts(), noInputs);
+    const ctx = prepared ?? new CallContext(call, home.contextParts(), noInputs);
     let value: T | Promise<T>;
     try {
       value = handler.run(input, ctx, call);
@@ -127,11 +139,16 @@ export function createHandlerRunner(
     input: Input,
     { runId, background }: PreparedRunOptions,
   ): Promise<Outcome> {
-    const inputs = await prepare(call);
+    const home = handler.home ?? own;
+    const inputs = await home.prepare(call);
     const round = isContinued(call)
       ? await rounds.resume(call, { ...handler.target(call), runId })
       : runWithId(runId, seal.maxBytes);
-    const ctx = new CallContext(call, contextParts(), round === undefined ? inputs : { ...inputs, ...round });
+    const ctx = new CallContext(
+      call,
+      home.contextParts(),
+      round === undefined ? inputs : { ...inputs, ...round },
+    );
     if (background === undefined) return runHandler(call, handler, input, ctx);
     // The call ends when the handler ends, or when the handler continues as a task.
     return new Promise((resolve, reject) => {
@@ -187,10 +204,10 @@ export function createHandlerRunner(
     call: Call,
     run: Run,
     work: (ctx: CallContext<never, never>) => Promise<T>,
-    inputs?: PreparedInputs,
+    { inputs, home = own }: NestedRunOptions = {},
   ): Promise<T> {
-    const { state, user, logs } = inputs ?? (await prepare(call));
-    const ctx = new CallContext(call, contextParts(), { state, user, logs, run });
+    const { state, user, logs } = inputs ?? (await home.prepare(call));
+    const ctx = new CallContext(call, home.contextParts(), { state, user, logs, run });
     try {
       return await work(ctx);
     } finally {
@@ -199,7 +216,8 @@ export function createHandlerRunner(
     }
   }
 
-  return { runHandler, runPrepared, prepare, warnOfUnknownCaller, runNested };
+  const prepare = (call: Call, home = own): Promise<PreparedInputs> => home.prepare(call);
+  return { runHandler, runPrepared, prepare, warnOfUnknownCaller, runNested, home: own };
 }
 
 // A run with an id of its own has its replay from the start.

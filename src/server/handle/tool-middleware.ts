@@ -16,7 +16,7 @@ export class ToolMiddleware {
   /** The tools that the server has when it starts get their middleware at once, so that it starts with the server. */
   constructor(host: HostUse, tools: Iterable<CompiledTool>) {
     this.#host = host;
-    for (const tool of tools) if (tool.use !== undefined) this.#useOf(tool);
+    for (const tool of tools) if (tool.use !== undefined) this.useOf(tool);
   }
 
   /** Makes a call through the middleware of its tool. */
@@ -26,7 +26,7 @@ export class ToolMiddleware {
       const outcome = await dispatch(next);
       return { ...outcome, _meta: { ...(outcome['_meta'] as object | undefined) } };
     };
-    return compose(this.#useOf(tool), inner)(copyCall(call));
+    return compose(this.useOf(tool), inner)(copyCall(call));
   }
 
   /** Does the same for a call from another handler, which gets the result itself. */
@@ -51,7 +51,8 @@ export class ToolMiddleware {
     return result as unknown as ToolResult;
   }
 
-  #useOf(tool: CompiledTool): readonly Middleware[] {
+  /** The middleware of a tool. */
+  useOf(tool: CompiledTool): readonly Middleware[] {
     const known = this.#hosted.get(tool);
     if (known !== undefined) return known;
     const hosted = this.#host(tool.use ?? [], `tools.${tool.name}.use`);

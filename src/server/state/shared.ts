@@ -30,6 +30,7 @@ export class ChosenState implements SharedState {
   #cluster: Cluster | undefined;
   #store: Store | undefined;
   #starting: Promise<void> | undefined;
+  #outer: ChosenState | undefined;
   readonly #readiness: Readiness;
 
   constructor(options: ChosenStateOptions) {
@@ -69,6 +70,13 @@ export class ChosenState implements SharedState {
     this.#cluster = cluster;
   }
 
+  /** Uses the store of a server that this one is mounted in, unless it has its own. */
+  adopt(outer: ChosenState): void {
+    const { store, cluster, bus } = this.#options;
+    if (store === undefined && cluster === undefined && bus === undefined && this.#cluster === undefined)
+      this.#outer ??= outer;
+  }
+
   /** Connects to the cluster, once, and logs its warnings. */
   start(): Promise<void> {
     this.#starting ??= this.#start().catch((error) => {
@@ -96,6 +104,7 @@ export class ChosenState implements SharedState {
   }
 
   #chosenStore(): Store {
+    if (this.#outer !== undefined && this.#store === undefined) return this.#outer.store;
     if (this.#store !== undefined) return this.#store;
     this.#store = this.#options.store ?? this.#cluster?.store ?? memoryStore();
     this.start().catch((error) => this.#options.log('error', 'The cluster could not be started', error));

@@ -1,0 +1,48 @@
+import type { Middleware } from '../../protocol/call.js';
+import type { CompiledMethod } from '../catalog/compile.js';
+import type { Registry } from '../catalog/registry.js';
+import type { CompiledTool } from '../catalog/tools.js';
+import type { HandlerHome } from '../context/handler-run.js';
+import type { Changed } from '../state/changes.js';
+import type { Logger } from '../state/log.js';
+import type { ChosenState } from '../state/shared.js';
+
+/** The parts of a server that a server it is mounted in uses. */
+export interface ServerInternals {
+  readonly name: string;
+  readonly registry: Registry;
+  /** Runs the handlers of the server. */
+  readonly home: HandlerHome;
+  /** The middleware of the server, the first outermost. */
+  readonly use: readonly Middleware[];
+  /** The middleware of one of its tools. */
+  readonly useOf: (tool: CompiledTool) => readonly Middleware[];
+  readonly methods: ReadonlyMap<string, CompiledMethod>;
+  readonly shared: ChosenState;
+  readonly changed: Changed;
+  readonly log: Logger;
+  /** The value that the lifespan yields. */
+  readonly state: () => Promise<unknown>;
+  /** Whether the server identifies its own callers. */
+  readonly hasAuth: boolean;
+  /** The checks that its readiness depends on. */
+  readonly checks: () => readonly (() => Promise<void>)[];
+  /** Whether another server is mounted in this one, at any depth. */
+  readonly contains: (registry: Registry) => boolean;
+  /** Starts the lifespan and the middleware. Called once for each server that this one is mounted in. */
+  readonly start: () => Promise<void>;
+  /** Ends what `start` has started, when it is called for the last of these servers. */
+  readonly close: () => Promise<void>;
+}
+
+const known = new WeakMap<object, ServerInternals>();
+
+/** Remembers the internals of a server. */
+export function keepInternals(server: object, internals: ServerInternals): void {
+  known.set(server, internals);
+}
+
+/** The internals of a server; undefined if the value is not a server. */
+export function internalsOf(server: unknown): ServerInternals | undefined {
+  return typeof server === 'object' && server !== null ? known.get(server) : undefined;
+}

@@ -1,0 +1,124 @@
+// Keeps the definitions of a mounted server in the lists of the server that it is mounted in.
+
+import { type Call, compose, type Middleware } from '../../protocol/call.js';
+import type { ServerAccess } from '../access/access.js';
+import type { Guarded } from '../access/views.js';
+import type { CompiledMethod } from '../catalog/compile.js';
+import type { CompiledPrompt } from '../catalog/prompts.js';
+import {
+  allKinds,
+  type Follower,
+  type ListKind,
+  type Registration,
+  type Registry,
+} from '../catalog/registry.js';
+import type { CompiledResource } from '../catalog/resources.js';
+import type { CompiledTool } from '../catalog/tools.js';
+import type { ToolOutcomes } from '../results/tool-outcomes.js';
+import type { Announcement } from '../state/changes.js';
+import type { ServerInternals } from './internals.js';
+import { type MountParts, mountPrompt, mountResource, mountTool } from './mounted-definitions.js';
+import { type Names, nameOf, namesWith, renameCall, renameChange } from './names.js';
+import { uriRewriter } from './uris.js';
+
+/** The parts of the server that another one is mounted in. */
+export interface LinkParts {
+  readonly registry: Registry;
+  readonly access: ServerAccess;
+  readonly outcomes: ToolOutcomes;
+  /** Adds a custom method. Throws if there is one of the same name. */
+  readonly addMethod: (name: string, method: CompiledMethod) => Registration;
+}
+
+/** Adds the definitions of a server with a prefix, now and whenever it adds some. Returns a function that removes them. */
+export function linkMount(prefix: string, inner: ServerInternals, parts: LinkParts): () => void {
+  const { registry } = parts;
+  const names = namesWith(prefix);
+  const definitionParts = partsFor(inner, names, parts);
+  const registrations = new Map<Guarded, Registration>();
+  const methods: Registration[] = [];
+  const kinds = new Set<ListKind>();
+
+  const follower: Follower = {
+    added(kind, name, entry) {
+      const mounted = mountEntry(kind, nameOf(kind, name, names), entry, definitionParts);
+      registrations.set(entry, registry.add(kind, nameOf(kind, name, names), mounted, true));
+      kinds.add(kind);
+    },
+    removed(entry) {
+      registrations.get(entry)?.remove();
+      registrations.delete(entry);
+    },
+    isKnown: () => registry.isKnown(),
+  };
+  const listener = {
+    message: (change: Announcement) => announce(registry, inner, renameChange(change, names)),
+    gap: () => registry.changes.reportGap(),
+  };
+
+  function remove(): void {
+    for (const registration of [...registrations.values(), ...methods]) registration.remove();
+    registrations.clear();
+  }
+
+  let unfollow: () => void;
+  try {
+    for (const [name, method] of inner.methods)
+      methods.push(
+        parts.addMethod(name, {
+          ...method,
+          mounted: method.mounted ?? { home: inner.home, through: undefined },
+        }),
+      );
+    unfollow = inner.registry.follow(follower);
+  } catch (error) {
+    remove();
+    throw error;
+  }
+  inner.registry.changes.subscribe(listener);
+  for (const kind of allKinds) if (inner.registry.announces(kind)) registry.declare(kind);
+  announceLists(registry, kinds);
+  return function unlink() {
+    unfollow();
+    inner.registry.changes.unsubscribe(listener);
+    remove();
+    announceLists(registry, kinds);
+  };
+}
+
+function partsFor(inner: ServerInternals, names: Names, { access, outcomes }: LinkParts): MountParts {
+  const { registry, use } = inner;
+  return {
+    ...{ inner, access, outcomes, uris: names.uris },
+    rewrite: uriRewriter(names.uris, (uri) => registry.findResource(uri) !== undefined),
+    hasResources: () => registry.resources.size + registry.templates.size > 0,
+    wrap: (inside) => (use.length === 0 && inside === undefined ? undefined : around(use, inside, names)),
+  };
+}
+
+/** The middleware of a mounted server, and that of a definition inside it. Both see the names that the mounted server uses. */
+function around(use: readonly Middleware[], inside: Middleware | undefined, names: Names): Middleware {
+  return function aroundMounted(call, next) {
+    const back = async (own: Call): ReturnType<typeof next> =>
+      next(renameCall(own, names.outer, names.uris.outer));
+    const last =
+      inside === undefined ? back : async (own: Call): ReturnType<typeof next> => inside(own, back);
+    return compose(use, last)(renameCall(call, names.inner, names.uris.inner));
+  };
+}
+
+function mountEntry(kind: ListKind, name: string, entry: Guarded, parts: MountParts): Guarded {
+  if (kind === 'tools') return mountTool(name, entry as CompiledTool, parts);
+  if (kind === 'prompts') return mountPrompt(name, entry as CompiledPrompt, parts);
+  return mountResource(name, entry as CompiledResource, parts);
+}
+
+// If the mounted server has a bus of its own, each process hears of the change there.
+function announce(registry: Registry, inner: ServerInternals, change: Announcement): void {
+  if (inner.shared.bus() === undefined) void registry.publish(change);
+  else registry.changes.notify(change);
+}
+
+function announceLists(registry: Registry, kinds: ReadonlySet<ListKind>): void {
+  if (registry.isKnown()) for (const kind of kinds) void registry.publish({ kind });
+}
