@@ -63,7 +63,7 @@ export function makeFromOpenAPI(runtime: OpenAPIRuntime): FromOpenAPI {
     options: OpenAPIOptions<T, R> = {},
   ): Promise<OpenAPIDefinitions<T, R>> {
     const settings = readOptions(options);
-    const { root } = await readDocument(document, settings.maxDocumentChars);
+    const root = await readDocument(document, settings.maxDocumentChars);
     const references = new DocumentReferences(root);
     const privateHosts = settings.baseUrl === undefined ? [] : [readBaseUrl(settings.baseUrl).origin];
     const workshop: Workshop = {

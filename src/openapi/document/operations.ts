@@ -23,7 +23,7 @@ export interface OpenAPIOperation {
 }
 
 /** A parameter of an operation, without references. */
-export interface Parameter {
+interface Parameter {
   readonly name: string;
   readonly place: Place;
   readonly raw: Json;

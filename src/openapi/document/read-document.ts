@@ -9,21 +9,13 @@ import type { Json } from './references.js';
 const MAX_YAML_CHARS = 10_000_000;
 const MAX_ALIASES = 1000;
 
-/** A document of a version that is supported. */
-export interface OpenAPIDocument {
-  readonly root: Json;
-  /** Whether its schemas are in the dialect of OpenAPI 3.0, which differs from JSON Schema. */
-  readonly is30: boolean;
-}
-
 /** Reads a document. Throws an `OpenAPIError` that says what is wrong with it. */
-export async function readDocument(document: unknown, maxChars: number): Promise<OpenAPIDocument> {
+export async function readDocument(document: unknown, maxChars: number): Promise<Json> {
   const root = typeof document === 'string' ? await parse(document, maxChars) : document;
   if (!isObject(root))
     throw new OpenAPIError('The document must be an object, or JSON or YAML that has one.');
   const version = root['openapi'];
-  if (typeof version === 'string' && /^3\.[01](\.|$)/.test(version))
-    return { root, is30: version.startsWith('3.0') };
+  if (typeof version === 'string' && /^3\.[01](\.|$)/.test(version)) return root;
   throw new OpenAPIError(
     root['swagger'] === undefined
       ? `The document's "openapi" is ${quote(JSON.stringify(version) ?? 'missing', 40)}; supported are 3.0 and 3.1.`

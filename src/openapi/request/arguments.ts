@@ -70,7 +70,7 @@ export function planArguments(operation: ReadOperation, planning: Planning): rea
 }
 
 /** The names between braces in a path, each once. */
-export function variablesOf(path: string): readonly string[] {
+function variablesOf(path: string): readonly string[] {
   return [...new Set([...path.matchAll(/\{([^{}/]+)\}/g)].map(([, name = '']) => name))];
 }
 

@@ -9,7 +9,7 @@ import { bytesOf, type Field, mediaTypeOf, printMultipart } from './multipart.js
 import { inQuery, print, type Style, styleOf } from './styles.js';
 
 /** How a body is printed. `file` is binary with a media type that the caller chooses. */
-export type BodyKind = 'json' | 'form' | 'multipart' | 'text' | 'bytes' | 'file';
+type BodyKind = 'json' | 'form' | 'multipart' | 'text' | 'bytes' | 'file';
 
 /** A field of a body whose fields are arguments of their own, or of a form. */
 export interface BodyField {

@@ -2,8 +2,8 @@ import type { Random } from './random.js';
 
 // Generates a document with operations of every style, and for each operation arguments and what the server must receive.
 
-export type Shape = 'text' | 'number' | 'flag' | 'list' | 'object';
-export type BodyForm = 'json' | 'json-nested' | 'form' | 'multipart' | 'text' | 'bytes';
+type Shape = 'text' | 'number' | 'flag' | 'list' | 'object';
+type BodyForm = 'json' | 'json-nested' | 'form' | 'multipart' | 'text' | 'bytes';
 
 export interface WireParameter {
   readonly place: 'path' | 'query' | 'header' | 'cookie';
@@ -15,7 +15,7 @@ export interface WireParameter {
   readonly value: unknown;
 }
 
-export interface WireBody {
+interface WireBody {
   readonly form: BodyForm;
   readonly value: unknown;
 }

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
 /** A request that an API got. */
-export interface Received {
+interface Received {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
