@@ -8,13 +8,12 @@ import type { SchemaLike } from '../schema/schema.js';
 import { type AuthRun, authRun } from '../state/auth-run.js';
 import type { Cluster, SharedState } from '../state/cluster.js';
 import { hostMiddleware, MiddlewareLifetimes } from '../state/hosted-middleware.js';
-import { Topic } from '../state/topic.js';
 import { readServerAccess } from './access/access.js';
 import { Gate } from './access/gate.js';
 import { createSeal } from './asking/sealed-state.js';
 import { compileDefinition, compileDefinitions, DefinitionError } from './catalog/compile.js';
 import { type Registration, Registry } from './catalog/registry.js';
-import { type ReleaseAnnouncement, Releases } from './catalog/releases.js';
+import { Releases } from './catalog/releases.js';
 import type { AnyServerOptions, Mountable } from './define/options.js';
 import { type Prompt, type PromptHandler, type PromptOptions, prompt } from './define/prompt.js';
 import { type Resource, type ResourceOptions, type ResourceReader, resource } from './define/resource.js';
@@ -34,12 +33,14 @@ import { completeAs } from './results/results.js';
 import { resultMeta, serverInfo } from './results/server-info.js';
 import { toolOutcomes } from './results/tool-outcomes.js';
 import { sealOptions } from './seal-options.js';
-import { type Announcement, type Changed, changedOver, type TaskAnnouncement } from './state/changes.js';
-import type { OutcomeAnnouncement } from './state/end-watch.js';
+import { type Behaviour, readCompatibility } from './state/behaviours.js';
+import { type Announcement, type Changed, changedOver } from './state/changes.js';
+import { deprecationReports } from './state/deprecations.js';
 import { runOnce } from './state/idempotency.js';
 import { LifespanRun } from './state/lifespan.js';
 import { type Logger, logToConsole } from './state/log.js';
 import { ChosenState } from './state/shared.js';
+import { serverTopics } from './topics.js';
 
 /** A server. It is built once and serves any number of clients, revisions and transports at the same time. */
 export interface CoreServer<State = unknown, User = unknown, T = unknown> extends AsyncDisposable {
@@ -49,6 +50,8 @@ export interface CoreServer<State = unknown, User = unknown, T = unknown> extend
   readonly dispatch: Dispatch;
   /** Announces changes to subscribed clients. */
   readonly changed: Changed;
+  /** The changed defaults that hold for this server, by the option `compatibility`. */
+  readonly behaviours: readonly Behaviour[];
   /** Writes to the `logger` of the options. */
   readonly logger: Logger;
   /** The scopes that the rules of this server and of its definitions name, sorted. Pass them to a provider, so that clients ask for them. */
@@ -130,7 +133,8 @@ export function createServer<State, User, T>(
   // Middleware may change the `_meta` of an outcome, so only a server without middleware prints its `_meta` once.
   const complete = completeAs(use.length === 0 ? withPrint(meta) : meta);
   const access = readServerAccess(options.access, log);
-  const defaults = { timeoutMs, idempotency, log, mapError, outcomes: toolOutcomes(complete), access };
+  const on = readCompatibility(options.compatibility);
+  const defaults = { timeoutMs, idempotency, log, mapError, outcomes: toolOutcomes(complete, on), access };
   const compiled = compileDefinitions(options as object, defaults, mountedRules(options.mount, access));
   const info = serverInfo(options);
   const { cluster, store: ownStore, bus } = options;
@@ -144,13 +148,7 @@ export function createServer<State, User, T>(
     checks: () => [...lifetimes.checks(), ...mounts.checks()],
   });
   const { store } = shared;
-  const topics = {
-    // Another server on the same engine may have resources with the same URIs, and has lists of its own.
-    changes: topic<Announcement>('changes', `changes:${info.name}`),
-    tasks: topic<TaskAnnouncement>('tasks'),
-    outcomes: topic<OutcomeAnnouncement>('outcomes'),
-    releases: topic<ReleaseAnnouncement>('releases'),
-  };
+  const topics = serverTopics(shared, log);
   const gate = new Gate(log);
   const registry = new Registry(info, options, { compiled, complete, changes: topics.changes, gate });
   const releases = new Releases(registry, topics.releases);
@@ -174,6 +172,7 @@ export function createServer<State, User, T>(
     lifespan: lifespan as LifespanRun<never>,
     announce,
     stored: { server: info.name, store },
+    deprecated: deprecationReports(options.deprecations, log),
     log,
     user: user as never,
     methods: compiled.methods,
@@ -226,17 +225,10 @@ export function createServer<State, User, T>(
     }
   }
 
-  function topic<Message extends object>(subject: string, name = subject): Topic<Message> {
-    return new Topic({
-      name,
-      bus: shared.bus,
-      onFailure: (error) => log('warning', `The bus could not carry announcements of ${subject}`, error),
-    });
-  }
-
   const server: CoreServer<State, User, T> = {
     info,
-    dispatch: createDispatch({ server: info.name, registry, methods, use: hosted, mapError, log }),
+    dispatch: createDispatch({ server: info.name, registry, methods, use: hosted, mapError, log, on }),
+    behaviours: [...on],
     changed,
     logger: log,
     get scopes() {

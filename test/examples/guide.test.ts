@@ -4,6 +4,7 @@ import { inProcess } from 'fullmcp';
 import { testClient } from 'fullmcp/testing';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import changes, { holidayMode, onSensor } from '../../examples/guide/changes.js';
+import { pinned, switched } from '../../examples/guide/compatibility.js';
 import context from '../../examples/guide/context.js';
 import * as http from '../../examples/guide/http.js';
 import imperative from '../../examples/guide/imperative.js';
@@ -261,3 +262,9 @@ function matching(value: unknown): unknown {
 function fail(): never {
   throw new Error('next was called');
 }
+
+test('a pinned server keeps the defaults of its day, and a single change can be switched off', async () => {
+  expect(pinned.behaviours).toContain('plain-values-as-text');
+  expect(await call(pinned, 'answer')).not.toHaveProperty('structuredContent');
+  expect(await call(switched, 'answer')).toMatchObject({ structuredContent: 42 });
+});

@@ -14,6 +14,7 @@ import {
 import type { ClientCapabilities } from '../../protocol/model/model.js';
 import { compileSchema } from '../../schema/compile.js';
 import type { Infer, Schema } from '../../schema/schema.js';
+import type { ReportDeprecated } from '../state/deprecations.js';
 import { formSchema } from './form-schema.js';
 
 /** A question: the request to send, and the function that reads its answer. */
@@ -125,8 +126,13 @@ export interface SampleResult extends SamplingMessage {
 }
 
 /** Makes the question for the client's model. */
-export function sampleQuestion(question: SampleOptions): Question<SampleResult> {
+export function sampleQuestion(
+  question: SampleOptions,
+  deprecated: ReportDeprecated,
+): Question<SampleResult> {
   checkQuestion(question, 'ctx.sample("title", { messages, maxTokens })');
+  deprecated('ctx.sample');
+  if ((question.includeContext ?? 'none') !== 'none') deprecated('includeContext');
   const { messages, ...options } = question;
   const conversation =
     typeof messages === 'string' ? [{ role: 'user', content: { type: 'text', text: messages } }] : messages;
@@ -157,7 +163,8 @@ function textOf(content: SamplingContent | readonly SamplingContent[]): string {
 }
 
 /** Makes the question for the folders that the client has open. */
-export function rootsQuestion(): Question<readonly Root[]> {
+export function rootsQuestion(deprecated: ReportDeprecated): Question<readonly Root[]> {
+  deprecated('ctx.roots');
   return {
     request: { method: 'roots/list' },
     read(response) {

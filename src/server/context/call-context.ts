@@ -190,11 +190,11 @@ export class CallContext<State, User> implements Context<State, User> {
   }
 
   get sample(): Context['sample'] {
-    return (key, options) => this.#ask(key, () => sampleQuestion(options));
+    return (key, options) => this.#ask(key, () => sampleQuestion(options, this.#parts.deprecated));
   }
 
   get roots(): Context['roots'] {
-    return (key) => this.#ask(key, rootsQuestion);
+    return (key) => this.#ask(key, () => rootsQuestion(this.#parts.deprecated));
   }
 
   get step(): Context['step'] {

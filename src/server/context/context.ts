@@ -47,9 +47,17 @@ export interface Context<State = unknown, User = unknown> {
    * short form of `elicit`.
    */
   readonly ask: <S extends Schema>(key: string, question: FormQuestion<S>) => Promise<Infer<S>>;
-  /** Asks the client's model. The key identifies the question within this handler. */
+  /**
+   * Asks the client's model. The key identifies the question within this handler.
+   *
+   * @deprecated The protocol has deprecated sampling in 2026-07-28. Call the API of a model provider.
+   */
   readonly sample: (key: string, options: SampleOptions) => Promise<SampleResult>;
-  /** Asks the client for its open folders. The key identifies the question within this handler. */
+  /**
+   * Asks the client for its open folders. The key identifies the question within this handler.
+   *
+   * @deprecated The protocol has deprecated roots in 2026-07-28. Take folders as arguments of the tool.
+   */
   readonly roots: (key: string) => Promise<readonly Root[]>;
   /**
    * Runs `work` once in all runs of this call and keeps its result, which must be JSON. The key identifies the step within this

@@ -7,6 +7,7 @@ import type { Replay } from '../asking/replay.js';
 import type { Run } from '../asking/run.js';
 import type { ToolResult } from '../results/tool-result.js';
 import type { Announcement } from '../state/changes.js';
+import type { ReportDeprecated } from '../state/deprecations.js';
 import type { LogCount } from './call-log.js';
 import type { StoredParts } from './caller-state.js';
 import type { Context } from './context.js';
@@ -41,6 +42,8 @@ export interface ContextParts {
   readonly announce: (change: Announcement) => Promise<unknown> | undefined;
   /** The name and the store of the server. */
   readonly stored: Pick<StoredParts, 'server' | 'store'>;
+  /** Reports the use of deprecated parts of the API. */
+  readonly deprecated: ReportDeprecated;
   readonly read: (nested: NestedCall, uri: string) => Promise<readonly ResourceContents[]>;
   readonly callTool: (nested: NestedCall, name: string, args: Readonly<JsonObject>) => Promise<ToolResult>;
 }

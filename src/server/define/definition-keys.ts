@@ -92,6 +92,8 @@ const server = {
   pageSize: true,
   listTtlMs: true,
   timeoutMs: true,
+  compatibility: true,
+  deprecations: true,
   logger: true,
   experimental: true,
   extensions: true,

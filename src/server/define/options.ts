@@ -13,7 +13,9 @@ import type { Store } from '../../state/store.js';
 import type { ClientFacts } from '../context/client-facts.js';
 import type { Context } from '../context/context.js';
 import type { OnError } from '../results/map-error.js';
+import type { CompatibilityOptions } from '../state/behaviours.js';
 import type { Announcement } from '../state/changes.js';
+import type { DeprecationMode } from '../state/deprecations.js';
 import type { IdempotencyOptions } from '../state/idempotency.js';
 import type { Lifespan } from '../state/lifespan.js';
 import type { Logger } from '../state/log.js';
@@ -153,6 +155,16 @@ export interface ServerDefinition<
   readonly listTtlMs?: number;
   /** The time limit of a tool call, for tools without their own `timeoutMs` that do not run as tasks. Default: no limit. */
   readonly timeoutMs?: number;
+  /**
+   * The day whose defaults the server keeps when fullmcp is upgraded, such as `2026-11-16`, or an object that also switches single
+   * changes on or off by their names. Default: the defaults of the installed version.
+   */
+  readonly compatibility?: string | CompatibilityOptions;
+  /**
+   * The reaction to a handler that uses what the protocol has deprecated: `warn` writes to the log, once for each part, `error` lets
+   * the handler fail, `ignore` does nothing. Default: `warn`.
+   */
+  readonly deprecations?: DeprecationMode;
   /** Receives errors and warnings, for the operator. Default: writes to standard error. */
   readonly logger?: Logger;
 

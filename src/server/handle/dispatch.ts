@@ -3,12 +3,13 @@
 import { type Call, compose, type Dispatch, type Middleware, type Outcome } from '../../protocol/call.js';
 import { fromDirect } from '../../protocol/direct.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
-import { McpError } from '../../protocol/errors.js';
+import { copyError, McpError } from '../../protocol/errors.js';
 import { callEvents } from '../../protocol/telemetry/tracing.js';
 import type { Registry } from '../catalog/registry.js';
 import type { MapError } from '../results/map-error.js';
 import { toolFailure } from '../results/results.js';
 import { mask, ToolError } from '../results/tool-error.js';
+import type { Behaviour } from '../state/behaviours.js';
 import type { Logger } from '../state/log.js';
 import type { MethodTable } from './methods.js';
 
@@ -22,10 +23,16 @@ export interface DispatchParts {
   readonly use: readonly Middleware[];
   readonly mapError: MapError;
   readonly log: Logger;
+  /** The changed defaults that hold for the server. */
+  readonly on: ReadonlySet<Behaviour>;
 }
 
+/** The number of the error for an unknown resource before 2026-07-28. */
+const OLD_MISSING_RESOURCE = -32002;
+
 /** Makes the function that answers every call to a server. Without middleware, a synchronous handler is answered synchronously. */
-export function createDispatch({ server, registry, methods, use, mapError, log }: DispatchParts): Dispatch {
+export function createDispatch(parts: DispatchParts): Dispatch {
+  const { server, registry, methods, use, mapError, log, on } = parts;
   return use.length === 0 ? fromDirect(dispatch) : throughMiddleware();
 
   // A call that is traced enters twice: a function in between would be one more frame in every stack trace.
@@ -71,10 +78,15 @@ export function createDispatch({ server, registry, methods, use, mapError, log }
     throw new McpError('method_not_found', `Method not found: ${shorten(method, 128)}`);
   }
 
+  function numbered(error: McpError): McpError {
+    if (error.code !== 'resource_not_found' || on.has('missing-resource-as-invalid-params')) return error;
+    return copyError(error, { number: OLD_MISSING_RESOURCE });
+  }
+
   // The errors of a tool are handled where it runs. These errors come from middleware, `user`, prompts and resources.
   async function handleError(error: unknown, call: Call): Promise<Outcome> {
     const replacement = McpError.is(error) || ToolError.is(error) ? error : await mapError(error, call);
-    if (McpError.is(replacement)) throw replacement;
+    if (McpError.is(replacement)) throw numbered(replacement);
     if (replacement === undefined)
       throw new McpError('internal_error', mask(error, `Method "${call.method}"`, log));
     // The model reads the results of tools. The results of other methods cannot describe a failure.

@@ -41,6 +41,7 @@ export interface ServerParts extends Omit<HandlerRunnerParts, 'complete'> {
   readonly access: ServerAccess;
   readonly announce: ContextParts['announce'];
   readonly stored: ContextParts['stored'];
+  readonly deprecated: ContextParts['deprecated'];
   readonly log: Logger;
   readonly methods: ReadonlyMap<string, CompiledMethod>;
   readonly runOnce: RunOnce;
@@ -89,6 +90,7 @@ export function methodTable(parts: ServerParts): MethodTable {
     newReplay: () => new Replay(undefined, { maxBytes: parts.seal.maxBytes }),
     announce: parts.announce,
     stored: parts.stored,
+    deprecated: parts.deprecated,
     async read({ call, run, inputs }, uri) {
       const match = await entrance.resource(call, uri);
       const work = (ctx: CallContext<never, never>) => withToolErrors(readResource(match, ctx));

@@ -3,6 +3,7 @@
 import type { Outcome } from '../../protocol/call.js';
 import { PRINTED } from '../../protocol/encoding/printed-value.js';
 import type { InputRequired } from '../asking/input-required.js';
+import type { Behaviour } from '../state/behaviours.js';
 import { BareValue, type Complete } from './results.js';
 import type { ToolResult } from './tool-result.js';
 
@@ -15,12 +16,13 @@ export interface ToolOutcomes {
 }
 
 /** Makes the functions that make outcomes. */
-export function toolOutcomes(complete: Complete): ToolOutcomes {
+export function toolOutcomes(complete: Complete, on: ReadonlySet<Behaviour>): ToolOutcomes {
+  const isTextOnly = on.has('plain-values-as-text');
   const { _meta: printedMeta } = complete({}, PRINTED);
   const { _meta } = complete({});
 
   function withoutSchema(result: ToolResult | InputRequired): Outcome {
-    if (result instanceof BareValue)
+    if (isTextOnly && result instanceof BareValue)
       return { resultType: 'complete', content: result.content, _meta: printedMeta };
     return isContentAlone(result)
       ? { resultType: 'complete', content: result.content, _meta }

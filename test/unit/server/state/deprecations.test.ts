@@ -1,0 +1,71 @@
+import { createServer, type DeprecationMode, inProcess, tool } from 'fullmcp';
+import { expect, type Mock, test, vi } from 'vitest';
+import { until } from '../../../support/until.js';
+
+const capabilities = { sampling: { context: {} }, roots: {} };
+
+function asking(deprecations?: DeprecationMode) {
+  const log = vi.fn();
+  const server = createServer({
+    name: 'asking',
+    version: '1.0.0',
+    logger: log,
+    ...(deprecations !== undefined && { deprecations }),
+    tools: {
+      plain: tool({ run: (_, ctx) => ctx.log.info('plain') }),
+      model: tool({
+        run: async (_, ctx) => (await ctx.sample('title', { messages: 'A title', maxTokens: 10 })).text,
+      }),
+      context: tool({
+        run: async (_, ctx) =>
+          (await ctx.sample('title', { messages: 'A title', maxTokens: 10, includeContext: 'thisServer' }))
+            .text,
+      }),
+      folders: tool({ run: async (_, ctx) => (await ctx.roots('open')).length }),
+    },
+  });
+  const request = inProcess(server, { capabilities });
+  return { log, call: (name: string) => request('tools/call', { name }) };
+}
+
+function reports(log: Mock): readonly unknown[][] {
+  return log.mock.calls.filter(([, message]) => message.includes('deprecates'));
+}
+
+test('each deprecated part is reported once, with what to write instead', async () => {
+  const { log, call } = asking();
+  for (let times = 0; times < 3; times++)
+    for (const name of ['model', 'context', 'folders'])
+      expect((await call(name)).resultType).toBe('input_required');
+  await until('all are reported', () => reports(log).length >= 3);
+  expect(reports(log)).toEqual([
+    ['warning', expect.stringMatching(/ctx\.sample since 2026-07-28.* Call the API of a model provider/)],
+    ['warning', expect.stringMatching(/includeContext since 2025-11-25.* or use "none"/)],
+    ['warning', expect.stringMatching(/ctx\.roots since 2026-07-28.* Take folders as arguments/)],
+  ]);
+});
+
+test('a server that uses nothing deprecated is not warned', async () => {
+  const { log, call } = asking();
+  await call('plain');
+  expect(log).not.toHaveBeenCalled();
+});
+
+test('"ignore" reports nothing', async () => {
+  const { log, call } = asking('ignore');
+  expect((await call('model')).resultType).toBe('input_required');
+  expect(reports(log)).toEqual([]);
+});
+
+test('"error" lets the handler fail each time, and the log says why', async () => {
+  const { log, call } = asking('error');
+  for (let times = 0; times < 2; times++) expect(await call('folders')).toMatchObject({ isError: true });
+  const reasons = log.mock.calls.map(([, , error]) => String(error));
+  expect(reasons.filter((reason) => reason.includes('deprecates ctx.roots'))).toHaveLength(2);
+});
+
+test('any other value is rejected', () => {
+  expect(() => asking('never' as DeprecationMode)).toThrow(
+    '"deprecations" must be "warn", "ignore" or "error".',
+  );
+});
