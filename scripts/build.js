@@ -31,6 +31,7 @@ async function build() {
     types.filter((file) => /^dist\/[^/]+$/.test(file)),
   );
   await bundleEntries();
+  await writeConfigSchema();
   const hasExamples = inputs.some((file) => /^examples\/.*\.ts$/.test(file));
   if (hasExamples && existsSync('examples/tsconfig.json')) compile('examples/tsconfig.json');
   mkdirSync('build', { recursive: true });
@@ -70,6 +71,12 @@ async function bundleEntries() {
   mkdirSync('dist/chunks', { recursive: true });
   for (const file of output)
     if (file.type === 'chunk') writeFileSync(`dist/${file.fileName}`, withoutIndentation(file.code));
+}
+
+/** The schema of the config file is made from the table that checks the file. */
+async function writeConfigSchema() {
+  const { configSchema } = await import('../build/modules/adapters/node/config/settings.js');
+  writeFileSync('dist/config.schema.json', `${JSON.stringify(configSchema(), undefined, 1)}\n`);
 }
 
 /**

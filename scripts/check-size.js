@@ -36,6 +36,7 @@ const MUST_BE_PACKED = [
   'package.json',
   'dist/index.js',
   'dist/index.d.ts',
+  'dist/config.schema.json',
 ];
 
 process.chdir(root);

@@ -116,7 +116,18 @@ export const LAYERS = {
   },
   adapters: {
     what: 'Node, Fastify, LMDB, Postgres, Redis, NATS',
-    may: ['async', 'jsonrpc', 'protocol', 'state', 'oauth', 'server', 'transports', 'legacy', 'middleware'],
+    may: [
+      'async',
+      'jsonrpc',
+      'schema',
+      'protocol',
+      'state',
+      'oauth',
+      'server',
+      'transports',
+      'legacy',
+      'middleware',
+    ],
     rooms: [
       'node/tls',
       'node/client',
@@ -124,6 +135,7 @@ export const LAYERS = {
       'node/oauth',
       'node/audit',
       'node/server',
+      'node/config',
       'node/workers',
       'fastify',
       'lmdb',
@@ -203,6 +215,7 @@ export const MAY_LOOK_FOR_NODE = [
   'oauth-proxy.ts',
   'stdio.ts',
   'async/next-turn.ts',
+  'protocol/telemetry/operator-log.ts',
   'protocol/telemetry/tracing.ts',
 ];
 export const MAY_NAME_ANY_PACKAGE = ['adapters/'];

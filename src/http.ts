@@ -7,7 +7,7 @@ import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
 import { McpError } from './protocol/errors.js';
 import type { CoreServer } from './server/create-server.js';
 import { mask } from './server/results/tool-error.js';
-import { logToConsole } from './server/state/log.js';
+import type { Logger } from './server/state/log.js';
 import type { AuthProvider } from './state/auth-provider.js';
 import { authRun } from './state/auth-run.js';
 import { stateOfOne } from './state/memory/state-of-one.js';
@@ -130,7 +130,7 @@ export function protect<Raw>(
   options: EndpointOptions & { readonly auth?: TransportAuth<Raw> },
 ): EndpointEdge | undefined {
   const { auth, path, publicUrl } = withPublicUrl(server, options);
-  const { logger: log = logToConsole } = server;
+  const { logger: log = console.error as Logger } = server;
   const masked = (error: unknown, where: string): McpError =>
     new McpError('internal_error', mask(error, where, log), { status: 500 });
   const parts = { path, publicUrl, mask: masked };

@@ -1,27 +1,29 @@
 // The entry `fullmcp/node`: serves over HTTP on Node.
 
+import { environmentSecrets } from './adapters/node/config/environment.js';
+import { configOf, type OuterOptions, outerOptions, withOuter } from './adapters/node/config/resolve.js';
 import {
   type NodeHandler,
   type NodeHandlerOptions,
   type NodeRequest,
   nodeHandler,
 } from './adapters/node/server/handler.js';
-import {
-  checkServeOptions,
-  type ServeOptions,
-  withEnvironment,
-  withOwnHost,
-} from './adapters/node/server/options.js';
+import { checkServeOptions, type ServeOptions, withOwnHost } from './adapters/node/server/options.js';
 import { type Serving, serveOnNode, urlOf } from './adapters/node/server/serve.js';
 import { upgrades } from './adapters/node/server/upgrades.js';
-import { isWorker, primaryCluster, serveWithWorkers } from './adapters/node/workers/workers.js';
+import {
+  isWorker,
+  primaryCluster,
+  serveWithWorkers,
+  settingsOfPrimary,
+  type WorkersOptions,
+} from './adapters/node/workers/workers.js';
 import { createEndpoint, type DispatchSource, protect, withPublicUrl } from './http.js';
 import { channelSession } from './legacy/server/channel-session.js';
 import { foreignHandlerNames, handlerKeys } from './legacy/server/http/handler-keys.js';
 import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
 import { timerMs } from './protocol/checks/number-options.js';
 import { checkRuntime } from './protocol/checks/runtime.js';
-import { splitSecrets } from './protocol/checks/secret.js';
 import type { CoreServer } from './server/create-server.js';
 import type { Logger } from './server/state/log.js';
 import type { Cluster } from './state/cluster.js';
@@ -38,7 +40,7 @@ export type { TlsOptions } from './adapters/node/server/tls.js';
 
 /**
  * Listens on Node for HTTP and WebSocket. Options that are not given come from the environment (`PORT`, `MCP_HOST` and
- * others), then from the defaults.
+ * others), then from the file `config`, then from the defaults.
  *
  * @example
  * const serving = await serve(server, { port: 3000 });
@@ -47,10 +49,15 @@ export type { TlsOptions } from './adapters/node/server/tls.js';
  */
 export async function serve(server: ServedServer, options: ServeOptions = {}): Promise<Serving> {
   checkServeOptions(options);
-  const effective = withPublicUrl(server, withOwnHost(withSecrets(options, withEnvironment(options))));
-  const { path = '/mcp', websocket = {}, workers } = effective;
-  if (workers !== undefined && !isWorker()) return servePrimary(server, effective, workers);
-  const clusterUrl = globalThis.process.env['MCP_CLUSTER_URL'];
+  const outer = await outerOf(server, options);
+  const effective = withPublicUrl(server, withOwnHost(withOuter(options, outer)));
+  const { path = '/mcp', websocket = {}, workers, clusterUrl, logLevel, logFormat } = effective;
+  server.provideLog?.({
+    ...(logLevel !== undefined && { level: logLevel }),
+    ...(logFormat !== undefined && { format: logFormat }),
+  });
+  if (workers !== undefined && !isWorker())
+    return servePrimary(server, effective, { count: workers, settings: outer });
   if (clusterUrl) server.provideCluster?.(await clusterAt(clusterUrl));
   if (isWorker()) server.provideCluster?.(primaryCluster());
   const { dispatch } = server;
@@ -92,17 +99,18 @@ export async function serve(server: ServedServer, options: ServeOptions = {}): P
 
 type ServedServer = DispatchSource &
   Pick<CoreServer, 'start' | 'close'> &
-  Partial<Pick<CoreServer, 'drain' | 'provideCluster'>>;
+  Partial<Pick<CoreServer, 'drain' | 'provideCluster' | 'provideLog'>>;
 
 /** Starts workers that run this program again. This process only keeps them running, and the state that they share. */
 async function servePrimary(
   server: ServedServer,
   options: ServeOptions,
-  workers: number | 'auto',
+  { count, settings }: Pick<WorkersOptions, 'count' | 'settings'>,
 ): Promise<Serving> {
   const { drainMs = 5000, shutdownDelayMs = 0, signals = true, exit = true } = options;
   const serving = await serveWithWorkers({
-    count: workers,
+    count,
+    settings,
     needsSecret: options.secret === undefined,
     urlOf: (port) => urlOf(options, port),
     closeMs: timerMs('shutdownDelayMs', shutdownDelayMs) + timerMs('drainMs', drainMs) + 5000,
@@ -130,14 +138,22 @@ async function clusterAt(url: string): Promise<Cluster> {
   const open = Object.hasOwn(engines, protocol) ? engines[protocol] : undefined;
   if (open !== undefined) return open(url);
   throw new RangeError(
-    'The environment variable MCP_CLUSTER_URL must be a URL that begins with postgres://, redis:// or nats://.',
+    'The environment variable MCP_CLUSTER_URL, or "clusterUrl", must be a URL that begins with postgres://, redis:// or nats://.',
   );
 }
 
-// A secret in the program is one secret, whatever is in it.
-function withSecrets({ secret }: ServeOptions, effective: ServeOptions): ServeOptions {
-  if (secret !== undefined || typeof effective.secret !== 'string') return effective;
-  return { ...effective, secret: splitSecrets(effective.secret) };
+/** The options from outside of the program. A worker has those of its primary process, even if the config file has changed since. */
+async function outerOf(server: ServedServer, options: ServeOptions): Promise<OuterOptions> {
+  const { env } = globalThis.process;
+  if (isWorker()) {
+    const sent = await settingsOfPrimary();
+    // A program may serve several servers, each with a config of its own.
+    if (sent.config === configOf(options, env))
+      return { ...sent, options: { secret: environmentSecrets(env), ...sent.options } };
+  }
+  const { warnings, ...outer } = await outerOptions(options, env);
+  for (const warning of warnings) server.logger?.('warning', warning);
+  return outer;
 }
 
 /**

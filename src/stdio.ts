@@ -1,8 +1,10 @@
 // The entry `fullmcp/stdio`: serves on standard input and output.
 
+import { environmentSecrets } from './adapters/node/config/environment.js';
 import { channelSession } from './legacy/server/channel-session.js';
 import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
 import { checkRuntime } from './protocol/checks/runtime.js';
+import { logSettingsOf } from './protocol/telemetry/log-settings.js';
 import type { CoreServer } from './server/create-server.js';
 import { type StdioOptions, type StdioServing, serveOverStdio } from './transports/stdio/server/serve.js';
 
@@ -33,11 +35,15 @@ export function serveStdio(
   options: StdioOptions = {},
 ): StdioServing {
   checkOptions('serveStdio', options, stdioKeys);
+  const { process } = globalThis;
+  // The logger reads them later, and must not throw.
+  logSettingsOf(process.env);
   const { dispatch, close, logger: log } = server;
   return serveOverStdio(
     {
       dispatch,
       session: (send) => channelSession(dispatch, send),
+      secrets: environmentSecrets(process.env),
       provideSecret: server.provideSecret,
       drain: server.drain,
       onClose: close,

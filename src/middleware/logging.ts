@@ -2,12 +2,17 @@ import type { Call, Middleware, Outcome } from '../protocol/call.js';
 import { principalOf } from '../protocol/caller.js';
 import { checkOptions, type KeysOf } from '../protocol/checks/known-keys.js';
 import { checkCounts } from '../protocol/checks/number-options.js';
+import { OperatorLog } from '../protocol/telemetry/operator-log.js';
+import type { MiddlewareHost } from '../state/hosted-middleware.js';
 import { endOf, failureOf, stopwatch, targetOf, tell } from './facts/call-facts.js';
 import { type RedactOptions, redactor } from './facts/redact.js';
 
 /** The options of `logging`. */
 export interface LoggingOptions {
-  /** Called with each entry; `JSON.stringify(entry)` is one line. Its errors are ignored. Default: a line of JSON to stderr. */
+  /**
+   * Called with each entry; `JSON.stringify(entry)` is one line. Its errors are ignored. Default: a line of JSON to stderr, if its
+   * level is logged (`MCP_LOG_LEVEL`).
+   */
   readonly log?: ((entry: CallLog) => void) | undefined;
   /** Whether entries have the parameters and results of calls, redacted. Default: false. */
   readonly payloads?: boolean | undefined;
@@ -70,7 +75,7 @@ const UNREADABLE = '[unreadable]';
  */
 export function logging(options: LoggingOptions = {}): Middleware {
   checkOptions('logging', options, optionKeys);
-  const { log = toStderr, payloads = false, maxPayloadChars = 2000, redact = [], when } = options;
+  const { log, payloads = false, maxPayloadChars = 2000, redact = [], when } = options;
   checkCounts('logging', { maxPayloadChars });
   const copy = redactor({ redact, maxChars: maxPayloadChars });
   const short = textOf(redactor({ redact, maxString: 256 }));
@@ -85,8 +90,8 @@ export function logging(options: LoggingOptions = {}): Middleware {
     }
   };
 
-  function write(call: Call, ms: number, { end, outcome, error }: Ended): unknown {
-    return log({
+  function entryOf(call: Call, ms: number, { end, outcome, error }: Ended): CallLog {
+    return {
       time: new Date().toISOString(),
       level: levelOf(end),
       ...factsOf(call, short),
@@ -94,21 +99,31 @@ export function logging(options: LoggingOptions = {}): Middleware {
       ms: Math.round(ms * 1000) / 1000,
       ...(error !== undefined && end !== 'asks' && { error: long(messageOf(error)) }),
       ...(payloads && { params: payload(call.params), ...(outcome && { result: payload(outcome) }) }),
-    });
+    };
   }
 
-  return async function logging(call, next) {
-    if (when !== undefined && !when(call)) return next(call);
-    const elapsed = stopwatch(call);
-    try {
-      const outcome = await next(call);
-      tell(write, call, elapsed(), { end: endOf(outcome), outcome });
-      return outcome;
-    } catch (error) {
-      tell(write, call, elapsed(), { end: failureOf(error), error });
-      throw error;
-    }
-  };
+  function loggingTo(print: (entry: CallLog) => void): Middleware {
+    const write = (call: Call, ms: number, ended: Ended): unknown => print(entryOf(call, ms, ended));
+    return async function logging(call, next) {
+      if (when !== undefined && !when(call)) return next(call);
+      const elapsed = stopwatch(call);
+      try {
+        const outcome = await next(call);
+        tell(write, call, elapsed(), { end: endOf(outcome), outcome });
+        return outcome;
+      } catch (error) {
+        tell(write, call, elapsed(), { end: failureOf(error), error });
+        throw error;
+      }
+    };
+  }
+
+  if (log !== undefined) return loggingTo(log);
+  const unhosted = new OperatorLog().entry;
+  return Object.assign(loggingTo(unhosted), {
+    // The level of a server can also be set by `serve`.
+    forServer: ({ logEntry = unhosted }: MiddlewareHost) => loggingTo(logEntry),
+  });
 }
 
 interface Ended {
@@ -155,15 +170,4 @@ function messageOf(error: unknown): string {
   } catch {
     return UNREADABLE;
   }
-}
-
-/** Characters that JSON allows in strings, and that end a line or command a terminal. */
-const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029]/g;
-
-function toStderr(entry: CallLog): void {
-  const line = JSON.stringify(entry).replace(
-    UNPRINTABLE,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-  console.error(line);
 }

@@ -4,6 +4,8 @@
 import { type Call, type Dispatch, withPrint } from '../protocol/call.js';
 import type { Implementation } from '../protocol/model/model.js';
 import { aroundOf } from '../protocol/telemetry/hosting.js';
+import type { LogSettings } from '../protocol/telemetry/log-settings.js';
+import { OperatorLog } from '../protocol/telemetry/operator-log.js';
 import type { SchemaLike } from '../schema/schema.js';
 import { type AuthRun, authRun } from '../state/auth-run.js';
 import type { Cluster, SharedState } from '../state/cluster.js';
@@ -38,7 +40,7 @@ import { type Announcement, type Changed, changedOver } from './state/changes.js
 import { deprecationReports } from './state/deprecations.js';
 import { runOnce } from './state/idempotency.js';
 import { LifespanRun } from './state/lifespan.js';
-import { type Logger, logToConsole } from './state/log.js';
+import type { Logger } from './state/log.js';
 import { ChosenState } from './state/shared.js';
 import { serverTopics } from './topics.js';
 
@@ -87,6 +89,8 @@ export interface CoreServer<State = unknown, User = unknown, T = unknown> extend
    * encrypts and all of them decrypt.
    */
   readonly provideSecret: (secret: string | readonly string[]) => void;
+  /** Sets the level and the format of the log on standard error; `serve` calls it. Messages to a `logger` of the options do not change. */
+  readonly provideLog: (settings: Partial<LogSettings>) => void;
   /** Sets the cluster if the options have none; `serve` calls it with the engine at `MCP_CLUSTER_URL`. */
   readonly provideCluster: (cluster: Cluster) => void;
   /** The store, the bus and the event log that the transports of this server use, too. */
@@ -127,7 +131,8 @@ export function createServer<State, User, T>(
     ]);
   const { logger, timeoutMs, idempotency, use = [], user } = options;
   // A logger that is not a function is reported later, with the other mistakes.
-  const log = typeof logger === 'function' ? logger : logToConsole;
+  const ownLog = new OperatorLog(options.name);
+  const log: Logger = typeof logger === 'function' ? logger : ownLog.log;
   const mapError = mapErrors(options.onError, log);
   const meta = resultMeta(options);
   // Middleware may change the `_meta` of an outcome, so only a server without middleware prints its `_meta` once.
@@ -162,7 +167,14 @@ export function createServer<State, User, T>(
     admission: (call) => admission(call),
     hasBus: () => shared.bus() !== undefined,
   });
-  const host = { shared, log, attach: lifetimes.attach, defines: (call: Call) => defines(call), results };
+  const host = {
+    shared,
+    log,
+    logEntry: ownLog.entry,
+    attach: lifetimes.attach,
+    defines: (call: Call) => defines(call),
+    results,
+  };
   const hosted = hostMiddleware(use, host, 'use');
   const { methods, tasks, defines, watching, admission, ...table } = methodTable({
     registry,
@@ -251,6 +263,7 @@ export function createServer<State, User, T>(
     },
     mount: (prefix, other) => mounts.add(prefix, other),
     provideSecret: seal.provide,
+    provideLog: (settings) => ownLog.provide(settings),
     provideCluster: (provided) => shared.provide(provided),
     shared,
     auth,

@@ -4,6 +4,12 @@ import type { SharedState } from './cluster.js';
 
 // The seam between a server and middleware that keeps state for it.
 
+/** An entry of a log. */
+export interface LeveledEntry {
+  /** Its severity. */
+  readonly level: 'info' | 'warning' | 'error';
+}
+
 /** The parts of a server that its middleware may use. */
 export interface MiddlewareHost {
   /** The state that the processes of the server share. */
@@ -12,6 +18,8 @@ export interface MiddlewareHost {
   readonly place: string;
   /** Tells the operator. */
   readonly log: (level: 'info' | 'warning' | 'error', message: string, error?: unknown) => void;
+  /** Writes an entry to standard error, if its level is logged. */
+  readonly logEntry?: ((entry: LeveledEntry) => void) | undefined;
   /** Whether the server has the method that a call names, and the tool or prompt. Callers can send any name. */
   readonly defines?: ((call: Call) => boolean) | undefined;
   /** The facts of the server that middleware needs if it answers calls with results of earlier ones. */

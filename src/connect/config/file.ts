@@ -1,10 +1,11 @@
 // Reads a config of several servers from its file, and replaces environment variables.
 
 import { isObject } from '../../jsonrpc/message.js';
+import { faultOf } from '../../protocol/encoding/json-fault.js';
+import { expandVariables } from '../../protocol/encoding/variables.js';
 import { McpError } from '../../protocol/errors.js';
 import type { McpConfig } from '../targets/target.js';
 import { checkConfig, throwMistakes } from './check.js';
-import { faultOf } from './json-fault.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -71,34 +72,14 @@ function expandEntry(entry: Record<string, unknown>, expansion: Expansion): Reco
 }
 
 function expandValue(value: unknown, field: string, expansion: Expansion): unknown {
-  if (typeof value === 'string') return expandText(value, field, expansion);
+  if (typeof value === 'string')
+    return expandVariables(value, expansion.env, (what) =>
+      expansion.mistakes.push(`${expansion.server}: "${field}" ${what}`),
+    );
   if (Array.isArray(value)) return value.map((item, at) => expandValue(item, `${field}[${at}]`, expansion));
   if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [key, expandValue(item, `${field}.${key}`, expansion)]),
-  );
-}
-
-/** `${NAME}`, `${NAME:-default}`, VS Code's `${env:NAME}`, and its `${input:id}`, which only VS Code can ask for. */
-const VARIABLE = /\$\{(env:|input:)?([A-Za-z_][A-Za-z0-9_.-]*?)(?::-([^{}]*))?\}/g;
-
-function expandText(text: string, field: string, { env, server, mistakes }: Expansion): string {
-  return text.replace(
-    VARIABLE,
-    (whole, kind: string | undefined, name: string, fallback: string | undefined) => {
-      if (kind === 'input:') {
-        mistakes.push(`${server}: "${field}" needs ${whole}, which only VS Code asks for: use \${env:NAME}`);
-        return whole;
-      }
-      const value = Object.hasOwn(env, name) ? env[name] : undefined;
-      // As in a shell, an empty variable counts as unset when there is a default.
-      const replacement = fallback === undefined ? value : value || fallback;
-      if (replacement === undefined) {
-        mistakes.push(`${server}: "${field}" needs the environment variable ${name}, which is not set`);
-        return whole;
-      }
-      return replacement;
-    },
   );
 }
 

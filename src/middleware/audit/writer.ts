@@ -1,4 +1,5 @@
 import { nextTurn } from '../../async/next-turn.js';
+import { OperatorLog } from '../../protocol/telemetry/operator-log.js';
 import type { MiddlewareHost } from '../../state/hosted-middleware.js';
 import type { AuditEntry } from './entry.js';
 
@@ -36,8 +37,8 @@ interface Group {
 
 /** Writes entries to a sink. */
 export class AuditWriter {
-  /** Tells the operator. */
-  log: MiddlewareHost['log'] = logToConsole;
+  /** Tells the operator. A server has a logger; a client does not. */
+  log: MiddlewareHost['log'] = new OperatorLog().log;
   readonly #parts: AuditWriterParts;
   /** The entries of groups that are not written yet, the oldest first. */
   readonly #batches: (readonly AuditEntry[])[] = [];
@@ -171,9 +172,4 @@ export class AuditWriter {
     if (this.#isFailing) this.log('info', 'The audit log is written again');
     this.#isFailing = false;
   }
-}
-
-// A server has a logger; a client does not.
-function logToConsole(level: string, message: string, error?: unknown): void {
-  console.error(`[fullmcp] ${level}: ${message}`, error ?? '');
 }

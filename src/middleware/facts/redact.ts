@@ -1,4 +1,4 @@
-import { hideInText } from './secret-text.js';
+import { hideInText, REDACTED, SECRET_ENDS } from '../../protocol/telemetry/secret-text.js';
 
 // Copies values for logs: without secrets, and never larger than a limit, whatever a peer sends.
 
@@ -18,28 +18,9 @@ export interface RedactOptions {
   readonly maxChars?: number | undefined;
 }
 
-/** Stands for a secret. */
-export const REDACTED = '[redacted]';
 /** Stands for values that are beyond a limit. */
 const CUT = '[…]';
 
-/** A name that ends with one of these is the name of a secret: `password`, `accessToken`, `X-Api-Key`. */
-const SECRET_ENDS = [
-  ...[
-    'password',
-    'passwords',
-    'passwd',
-    'passphrase',
-    'passcode',
-    'pwd',
-    'secret',
-    'secrets',
-    'token',
-    'tokens',
-  ],
-  ...['authorization', 'cookie', 'cookies', 'credential', 'credentials', 'apikey', 'apikeys', 'privatekey'],
-  ...['secretkey', 'accesskey', 'signingkey', 'encryptionkey', 'connectionstring', 'jwt', 'bearer'],
-];
 const SECRET_NAMES = [
   'auth',
   'pin',
@@ -90,7 +71,7 @@ export function redactor({
 }: RedactOptions = {}): Redactor {
   const own = redact.filter((one) => typeof one === 'string' && !one.includes('.'));
   const isSecret = secretNames(own);
-  const hide = hideInText([...SECRET_ENDS, ...own.map((name) => plain(String(name)))], REDACTED);
+  const hide = hideInText(own.map((name) => plain(String(name))));
   const root = readPaths(redact);
 
   function copy(value: unknown, place: Place): unknown {

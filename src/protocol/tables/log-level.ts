@@ -1,5 +1,14 @@
 /** The syslog severities, least severe first. */
-const logLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
+export const logLevels = [
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+  'critical',
+  'alert',
+  'emergency',
+] as const;
 
 /** The severity of a log message, as in syslog: `debug` is the least severe, `emergency` the most. */
 export type LogLevel = (typeof logLevels)[number];

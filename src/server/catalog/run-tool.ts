@@ -5,7 +5,7 @@ import { McpError } from '../../protocol/errors.js';
 import { toolEvents } from '../../protocol/telemetry/tracing.js';
 import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
 import type { ValidationResult } from '../../schema/check/issue.js';
-import { explain } from '../../schema/explain/explain.js';
+import { explainLater } from '../../schema/explain-later.js';
 import { type InputRequired, isInputRequired } from '../asking/input-required.js';
 import type { CallContext } from '../context/call-context.js';
 import { runWithTimeout } from '../context/call-timeout.js';
@@ -163,11 +163,11 @@ function toCheckedResult(
     toolResult,
     checked,
   }: { readonly toolResult: ToolResult | undefined; readonly checked: ValidationResult<unknown> },
-): ToolResult {
+): ToolResult | Promise<ToolResult> {
   if (!checked.ok) {
-    throw new TypeError(
-      `The handler's value does not fit the tool's output schema. ${explain(checked.issues, output, value)}`,
-    );
+    return explainLater(checked.issues, output, value).then((problem) => {
+      throw new TypeError(`The handler's value does not fit the tool's output schema. ${problem}`);
+    });
   }
   return toolResult ? { ...toolResult, structuredContent: checked.value } : structuredResult(checked.value);
 }

@@ -14,7 +14,7 @@ import { KEEPS_KEYS } from '../../protocol/tables/meta-keys.js';
 import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
 import type { ValidationResult } from '../../schema/check/issue.js';
 import { compileSchema } from '../../schema/compile.js';
-import { explain } from '../../schema/explain/explain.js';
+import { explainLater } from '../../schema/explain-later.js';
 import type { GuardedOptions, ServerAccess } from '../access/access.js';
 import type { Guarded } from '../access/views.js';
 import type { HandlerRun } from '../context/handler-run.js';
@@ -192,8 +192,14 @@ function checkHeaders({ paramHeaders }: CompiledTool, args: JsonObject, { http }
   if (mismatch) throw new McpError('header_mismatch', `Header mismatch: ${mismatch}`);
 }
 
-function toInput(tool: CompiledTool, args: JsonObject, checked: ValidationResult<unknown>): ToolInput {
+function toInput(
+  tool: CompiledTool,
+  args: JsonObject,
+  checked: ValidationResult<unknown>,
+): ToolInput | Promise<ToolInput> {
   if (checked.ok) return checked;
-  const problem = explain(checked.issues, tool.input, args);
-  return { ok: false, failure: toolFailure(`Invalid arguments for ${tool.name}. ${problem}`) };
+  return explainLater(checked.issues, tool.input, args).then((problem) => ({
+    ok: false,
+    failure: toolFailure(`Invalid arguments for ${tool.name}. ${problem}`),
+  }));
 }

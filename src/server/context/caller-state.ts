@@ -5,7 +5,7 @@ import { encodeBase64Url } from '../../protocol/encoding/base64.js';
 import { assertJson } from '../../protocol/encoding/json-value.js';
 import { McpError } from '../../protocol/errors.js';
 import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
-import { explain } from '../../schema/explain/explain.js';
+import { explainLater } from '../../schema/explain-later.js';
 import type { Put, Store, StoreEntry } from '../../state/store.js';
 import { callerGroup } from '../../state/store-shares.js';
 import { ToolError } from '../results/tool-error.js';
@@ -152,7 +152,7 @@ class StateOf {
     const checked = await schema.validate(value);
     if (checked.ok) return checked.value;
     throw new Error(
-      `The ${what} of "${name}" does not match its schema. ${explain(checked.issues, schema, value)} If the schema has changed, give new fields a default, or use another name.`,
+      `The ${what} of "${name}" does not match its schema. ${await explainLater(checked.issues, schema, value)} If the schema has changed, give new fields a default, or use another name.`,
     );
   }
 
@@ -163,7 +163,7 @@ class StateOf {
     const checked = await schema.validate(value);
     if (!checked.ok)
       throw new TypeError(
-        `The value for "${name}" does not match its schema. ${explain(checked.issues, schema, value)}`,
+        `The value for "${name}" does not match its schema. ${await explainLater(checked.issues, schema, value)}`,
       );
     const text = JSON.stringify({ value });
     if (text.length > MAX_LENGTH)

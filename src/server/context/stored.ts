@@ -4,13 +4,7 @@ import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
 import { checkCounts } from '../../protocol/checks/number-options.js';
 import { compileSchema } from '../../schema/compile.js';
 import type { Infer, Schema, SchemaLike, Sent } from '../../schema/schema.js';
-import {
-  type CallerState,
-  type CallerStates,
-  openState,
-  type StateRules,
-  type StoredParts,
-} from './caller-state.js';
+import type { CallerState, CallerStates, StateRules, StoredParts } from './caller-state.js';
 
 /** The argument of `stored()`. */
 export interface StoredOptions<S> {
@@ -88,7 +82,25 @@ export function stored(options: StoredOptions<SchemaLike>): Stored<unknown, unkn
     ttlMs,
     max,
   };
-  return { kind: 'stored', name, open: (parts, id) => openState(rules, parts, id) };
+  return { kind: 'stored', name, open: (parts, id) => openLater(rules, parts, id) };
+}
+
+/** The values of a caller. Their code is loaded with the first use: most servers do not need it. */
+function openLater(
+  rules: StateRules,
+  parts: StoredParts,
+  id?: string,
+): CallerStates<unknown, unknown, unknown> {
+  const opened = async (): Promise<CallerStates<unknown, unknown, unknown>> =>
+    (await import('./caller-state.js')).openState(rules, parts, id);
+  return {
+    get: async () => (await opened()).get(),
+    set: async (value) => (await opened()).set(value),
+    update: async (change) => (await opened()).update(change),
+    delete: async () => (await opened()).delete(),
+    create: async (value) => (await opened()).create(value),
+    list: async () => (await opened()).list(),
+  };
 }
 
 /** The `store` of a context. */

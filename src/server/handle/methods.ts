@@ -3,7 +3,7 @@
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Around } from '../../protocol/telemetry/hosting.js';
-import { explain } from '../../schema/explain/explain.js';
+import { explainLater } from '../../schema/explain-later.js';
 import type { SharedState } from '../../state/cluster.js';
 import type { ServerResults } from '../../state/hosted-middleware.js';
 import type { Topic } from '../../state/topic.js';
@@ -119,7 +119,7 @@ export function methodTable(parts: ServerParts): MethodTable {
       const { arguments: args = {} } = call.params;
       const checked = await prompt.args.validate(args);
       if (!checked.ok) {
-        const problem = explain(checked.issues, prompt.args, args);
+        const problem = await explainLater(checked.issues, prompt.args, args);
         throw new McpError('invalid_params', `Invalid arguments for prompt ${prompt.name}. ${problem}`);
       }
       await entrance.promptInput(call, prompt, checked.value);
@@ -161,7 +161,8 @@ export function methodTable(parts: ServerParts): MethodTable {
     await entrance.method(call, method);
     const checked = schema && (await schema.validate(withoutMeta(call.params)));
     if (checked?.ok === false && schema) {
-      throw new McpError('invalid_params', `Invalid params. ${explain(checked.issues, schema, call.params)}`);
+      const problem = await explainLater(checked.issues, schema, call.params);
+      throw new McpError('invalid_params', `Invalid params. ${problem}`);
     }
     const params = checked?.ok ? checked.value : call.params;
     await entrance.method(call, method, params);

@@ -7,6 +7,7 @@ import { checkOptions } from '../../../protocol/checks/known-keys.js';
 import { checkCounts, timerMs } from '../../../protocol/checks/number-options.js';
 import type { DiscoverableServer, RegisteredService } from '../../../protocol/services.js';
 import { toolNames } from '../../../transports/memory/discovery.js';
+import { environmentSecrets } from '../../node/config/environment.js';
 import { loadTransport } from '../connection/load.js';
 import { NatsSource } from '../connection/open.js';
 import { isServiceName } from '../connection/subjects.js';
@@ -23,7 +24,7 @@ export interface NatsServable extends DiscoverableServer {
   /** Prepares the server before the first request. */
   readonly start?: () => Promise<void>;
   /** Sets the secret, if the server has none. */
-  readonly provideSecret?: (secret: string) => void;
+  readonly provideSecret?: (secret: readonly string[]) => void;
   /** Receives warnings, for the operator. */
   readonly logger?: (level: 'warning', message: string, detail?: unknown) => void;
 }
@@ -67,8 +68,8 @@ export async function startService(
   checkCounts('serveNats', { maxOpenCalls, maxMessageBytes, keepAliveMs });
   timerMs('drainMs', drainMs);
   const subjects = linkSubjects(service, prefix);
-  const secret = process.env['MCP_SECRET'];
-  if (secret) server.provideSecret?.(secret);
+  const secret = environmentSecrets(process.env);
+  if (secret !== undefined) server.provideSecret?.(secret);
   await server.start?.();
   const client = await source.get();
   const { headers: newHeaders } = loadTransport();

@@ -1,18 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import process from 'node:process';
 import { foreignHandlerNames, handlerKeys } from '../../../legacy/server/http/handler-keys.js';
 import type { SessionOptions } from '../../../legacy/server/http/sessions.js';
 import type { Authenticate } from '../../../protocol/caller.js';
 import { checkOptions, type KeysOf } from '../../../protocol/checks/known-keys.js';
+import { isLogLevel, type LogLevel } from '../../../protocol/tables/log-level.js';
+import { isLogFormat, type LogFormat } from '../../../protocol/telemetry/log-settings.js';
 import type { AuthProvider } from '../../../state/auth-provider.js';
 import type { HttpOptions } from '../../../transports/http/server/endpoint.js';
-import { checkPublicUrl, unsafeAnyHost } from '../../../transports/http/server/guard.js';
-import { checkPath } from '../../../transports/http/server/routes.js';
+import { unsafeAnyHost } from '../../../transports/http/server/guard.js';
 import { type WebSocketOptions, webSocketKeys } from '../../../transports/websocket/accept.js';
 import type { TlsOptions } from './tls.js';
 
-/** The options of `serve`. An option takes precedence over its environment variable. */
+/** The options of `serve`. An option takes precedence over its environment variable, and that over the config file. */
 export interface ServeOptions extends HttpOptions, SessionOptions {
   /** Whether clients that speak protocol revision 2025-11-25 or older are served. Default: true. */
   readonly sessions?: boolean;
@@ -22,11 +22,36 @@ export interface ServeOptions extends HttpOptions, SessionOptions {
    * 30 s, the request is refused with 503. Default: the `auth` of the server, then callers are anonymous.
    */
   readonly auth?: AuthProvider | Authenticate<IncomingMessage> | undefined;
+  /**
+   * The path of a JSON file with further options, relative to the working directory. Its schema is `fullmcp/config.schema.json`.
+   * Default: `MCP_CONFIG`, then none.
+   */
+  readonly config?: string | undefined;
+  /**
+   * The path of a file that has the secret, or several on lines of their own, instead of `secret`. Default: `MCP_SECRET_FILE`, then
+   * none.
+   */
+  readonly secretFile?: string | undefined;
+  /**
+   * The URL of the engine that all processes share, if the server has no `cluster`. It begins with `postgres://`, `redis://` or
+   * `nats://`. Default: `MCP_CLUSTER_URL`, then none.
+   */
+  readonly clusterUrl?: string | undefined;
+  /**
+   * The least severe level that is logged to standard error, by the server and by `logging()`. Messages to a `logger` of the server are
+   * not affected. Default: `MCP_LOG_LEVEL`, then `info`.
+   */
+  readonly logLevel?: LogLevel | undefined;
+  /**
+   * The form of these messages: lines of JSON, or text for a person. Default: `MCP_LOG_FORMAT`, then `text` if standard error is a
+   * terminal, otherwise `json`.
+   */
+  readonly logFormat?: LogFormat | undefined;
   /** The port to listen on; 0 for any free one. Default: `PORT`, then 3000. */
   readonly port?: number;
   /** The name or address to listen on. Default: `MCP_HOST`, then 127.0.0.1, which only this machine can reach. */
   readonly host?: string;
-  /** The certificate and key: PEM text, or paths of files. Default: none, and the server speaks plain HTTP. */
+  /** The certificate and key: PEM text, or paths of files. Default: `MCP_TLS_CERT` and `MCP_TLS_KEY`, then none: plain HTTP. */
   readonly tls?: TlsOptions | undefined;
   /**
    * The number of worker processes that serve together on this machine, or `auto` for one per processor. The program runs once in
@@ -49,7 +74,7 @@ export interface ServeOptions extends HttpOptions, SessionOptions {
    * balancer needs to notice. Default: `MCP_SHUTDOWN_DELAY_MS`, then 0.
    */
   readonly shutdownDelayMs?: number;
-  /** The time for open calls and steps of tasks to finish when the server closes. Default: 5 s. */
+  /** The time for open calls and steps of tasks to finish when the server closes. Default: `MCP_DRAIN_MS`, then 5 s. */
   readonly drainMs?: number;
   /** Whether SIGTERM and SIGINT close the server. Default: true. */
   readonly signals?: boolean;
@@ -59,6 +84,11 @@ export interface ServeOptions extends HttpOptions, SessionOptions {
 
 const serveKeys = {
   ...handlerKeys,
+  config: true,
+  secretFile: true,
+  clusterUrl: true,
+  logLevel: true,
+  logFormat: true,
   port: true,
   host: true,
   tls: true,
@@ -77,44 +107,17 @@ const foreignNames = { ...foreignHandlerNames, hostname: 'host', https: 'tls' };
 export function checkServeOptions(options: ServeOptions): void {
   checkOptions('serve', options, serveKeys, foreignNames);
   if (options.websocket) checkOptions('serve: websocket', options.websocket, webSocketKeys);
-  const { port, workers } = options;
+  const { port, workers, logLevel, logFormat } = options;
+  if (logLevel !== undefined && !isLogLevel(logLevel))
+    throw new RangeError('serve: "logLevel" must be a level, from "debug" to "emergency".');
+  if (logFormat !== undefined && !isLogFormat(logFormat))
+    throw new RangeError('serve: "logFormat" must be "json" or "text".');
   if (workers !== undefined && workers !== 'auto' && !(Number.isSafeInteger(workers) && workers >= 1))
     throw new RangeError(
       `serve: "workers" must be "auto" or a whole number, 1 or more, not ${String(workers)}.`,
     );
   if (port !== undefined && !isPort(port))
     throw new RangeError(`serve: "port" must be an integer from 0 to 65535, not ${String(port)}.`);
-}
-
-/** Completes the options from the environment. */
-export function withEnvironment(options: ServeOptions, env: NodeJS.ProcessEnv = process.env): ServeOptions {
-  return {
-    ...fromEnvironment('port', 'PORT', portNumber),
-    ...fromEnvironment('host', 'MCP_HOST', asIs),
-    ...fromEnvironment('path', 'MCP_PATH', path),
-    ...fromEnvironment('publicUrl', 'MCP_PUBLIC_URL', url),
-    ...fromEnvironment('secret', 'MCP_SECRET', asIs),
-    ...fromEnvironment('allowedHosts', 'MCP_ALLOWED_HOSTS', list),
-    ...fromEnvironment('allowedOrigins', 'MCP_ALLOWED_ORIGINS', list),
-    ...fromEnvironment('workers', 'MCP_WORKERS', workerCount),
-    ...fromEnvironment('maxConnections', 'MCP_MAX_CONNECTIONS', wholeNumber),
-    ...fromEnvironment('maxBodyBytes', 'MCP_MAX_BODY_BYTES', wholeNumber),
-    ...fromEnvironment('requestTimeoutMs', 'MCP_REQUEST_TIMEOUT_MS', wholeNumber),
-    ...fromEnvironment('shutdownDelayMs', 'MCP_SHUTDOWN_DELAY_MS', wholeNumber),
-    ...fromEnvironment('trustProxy', 'MCP_TRUST_PROXY', proxies),
-    ...definedOnly(options),
-  };
-
-  function fromEnvironment<T>(
-    option: keyof ServeOptions,
-    name: string,
-    read: (value: string, name: string) => T,
-  ): Record<string, T> {
-    const value = env[name];
-    // A variable that an option replaces is not read, so that it cannot be wrong either.
-    if (value === undefined || value === '' || options[option] !== undefined) return {};
-    return { [option]: read(value, name) };
-  }
 }
 
 /** Allows the host name that the server listens on. An IP address need not be added: it is allowed where it can be reached. */
@@ -124,55 +127,6 @@ export function withOwnHost(options: ServeOptions): ServeOptions {
   return { ...options, allowedHosts: [...allowedHosts, host] };
 }
 
-function asIs(value: string): string {
-  return value;
-}
-
-function list(value: string): string[] {
-  return value
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
-}
-
-function proxies(value: string): number | string[] {
-  return /^\d+$/.test(value) ? Number(value) : list(value);
-}
-
-function path(value: string, name: string): string {
-  checkPath(value, `The environment variable ${name}`);
-  return value;
-}
-
-function url(value: string, name: string): string {
-  checkPublicUrl(value, `The environment variable ${name}`);
-  return value;
-}
-
-function portNumber(value: string, name: string): number {
-  const port = wholeNumber(value, name);
-  if (isPort(port)) return port;
-  throw new RangeError(`The environment variable ${name} must be a port from 0 to 65535, but it is ${port}.`);
-}
-
-function workerCount(value: string, name: string): number | 'auto' {
-  return value === 'auto' ? value : wholeNumber(value, name);
-}
-
 function isPort(port: unknown): boolean {
   return Number.isInteger(port) && (port as number) >= 0 && (port as number) <= 65_535;
-}
-
-function wholeNumber(value: string, name: string): number {
-  const number = Number(value);
-  if (!Number.isSafeInteger(number) || number < 0) {
-    throw new RangeError(
-      `The environment variable ${name} must be a whole number, 0 or more, but it is ${JSON.stringify(value)}.`,
-    );
-  }
-  return number;
-}
-
-function definedOnly(options: ServeOptions): ServeOptions {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }

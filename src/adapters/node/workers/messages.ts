@@ -2,6 +2,7 @@
 
 import type { JsonObject } from '../../../jsonrpc/message.js';
 import type { LoggedEvent } from '../../../state/event-log.js';
+import type { OuterOptions } from '../config/resolve.js';
 
 /** A message of a worker to the primary process. */
 export type ToPrimary =
@@ -12,11 +13,13 @@ export type ToPrimary =
       readonly method: string;
       readonly args: readonly unknown[];
     }
+  | { readonly fullmcp: 'settings' }
   | { readonly fullmcp: 'unsubscribe'; readonly topic: string }
   | { readonly fullmcp: 'unfollow'; readonly id: number };
 
 /** A message of the primary process to a worker. */
 export type ToWorker =
+  | { readonly fullmcp: 'settings'; readonly settings: OuterOptions }
   | { readonly fullmcp: 'result'; readonly id: number; readonly result?: unknown }
   | { readonly fullmcp: 'error'; readonly id: number; readonly message: string; readonly isRange: boolean }
   | { readonly fullmcp: 'published'; readonly topic: string; readonly message: JsonObject }

@@ -60,6 +60,8 @@ class WorkerService {
       case 'unfollow':
         this.#follows.get(message.id)?.abort();
         return;
+      case 'settings':
+        return; // the supervisor replies
       default:
         message satisfies never;
     }

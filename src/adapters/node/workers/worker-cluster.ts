@@ -49,6 +49,8 @@ export function workerCluster(channel: ProcessChannel<ToPrimary, ToWorker>): Clu
         follows.get(message.id)?.end(message.message === undefined ? undefined : new Error(message.message));
         follows.delete(message.id);
         return;
+      case 'settings':
+        return; // `serve` has asked for them
       default:
         message satisfies never;
     }

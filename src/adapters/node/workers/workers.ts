@@ -7,6 +7,7 @@ import process from 'node:process';
 import { type BackoffOptions, backoff } from '../../../async/delay.js';
 import type { Logger } from '../../../server/state/log.js';
 import type { Cluster } from '../../../state/cluster.js';
+import type { OuterOptions } from '../config/resolve.js';
 import type { Serving } from '../server/serve.js';
 import { endUnserved, onSignals } from '../server/signals.js';
 import { isOurs, type ProcessChannel, type ToPrimary, type ToWorker } from './messages.js';
@@ -16,6 +17,8 @@ import { workerCluster } from './worker-cluster.js';
 /** The options of `serveWithWorkers`. */
 export interface WorkersOptions {
   readonly count: number | 'auto';
+  /** The options from outside of the program, which all workers share. */
+  readonly settings: OuterOptions;
   /** Whether workers need a secret from this process, because neither the options nor the environment have one. */
   readonly needsSecret: boolean;
   readonly urlOf: (port: number) => string;
@@ -54,12 +57,26 @@ export function primaryCluster(): Cluster {
   });
 }
 
+/** The options from outside of the program, as the primary process has read them. */
+export function settingsOfPrimary(): Promise<OuterOptions> {
+  return new Promise((resolve) => {
+    const listen = (message: unknown): void => {
+      if (!isOurs(message) || (message as ToWorker).fullmcp !== 'settings') return;
+      process.off('message', listen);
+      resolve((message as { settings: OuterOptions }).settings);
+    };
+    process.on('message', listen);
+    process.send?.({ fullmcp: 'settings' } satisfies ToPrimary);
+  });
+}
+
 /** Starts the workers, and replaces those that end. Resolves when all of them listen. */
 export async function serveWithWorkers(options: WorkersOptions): Promise<Serving> {
   const { needsSecret, urlOf, closeMs, signals, exit, log } = options;
   const count = options.count === 'auto' ? availableParallelism() : options.count;
   const supervisor = new Supervisor(count, {
     env: { [WORKER]: '1', ...(needsSecret && { MCP_SECRET: randomBytes(32).toString('hex') }) },
+    settings: options.settings,
     warn: (message) => log('warning', message),
   });
   let closing: Promise<void> | undefined;
@@ -90,6 +107,7 @@ export async function serveWithWorkers(options: WorkersOptions): Promise<Serving
 }
 
 interface SupervisorOptions {
+  readonly settings: OuterOptions;
   readonly env: Readonly<Record<string, string>>;
   readonly warn: (message: string) => void;
 }
@@ -151,7 +169,11 @@ class Supervisor {
     const worker = cluster.fork({ ...this.#options.env });
     const startedAt = performance.now();
     this.#workers.add(worker);
-    this.#state.serve(channelOf(worker));
+    const channel = channelOf(worker);
+    this.#state.serve(channel);
+    channel.onMessage((message) => {
+      if (message.fullmcp === 'settings') channel.send({ ...message, settings: this.#options.settings });
+    });
     worker.once('listening', ({ port }) => onListening(port));
     worker.once('exit', (code, signal) => {
       this.#workers.delete(worker);

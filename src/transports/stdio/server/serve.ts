@@ -2,7 +2,6 @@ import process from 'node:process';
 import { settlesWithin } from '../../../async/deadline.js';
 import { LineReader } from '../../../jsonrpc/ndjson.js';
 import type { Dispatch } from '../../../protocol/call.js';
-import { splitSecrets } from '../../../protocol/checks/secret.js';
 import { type ChannelOptions, openChannel } from '../../server/channel.js';
 import { type GoneReason, onClientGone } from './client-gone.js';
 import { reserveStdout } from './reserved-stdout.js';
@@ -40,6 +39,8 @@ export interface StdioServing {
 interface Parts {
   readonly dispatch: Dispatch;
   readonly session?: (send: (text: string) => void) => ChannelOptions['session'];
+  /** The secrets of the environment. */
+  readonly secrets: readonly string[] | undefined;
   /** Takes the secret that seals the state of questions. */
   readonly provideSecret: (secrets: readonly string[]) => void;
   /** Lets work that no request waits for, such as the steps of tasks, finish beside the open calls. */
@@ -51,13 +52,13 @@ interface Parts {
 
 /** Serves one client on standard input and output. */
 export function serveOverStdio(
-  { dispatch, session, provideSecret, drain, onClose, onProblem }: Parts,
+  { dispatch, session, secrets, provideSecret, drain, onClose, onProblem }: Parts,
   options: StdioOptions = {},
 ): StdioServing {
   const { maxMessageBytes = 16 * 1024 * 1024, maxBufferedBytes = 64 * 1024 * 1024 } = options;
   const { drainMs = 1000, closeMs = 500, exit = true } = options;
   // A random secret is enough: sealed state need not outlive this process.
-  provideSecret(splitSecrets(process.env['MCP_SECRET'] || `${crypto.randomUUID()}${crypto.randomUUID()}`));
+  provideSecret(secrets ?? [`${crypto.randomUUID()}${crypto.randomUUID()}`]);
   const stdout = reserveStdout({ maxBufferedBytes, onUnread: () => void close('lost') });
   const { send, sendResponse, isFull: outputFull } = stdout;
   let isReading = true;

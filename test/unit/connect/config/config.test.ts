@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkConfig } from '../../../../src/connect/config/check.js';
 import { parseConfig, readConfigFile } from '../../../../src/connect/config/file.js';
-import { faultOf } from '../../../../src/connect/config/json-fault.js';
 import { McpError } from '../../../../src/index.js';
+import { faultOf } from '../../../../src/protocol/encoding/json-fault.js';
 
 function mistakesOf(run: () => unknown): readonly string[] {
   try {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { REDACTED, redactor, redactUri, secretNames } from '../../../../src/middleware/facts/redact.js';
+import { redactor, redactUri, secretNames } from '../../../../src/middleware/facts/redact.js';
+import { REDACTED } from '../../../../src/protocol/telemetry/secret-text.js';
 
 const redact = redactor();
 

@@ -1,7 +1,16 @@
 import { unsafeAnyHost } from 'fullmcp/http';
 import type { ServeOptions } from 'fullmcp/node';
 import { describe, expect, test } from 'vitest';
-import { withEnvironment, withOwnHost } from '../../../../../src/adapters/node/server/options.js';
+import { environmentOptions } from '../../../../../src/adapters/node/config/environment.js';
+import { withOwnHost } from '../../../../../src/adapters/node/server/options.js';
+
+function withEnvironment(options: ServeOptions, env: Record<string, string>): ServeOptions {
+  return { ...environmentOptions(env, options), ...definedOnly(options) };
+}
+
+function definedOnly(options: ServeOptions): ServeOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
 
 describe('an option in the environment', () => {
   test('applies if the program does not set it', () => {

@@ -1,5 +1,7 @@
 // Finds the position at which a string stops being JSON. Runtimes report it in different ways, or not at all, and quote the string.
 
+import { quote } from './shorten.js';
+
 export interface JsonSyntaxFault {
   readonly line: number;
   readonly column: number;
@@ -12,7 +14,16 @@ const SCALAR = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|
 
 /** Finds the fault in a string that `JSON.parse` rejected. */
 export function faultOf(text: string): JsonSyntaxFault {
-  const { at, reason } = scan(text);
+  return describe(text, scan(text));
+}
+
+/** Finds a name that an object has twice: `JSON.parse` would take the last one without a word. */
+export function repeatedNameIn(text: string): JsonSyntaxFault | undefined {
+  const fault = scan(text, true);
+  return fault.isRepeated ? describe(text, fault) : undefined;
+}
+
+function describe(text: string, { at, reason }: Fault): JsonSyntaxFault {
   const before = text.slice(0, at).split('\n');
   return {
     line: before.length,
@@ -30,11 +41,13 @@ function comment(text: string, at: number): string | undefined {
 interface Fault {
   readonly at: number;
   readonly reason: string;
+  readonly isRepeated?: boolean;
 }
 
 /** Scans the string with a stack of open brackets instead of recursion, so that any depth is possible. */
-function scan(text: string): Fault {
+function scan(text: string, findRepeated = false): Fault {
   const open: ('{' | '[')[] = [];
+  const names: Set<string>[] = [];
   let at = 0;
   let expected: 'value' | 'key' | 'comma' = 'value';
   let mayEnd = false;
@@ -77,7 +90,15 @@ function scan(text: string): Fault {
       open.pop();
       expected = 'comma';
     } else if (expected === 'key') {
+      const start = at;
       if (!consume(STRING)) return { at, reason: 'a name in double quotes is missing' };
+      if (findRepeated) {
+        const name = JSON.parse(text.slice(start, at)) as string;
+        const known = names[open.length] as Set<string>;
+        if (known.has(name))
+          return { at: start, reason: `the name ${quote(name, 64)} appears twice`, isRepeated: true };
+        known.add(name);
+      }
       consume(SPACE);
       if (text[at] !== ':') return { at, reason: 'a colon is missing' };
       at++;
@@ -86,6 +107,7 @@ function scan(text: string): Fault {
     } else if (next === '{' || next === '[') {
       at++;
       open.push(next);
+      names[open.length] = new Set();
       expected = next === '{' ? 'key' : 'value';
       mayEnd = true;
     } else if (consume(STRING) || consume(SCALAR)) {
