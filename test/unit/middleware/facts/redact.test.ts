@@ -92,7 +92,7 @@ describe('redactor', () => {
   it('replaces bearer tokens and passwords in URIs wherever they are', () => {
     expect(
       redact(['Bearer abc.def', 'bearer of news', 'postgres://ada:pw@db/x', 'see http://a:b@c']),
-    ).toEqual([REDACTED, 'bearer of news', `postgres://ada:${REDACTED}@db/x`, 'see http://a:b@c']);
+    ).toEqual([REDACTED, 'bearer of news', `postgres://ada:${REDACTED}@db/x`, `see http://a:${REDACTED}@c`]);
   });
 
   it('replaces the names and paths of the options', () => {
