@@ -22,6 +22,8 @@ const PORTABLE_ENTRIES = [
   'dist/client.js',
   'dist/client-web.js',
   'dist/middleware.js',
+  'dist/extension.js',
+  'dist/skills.js',
 ];
 /** The client for browsers, minified and gzipped: the part that a page loads to connect, and all parts together. */
 const BROWSER_ENTRY = 'dist/client-web.js';

@@ -19,7 +19,7 @@ export const LAYERS = {
   protocol: {
     what: 'the model: calls, links, errors, content, URI templates, and the tables of revisions, features and methods',
     may: ['async', 'jsonrpc', 'schema'],
-    rooms: ['checks', 'tables', 'encoding', 'model', 'uri-template', '.', 'telemetry'],
+    rooms: ['checks', 'tables', 'encoding', 'model', 'model/skills', 'uri-template', '.', 'telemetry'],
   },
   state: {
     what: 'the store, the bus and the event log that the processes of a server share: contracts, and each of them in memory; the seam of authorization',
@@ -72,7 +72,7 @@ export const LAYERS = {
   client: {
     what: 'the asking role, newest revision only',
     may: ['async', 'jsonrpc', 'schema', 'protocol'],
-    rooms: ['model', 'checks', 'connection', 'answering', 'calls', 'tasks', 'subscriptions', '.'],
+    rooms: ['model', 'checks', 'connection', 'answering', 'calls', 'tasks', 'subscriptions', 'skills', '.'],
   },
   transports: {
     what: 'bytes to Call and back, at both ends: HTTP, stdio, WebSocket, in-process',
@@ -100,9 +100,9 @@ export const LAYERS = {
     rooms: ['targets', 'config', 'open', 'group', '.'],
   },
   extensions: {
-    what: 'extensions of the protocol: tasks',
-    may: ['async', 'jsonrpc', 'protocol', 'state', 'server'],
-    rooms: ['tasks/stored', 'tasks/running', 'tasks'],
+    what: 'extensions of the protocol: how one is made, tasks, skills',
+    may: ['async', 'jsonrpc', 'schema', 'protocol', 'state', 'server'],
+    rooms: ['.', 'tasks/stored', 'tasks/running', 'tasks', 'skills'],
   },
   openapi: {
     what: 'servers from OpenAPI documents: the document, its schemas, requests and replies',
@@ -124,8 +124,10 @@ export const LAYERS = {
       'state',
       'oauth',
       'server',
+      'client',
       'transports',
       'legacy',
+      'extensions',
       'middleware',
     ],
     rooms: [
@@ -134,6 +136,7 @@ export const LAYERS = {
       'node/fetch',
       'node/oauth',
       'node/audit',
+      'node/skills',
       'node/server',
       'node/config',
       'node/workers',
@@ -185,6 +188,7 @@ export const MAY_LOAD_NODE = [
   ...MAY_USE_NODE,
   'client.ts',
   'node.ts',
+  'skills.ts',
   'stdio.ts',
   'fastify.ts',
   'lmdb.ts',

@@ -27,7 +27,7 @@ import { EventHub } from './connection/event-hub.js';
 import { onSession } from './connection/on-session.js';
 import type { Client, Completion, Listing, PromptResult, ReadResult, ServerFacts } from './model/client.js';
 import type { AnswerQuestion } from './model/handlers.js';
-import { type CallOptions, type ClientOptions, fullmcp, toLogMessage } from './model/options.js';
+import { type CallOptions, type ClientOptions, fullmcp, settingsOf, toLogMessage } from './model/options.js';
 import { ResultCache } from './model/result-cache.js';
 import type { Listening } from './subscriptions/listening.js';
 import { toolCalls } from './tasks/tool-calls.js';
@@ -49,7 +49,14 @@ export interface CreateClientParts {
 export async function createClient(parts: CreateClientParts): Promise<Client> {
   const { open, target, options, signal, connectTimeoutMs = 30_000, cacheKey = uniqueKey() } = parts;
   const { client: identity = fullmcp, reconnect = true, cache = true } = options;
-  const use = hostInClient(options.use ?? [], { target, link: () => connection.link as Link | undefined });
+  const { extensions = [] } = options;
+  const use = hostInClient(
+    [options, ...extensions].flatMap((each) => each.use ?? []),
+    {
+      target,
+      link: () => connection.link as Link | undefined,
+    },
+  );
   const around = aroundOf(use);
   const hub = new EventHub();
   const activity = new Activity();
@@ -58,7 +65,10 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
   const { maxRounds = 10 } = options;
   const peer = {
     client: identity,
-    capabilities: { ...capabilitiesOf(options), extensions: { [TASKS]: {} } },
+    capabilities: {
+      ...capabilitiesOf(options),
+      extensions: settingsOf([{ id: TASKS }, ...extensions]),
+    },
   };
   if (options.onLog) hub.on('log', options.onLog);
 

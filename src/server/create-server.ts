@@ -16,6 +16,7 @@ import { createSeal } from './asking/sealed-state.js';
 import { compileDefinition, compileDefinitions, DefinitionError } from './catalog/compile.js';
 import { type Registration, Registry } from './catalog/registry.js';
 import { Releases } from './catalog/releases.js';
+import type { ExtensionHost } from './define/extension.js';
 import type { AnyServerOptions, Mountable } from './define/options.js';
 import { type Prompt, type PromptHandler, type PromptOptions, prompt } from './define/prompt.js';
 import { type Resource, type ResourceOptions, type ResourceReader, resource } from './define/resource.js';
@@ -43,6 +44,7 @@ import { LifespanRun } from './state/lifespan.js';
 import type { Logger } from './state/log.js';
 import { ChosenState } from './state/shared.js';
 import { serverTopics } from './topics.js';
+import { withExtensions } from './with-extensions.js';
 
 /** A server. It is built once and serves any number of clients, revisions and transports at the same time. */
 export interface CoreServer<State = unknown, User = unknown, T = unknown> extends AsyncDisposable {
@@ -122,13 +124,14 @@ export interface Plugins {
 
 /** Builds a server from its options. `index.ts` adds the types and the plugins. */
 export function createServer<State, User, T>(
-  options: AnyServerOptions,
+  given: AnyServerOptions,
   plugins: Plugins = {},
 ): CoreServer<State, User, T> {
-  if (typeof options !== 'object' || options === null)
+  if (typeof given !== 'object' || given === null)
     throw new DefinitionError([
       'createServer needs an object: createServer({ name, version, tools: { … } })',
     ]);
+  const { options, extensions } = withExtensions(given);
   const { logger, timeoutMs, idempotency, use = [], user } = options;
   // A logger that is not a function is reported later, with the other mistakes.
   const ownLog = new OperatorLog(options.name);
@@ -237,6 +240,9 @@ export function createServer<State, User, T>(
     }
   }
 
+  const define: ExtensionHost['define'] = (kind, name, definition) =>
+    registry.add(`${kind}s`, name, compileDefinition(kind, name, definition, defaults));
+
   const server: CoreServer<State, User, T> = {
     info,
     dispatch: createDispatch({ server: info.name, registry, methods, use: hosted, mapError, log, on }),
@@ -249,18 +255,12 @@ export function createServer<State, User, T>(
     get isGuarded() {
       return registry.isGuarded;
     },
-    tool(name, toolOptions, run) {
-      const definition = (tool as (definition: object) => Tool)({ ...toolOptions, run });
-      return registry.add('tools', name, compileDefinition('tool', name, definition, defaults));
-    },
-    resource(uri, resourceOptions, read) {
-      const definition = (resource as (definition: object) => Resource)({ ...resourceOptions, read });
-      return registry.add('resources', uri, compileDefinition('resource', uri, definition, defaults));
-    },
-    prompt(name, promptOptions, run) {
-      const definition = (prompt as (definition: object) => Prompt)({ ...promptOptions, run });
-      return registry.add('prompts', name, compileDefinition('prompt', name, definition, defaults));
-    },
+    tool: (name, toolOptions, run) =>
+      define('tool', name, (tool as (definition: object) => Tool)({ ...toolOptions, run })),
+    resource: (uri, resourceOptions, read) =>
+      define('resource', uri, (resource as (definition: object) => Resource)({ ...resourceOptions, read })),
+    prompt: (name, promptOptions, run) =>
+      define('prompt', name, (prompt as (definition: object) => Prompt)({ ...promptOptions, run })),
     mount: (prefix, other) => mounts.add(prefix, other),
     provideSecret: seal.provide,
     provideLog: (settings) => ownLog.provide(settings),
@@ -296,5 +296,8 @@ export function createServer<State, User, T>(
     start: () => life.start(),
     close: () => life.release(),
   });
+  const isGuarded = (): boolean => registry.isGuarded;
+  for (const each of extensions)
+    each.attach?.({ info, changed, log, isGuarded, define, attach: lifetimes.attach });
   return server;
 }

@@ -86,6 +86,9 @@ const server = [
       'tasks-status-notifications',
       'tasks-required-task-error',
       'tasks-mrtr-composition',
+      'sep-2640-skills-directory',
+      'sep-2640-skills-enumeration',
+      'sep-2640-skills-manifest',
     ],
   },
 ];
@@ -117,6 +120,10 @@ const client = [
       'http-custom-headers',
       'http-invalid-tool-headers',
       'json-schema-ref-no-deref',
+      'sep-2640-client-no-prefetch',
+      'sep-2640-client-verify-digest',
+      'sep-2640-client-verify-size',
+      'sep-2640-client-verify-frontmatter',
     ],
   },
   {
@@ -171,12 +178,6 @@ const client = [
   },
 ];
 
-/** Scenarios of the suite that fullmcp does not support yet. */
-const notYet = {
-  server: [/^sep-2640-skills-/],
-  client: [/^sep-2640-client-/],
-};
-
 /** Scenarios that the suite always skips, whatever the server does. For these, only a skip passes. */
 export const alwaysSkipped = ['tasks-status-notifications'];
 
@@ -192,12 +193,4 @@ export function claimedFor(role, revision) {
   return { server, client }[role]
     .filter(({ revisions }) => revisions.includes(revision))
     .flatMap(({ scenarios }) => scenarios);
-}
-
-/**
- * @param {Role} role
- * @param {string} scenario
- */
-export function isNotYet(role, scenario) {
-  return notYet[role].some((entry) => entry.test(scenario));
 }

@@ -1,9 +1,10 @@
 // @ts-check
 // The client that the official suite tests: ordinary use of `connect`. It detects the server's revision itself, and
 // exits because nothing keeps it alive, without a call of process.exit.
-import { deepStrictEqual, strictEqual } from 'node:assert';
+import { deepStrictEqual, rejects, strictEqual } from 'node:assert';
 import { connect } from 'fullmcp/client';
 import { clientCredentials, enterprise, oauth, privateKeyJwt, workloadIdentity } from 'fullmcp/oauth';
+import { skillsOf } from 'fullmcp/skills';
 
 /** @typedef {import('fullmcp/client').Client} Client */
 
@@ -84,7 +85,26 @@ const scenarios = {
     const rich = tools.find(({ name }) => name === 'json_schema_2020_12_tool');
     strictEqual(await textOf(client, 'json_schema_echo', { schema: rich?.inputSchema }), 'echoed');
   },
+
+  async 'sep-2640-client-no-prefetch'(client) {
+    strictEqual((await skillsOf(client).list().all()).length, 1);
+  },
+  'sep-2640-client-verify-digest': loadTampered,
+  'sep-2640-client-verify-size': loadTampered,
+  'sep-2640-client-verify-frontmatter': loadTampered,
 };
+
+/**
+ * Loads a skill and would read its other files then.
+ * @param {Client} client
+ */
+async function loadTampered(client) {
+  const [skill] = await skillsOf(client).list().all();
+  await rejects(async () => {
+    await skill?.load();
+    for (const path of skill?.paths ?? []) await skill?.read(path);
+  }, /cannot be used/);
+}
 
 /** @param {Client} client */
 async function callTestTool(client) {

@@ -1,8 +1,10 @@
 // @ts-check
 // The server that the official suite tests: ordinary definitions, served by one call.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { audio, createServer, embed, image, McpError, prompt, resource, ToolError, tool } from 'fullmcp';
 import { serve } from 'fullmcp/node';
+import { skills } from 'fullmcp/skills';
 
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
@@ -420,6 +422,7 @@ const server = createServer({
   resources,
   prompts,
   changes: true,
+  extensions: [await skills(fileURLToPath(new URL('../../examples/skills/skills', import.meta.url)))],
   secret: 'of no worth: this server only plays',
 });
 

@@ -15,6 +15,7 @@ export const clientKeys: KeysOf<ClientOptions> = {
   logLevel: true,
   client: true,
   use: true,
+  extensions: true,
   caller: true,
   onLog: true,
   progress: true,

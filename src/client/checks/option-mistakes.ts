@@ -35,7 +35,7 @@ export function checkConnectOptions(functionName: string, value: unknown, keys: 
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw mistakes([`${functionName}: the options must be an object.`]);
   const options = value as Readonly<Record<string, unknown>>;
-  const { elicit, sample, roots, reconnect, use } = options;
+  const { elicit, sample, roots, reconnect, use, extensions } = options;
   const sentences = [
     ...unknownOptions(functionName, options, keys),
     ...limits.flatMap((name) => numberMistake(name, options[name])),
@@ -64,6 +64,9 @@ export function checkConnectOptions(functionName: string, value: unknown, keys: 
     ...(use === undefined || (Array.isArray(use) && use.every((item) => typeof item === 'function'))
       ? []
       : ['`use` must be an array of middleware functions.']),
+    ...(extensions === undefined || (Array.isArray(extensions) && extensions.every(isExtension))
+      ? []
+      : ["`extensions` must be an array of objects: [{ id: 'com.example/search' }]."]),
   ];
   if (sentences.length > 0) throw mistakes(sentences);
 }
@@ -106,6 +109,10 @@ function shapeMistakes(
 
 function numberMistake(name: string, value: unknown): readonly string[] {
   return isLimit(value) ? [] : [`\`${name}\` must be a non-negative number.`];
+}
+
+function isExtension(value: unknown): boolean {
+  return isObject(value) && typeof value['id'] === 'string' && Array.isArray(value['use'] ?? []);
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -71,6 +71,19 @@ export interface ReconnectOptions {
   readonly maxMs?: number;
 }
 
+/** An extension of the protocol, as a client has it. */
+export interface ClientExtension {
+  /** The identifier, such as `com.example/search`. The client declares it to every server. */
+  readonly id: string;
+  /** The settings that the client declares. Default: an empty object. */
+  readonly settings?: JsonObject;
+  /**
+   * Middleware around every call, inside of the client's own `use`: it turns the outcomes that the extension adds into those of the
+   * protocol.
+   */
+  readonly use?: readonly Middleware[];
+}
+
 /** The options of a client, whatever it is connected to. */
 export interface ClientOptions
   extends Handlers,
@@ -79,6 +92,8 @@ export interface ClientOptions
   readonly client?: Implementation;
   /** Middleware around every call, the first of the array outermost. */
   readonly use?: readonly Middleware[];
+  /** The extensions of the protocol that this client supports, as in `[{ id: 'com.example/search' }]`. Tasks are always supported. */
+  readonly extensions?: readonly ClientExtension[];
   /**
    * The caller's identity for a server in the same process; `subject` alone is enough. Ignored for any other connection: use
    * `auth` there.
@@ -113,6 +128,11 @@ export interface ClientOptions
    * server never began, are retried. Default: 2.
    */
   readonly maxRetries?: number;
+}
+
+/** The settings of extensions by identifier, as a client declares them. */
+export function settingsOf(extensions: readonly ClientExtension[]): Record<string, JsonObject> {
+  return Object.fromEntries(extensions.map(({ id, settings = {} }) => [id, settings]));
 }
 
 /** The name and version of a client by default. The version is the package's. */

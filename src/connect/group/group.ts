@@ -67,8 +67,8 @@ export async function connectGroup(
     };
   };
 
-  // Members retry, cache and reconnect for themselves; the group's client must not do it a second time.
-  const own = { ...options, reconnect: false, cache: false, maxRetries: 0 } as const;
+  // Members retry, cache and reconnect for themselves, and have the extensions; the group's client must not do it a second time.
+  const own = { ...options, extensions: [], reconnect: false, cache: false, maxRetries: 0 } as const;
   const target = `the servers ${Object.keys(mcpServers).join(', ')}`;
   const client = await createClient({ open, target, options: own, signal: options.signal });
   const { info } = client;

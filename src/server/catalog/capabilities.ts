@@ -17,7 +17,9 @@ export function capabilitiesOf(
   registry: Offers,
   { experimental, extensions: given }: Pick<ServerDefinition<never, never>, 'experimental' | 'extensions'>,
 ): ServerCapabilities {
-  const extensions = registry.offersTasks() ? { ...given, [TASKS]: {} } : given;
+  // An array has become an object when the server was created.
+  const declared = given as ServerCapabilities['extensions'];
+  const extensions = registry.offersTasks() ? { ...declared, [TASKS]: {} } : declared;
   const listChanged = (kind: Announcement['kind']): object =>
     registry.announces(kind) ? { listChanged: true } : {};
   return {

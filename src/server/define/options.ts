@@ -21,6 +21,7 @@ import type { Lifespan } from '../state/lifespan.js';
 import type { Logger } from '../state/log.js';
 import type { AccessOptions } from './access.js';
 import type { NotInferred } from './definition.js';
+import type { ServerExtension } from './extension.js';
 import type {
   AllInferred,
   AllSources,
@@ -170,8 +171,11 @@ export interface ServerDefinition<
 
   /** Experimental capabilities to advertise, with their settings. */
   readonly experimental?: Readonly<Record<string, JsonObject>>;
-  /** Extensions that this server supports, with their settings. */
-  readonly extensions?: Readonly<Record<string, JsonObject>>;
+  /**
+   * Extensions of the protocol that this server has: an array of those that `extension` of `fullmcp/extension` and others make, as in
+   * `[await skills('./skills')]`, or an object that only declares them, with their settings by identifier.
+   */
+  readonly extensions?: readonly ServerExtension[] | Readonly<Record<string, JsonObject>>;
 }
 
 /** The options of `createServer`. */
