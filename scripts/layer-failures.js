@@ -12,6 +12,7 @@ import {
   MAY_LOOK_FOR_NODE,
   MAY_NAME_ANY_PACKAGE,
   MAY_USE_NODE,
+  NAMES_DAYS,
   NAMES_REVISIONS,
   NEVER_ASK_FOR_ERA,
   NODE_GLOBALS,
@@ -216,6 +217,7 @@ function revisionFailures(path, source) {
   if (path.startsWith(NAMES_REVISIONS)) return path === COMPARES_ORDER ? [] : orderFailures(source);
   /** @type {Failure[]} */
   const found = orderFailures(source);
+  if (NAMES_DAYS.includes(path)) return found;
   each(source, (node) => {
     // A revision in a comment is welcome, and so is one in a longer sentence.
     if (ts.isStringLiteralLike(node) && REVISION.test(node.text) && !ts.isLiteralTypeNode(node.parent))

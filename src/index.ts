@@ -122,7 +122,7 @@ export type { ToolResult } from './server/results/tool-result.js';
 export type { Behaviour, CompatibilityOptions } from './server/state/behaviours.js';
 export type { Announcement, Changed } from './server/state/changes.js';
 export type { DeprecationMode } from './server/state/deprecations.js';
-export type { IdempotencyOptions } from './server/state/idempotency.js';
+export type { IdempotencyOptions } from './server/state/idempotency-options.js';
 export type { Lifespan } from './server/state/lifespan.js';
 export type { Logger } from './server/state/log.js';
 export { type Bus, type BusListener, memoryBus } from './state/bus.js';
@@ -227,7 +227,10 @@ export interface ServerDefiners<State, User> extends Definers<State, User> {
     M = Record<never, never>,
     Mounted = Record<never, never>,
   >(
-    options: ServerDefinition<State, User, T, R, P, M> & { readonly mount?: Mounted },
+    options: ServerDefinition<State, User, T, R, P, M> & {
+      /** The servers that are mounted, by prefix. */
+      readonly mount?: Mounted;
+    },
   ) => Server<State, User, WithMounted<T, Mounted>>;
 }
 

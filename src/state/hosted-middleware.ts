@@ -5,7 +5,7 @@ import type { SharedState } from './cluster.js';
 // The seam between a server and middleware that keeps state for it.
 
 /** An entry of a log. */
-export interface LeveledEntry {
+interface LeveledEntry {
   /** Its severity. */
   readonly level: 'info' | 'warning' | 'error';
 }

@@ -68,7 +68,7 @@ function authenticated({ expiresAt, ...auth }: Auth): Owner | undefined {
 }
 
 /** The keys of a result: the one for all callers, and the one for its caller alone. */
-export interface Keys {
+export interface CallKeys {
   readonly shared: string;
   readonly own: string | undefined;
 }
@@ -78,7 +78,7 @@ export function keysOf(
   call: Call,
   callKey: string,
   { owner, facts }: { readonly owner: string | undefined; readonly facts: readonly Fact[] },
-): Keys {
+): CallKeys {
   const variant = [callKey, ...facts.map((fact) => `${fact} ${factOf(call, fact)}`)].join('\n');
   return { shared: `all\n${variant}`, own: owner === undefined ? undefined : `own\n${owner}\n${variant}` };
 }

@@ -19,7 +19,7 @@ function msSince({ steadyMs, wallMs }: Moment): number {
 }
 
 /** A result that is kept. */
-export interface Entry {
+export interface KeptEntry {
   /** The result as JSON: neither its handler nor its callers can change it. */
   readonly json: string;
   readonly keptAt: Moment;
@@ -38,7 +38,7 @@ export interface EntryLimits {
 }
 
 /** Reads an outcome. Its `ttlMs` is the time that is left of the one that it had. */
-export function outcomeOf({ json, keptAt }: Pick<Entry, 'json' | 'keptAt'>): Outcome {
+export function outcomeOf({ json, keptAt }: Pick<KeptEntry, 'json' | 'keptAt'>): Outcome {
   const outcome = JSON.parse(json) as Outcome;
   const { ttlMs } = outcome;
   if (typeof ttlMs === 'number' && ttlMs > 0)
@@ -50,7 +50,7 @@ export function outcomeOf({ json, keptAt }: Pick<Entry, 'json' | 'keptAt'>): Out
 export class Entries {
   readonly #limits: EntryLimits;
   /** The least recently used first. */
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, KeptEntry>();
   /** The keys of each owner. */
   readonly #owned = new Map<string, Set<string>>();
   #chars = 0;
@@ -60,7 +60,7 @@ export class Entries {
   }
 
   /** Finds a result that is still fresh. */
-  get(key: string): Entry | undefined {
+  get(key: string): KeptEntry | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
     if (msSince(entry.keptAt) >= entry.keepMs) {
@@ -73,7 +73,7 @@ export class Entries {
   }
 
   /** Keeps a result. One that takes more than a quarter of the room is not kept. */
-  set(key: string, entry: Entry): void {
+  set(key: string, entry: KeptEntry): void {
     const { maxEntries, maxChars } = this.#limits;
     this.#drop(key);
     if (charsOf(key, entry) > maxChars / 4) return;
@@ -90,7 +90,7 @@ export class Entries {
   }
 
   /** Drops all results that a condition holds for. */
-  dropWhere(isStale: (entry: Entry) => boolean): void {
+  dropWhere(isStale: (entry: KeptEntry) => boolean): void {
     for (const [key, entry] of this.#entries) if (isStale(entry)) this.#drop(key);
   }
 
@@ -109,6 +109,6 @@ export class Entries {
   }
 }
 
-function charsOf(key: string, { json }: Entry): number {
+function charsOf(key: string, { json }: KeptEntry): number {
   return key.length + json.length;
 }

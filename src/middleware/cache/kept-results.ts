@@ -7,7 +7,7 @@ import { readUri } from '../output-budget/outputs.js';
 import { callKeyOf, keysOf, type Owner } from './call-keys.js';
 import { Entries, type EntryLimits, now, outcomeOf } from './entries.js';
 import type { Fact } from './observed-call.js';
-import { type Run, type RunEnd, Runs, waitFor } from './runs.js';
+import { type RunEnd, Runs, type SharedRun, waitFor } from './runs.js';
 
 /** The parts of `KeptResults`. */
 export interface KeptResultsParts {
@@ -20,7 +20,7 @@ export interface KeptResultsParts {
   readonly server: ServerResults | undefined;
 }
 
-/** What the results of a call have in common, whoever makes it. */
+/** The facts that the results of a call have in common, whoever makes it. */
 interface Known {
   /** The facts that they have depended on, sorted. */
   readonly facts: readonly Fact[];
@@ -127,7 +127,7 @@ export class KeptResults {
 
   /** Keeps the outcome of a run, if that is allowed, and says what those get that wait for it. */
   #end(
-    run: Run,
+    run: SharedRun,
     outcome: Outcome,
     { place, isHeard }: { readonly place: Place; readonly isHeard: boolean },
   ): RunEnd {

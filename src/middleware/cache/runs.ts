@@ -39,7 +39,7 @@ export interface RunParts {
 }
 
 /** A call that runs. */
-export class Run {
+export class SharedRun {
   readonly parts: RunParts;
   readonly observed: ObservedCall;
   /** Whether something has changed since the run began, so that its result must not be kept. */
@@ -70,17 +70,17 @@ export class Run {
 
 /** The calls that run at the moment. */
 export class Runs {
-  readonly #all = new Set<Run>();
-  readonly #joinable = new Map<string, Run>();
+  readonly #all = new Set<SharedRun>();
+  readonly #joinable = new Map<string, SharedRun>();
 
   /** The run that a call with this key can wait for. */
-  find(key: string): Run | undefined {
+  find(key: string): SharedRun | undefined {
     return this.#joinable.get(key);
   }
 
   /** Begins a run. If its caller leaves, the calls that wait for it are told at once. */
-  begin(parts: RunParts): { readonly run: Run; readonly finish: () => void } {
-    const run = new Run(parts);
+  begin(parts: RunParts): { readonly run: SharedRun; readonly finish: () => void } {
+    const run = new SharedRun(parts);
     const { call, key } = parts;
     this.#all.add(run);
     if (key !== undefined && !this.#joinable.has(key)) this.#joinable.set(key, run);
@@ -107,14 +107,14 @@ export class Runs {
     }
   }
 
-  #hide(run: Run): void {
+  #hide(run: SharedRun): void {
     const { key } = run.parts;
     if (key !== undefined && this.#joinable.get(key) === run) this.#joinable.delete(key);
   }
 }
 
 /** Waits for the end of a run, until the call itself ends. */
-export function waitFor({ ended }: Run, call: Call): Promise<RunEnd> {
+export function waitFor({ ended }: SharedRun, call: Call): Promise<RunEnd> {
   if (hasEnded(call)) throw cancelledBy(call.signal.reason);
   return new Promise((resolve, reject) => {
     const forget = onEnd(call, () => reject(cancelledBy(call.signal.reason)));

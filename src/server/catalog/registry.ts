@@ -34,12 +34,12 @@ export interface ResourceMatch {
 const noValues: TemplateValues = Object.freeze({});
 
 /** The kinds of definitions that have a list. */
-export type ListKind = 'tools' | 'resources' | 'prompts';
+export type DefinitionList = 'tools' | 'resources' | 'prompts';
 
 /** A server that this one is mounted in. */
-export interface Follower {
+export interface RegistryFollower {
   /** Called with each definition. Throws if it cannot be mounted. */
-  readonly added: (kind: ListKind, name: string, entry: Guarded) => void;
+  readonly added: (kind: DefinitionList, name: string, entry: Guarded) => void;
   readonly removed: (entry: Guarded) => void;
   /** Whether clients may know the lists of the server. */
   readonly isKnown: () => boolean;
@@ -73,7 +73,7 @@ export class Registry {
   readonly #options: AnyOptions;
   readonly #announcedKinds: Set<Announcement['kind']>;
   readonly #methods: readonly Guarded[];
-  readonly #followers = new Set<Follower>();
+  readonly #followers = new Set<RegistryFollower>();
   #discoverOutcome: Outcome | undefined;
 
   constructor(info: Implementation, options: object, parts: RegistryParts) {
@@ -107,7 +107,7 @@ export class Registry {
    * Adds a definition. Returns a registration that can remove it. One that follows a mounted server is announced when that server
    * announces it.
    */
-  add(kind: ListKind, name: string, entry: Guarded, isFollowing = false): Registration {
+  add(kind: DefinitionList, name: string, entry: Guarded, isFollowing = false): Registration {
     const catalog = (kind === 'resources' && 'template' in entry
       ? this.templates
       : this[kind]) as unknown as Catalog<Guarded>;
@@ -134,7 +134,7 @@ export class Registry {
   }
 
   /** Shows a server that this one is mounted in all definitions, now and later. Returns a function that ends that. */
-  follow(follower: Follower): () => void {
+  follow(follower: RegistryFollower): () => void {
     const { tools, resources, templates, prompts } = this;
     for (const [name, entry] of tools.all()) follower.added('tools', name, entry);
     for (const [name, entry] of [...resources.all(), ...templates.all()])
@@ -160,13 +160,13 @@ export class Registry {
   }
 
   // The change of an entry with rules is announced with its name, so that only callers that see the entry are told.
-  #onChange(kind: ListKind, name: string, { access }: Guarded, isFollowing: boolean): void {
+  #onChange(kind: DefinitionList, name: string, { access }: Guarded, isFollowing: boolean): void {
     this.#discoverOutcome = undefined;
     if (!isFollowing && this.isKnown()) void this.publish(access === undefined ? { kind } : { kind, name });
   }
 
   /** The rules of a definition, even of one that was removed; undefined if there are none, or the definition is unknown. */
-  accessOf(kind: ListKind, name: string): CompiledAccess | undefined {
+  accessOf(kind: DefinitionList, name: string): CompiledAccess | undefined {
     const access = this[kind].accessOf(name);
     return kind === 'resources' ? (access ?? this.templates.accessOf(name)) : access;
   }
@@ -226,7 +226,7 @@ export class Registry {
   }
 
   /** Whether the server has a list: the list has items, or its changes are announced. */
-  offers(kind: ListKind): boolean {
+  offers(kind: DefinitionList): boolean {
     const size = kind === 'resources' ? this.resources.size + this.templates.size : this[kind].size;
     return size > 0 || this.announces(kind);
   }

@@ -23,7 +23,7 @@ import type { Tool, ToolAnnotations } from '../define/tool.js';
 import { toolFailure } from '../results/results.js';
 import type { ToolOutcomes } from '../results/tool-outcomes.js';
 import type { ToolResult } from '../results/tool-result.js';
-import { type IdempotencyOptions, windowOf } from '../state/idempotency.js';
+import { type IdempotencyOptions, windowOf } from '../state/idempotency-options.js';
 import { checkFunction, readMiddleware } from './check-functions.js';
 import { listDescription } from './description.js';
 import {

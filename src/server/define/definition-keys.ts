@@ -7,7 +7,7 @@ import {
   unknownKeys,
 } from '../../protocol/checks/known-keys.js';
 import type { Annotations } from '../../protocol/model/content.js';
-import type { IdempotencyOptions } from '../state/idempotency.js';
+import type { IdempotencyOptions } from '../state/idempotency-options.js';
 import type { AccessOptions } from './access.js';
 import type { AskingOptions, Method, ServerOptions } from './options.js';
 import type { PromptOptions } from './prompt.js';

@@ -16,7 +16,7 @@ import type { OnError } from '../results/map-error.js';
 import type { CompatibilityOptions } from '../state/behaviours.js';
 import type { Announcement } from '../state/changes.js';
 import type { DeprecationMode } from '../state/deprecations.js';
-import type { IdempotencyOptions } from '../state/idempotency.js';
+import type { IdempotencyOptions } from '../state/idempotency-options.js';
 import type { Lifespan } from '../state/lifespan.js';
 import type { Logger } from '../state/log.js';
 import type { AccessOptions } from './access.js';
@@ -38,7 +38,9 @@ import type { NotASchema } from './tool-handler.js';
 
 /** A server that can be mounted in another one. */
 export interface Mountable {
+  /** The name, version and description of the server. */
   readonly info: Implementation;
+  /** Answers one call. */
   readonly dispatch: Dispatch;
 }
 

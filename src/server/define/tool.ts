@@ -3,7 +3,7 @@
 import type { Middleware } from '../../protocol/call.js';
 import type { Infer, Schema, SchemaLike, Sent } from '../../schema/schema.js';
 import type { Context } from '../context/context.js';
-import type { IdempotencyOptions } from '../state/idempotency.js';
+import type { IdempotencyOptions } from '../state/idempotency-options.js';
 import type { AccessRule } from './access.js';
 import type { Described } from './definition.js';
 import type { TaskOptions } from './task-options.js';

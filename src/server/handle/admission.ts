@@ -41,7 +41,7 @@ export function admissions({
     return !needsUser && (source === undefined || entrance.isOpen(call, source)) ? '' : decide(call);
   };
 
-  // Whatever a rule throws is a refusal, which the caller gets from the call itself.
+  // An error of a rule is a refusal, which the caller gets from the call itself.
   async function decide(call: Call): Promise<string | undefined> {
     try {
       if (!(await mayRun(call))) return undefined;

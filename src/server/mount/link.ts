@@ -7,10 +7,10 @@ import type { CompiledMethod } from '../catalog/compile.js';
 import type { CompiledPrompt } from '../catalog/prompts.js';
 import {
   allKinds,
-  type Follower,
-  type ListKind,
+  type DefinitionList,
   type Registration,
   type Registry,
+  type RegistryFollower,
 } from '../catalog/registry.js';
 import type { CompiledResource } from '../catalog/resources.js';
 import type { CompiledTool } from '../catalog/tools.js';
@@ -37,9 +37,9 @@ export function linkMount(prefix: string, inner: ServerInternals, parts: LinkPar
   const definitionParts = partsFor(inner, names, parts);
   const registrations = new Map<Guarded, Registration>();
   const methods: Registration[] = [];
-  const kinds = new Set<ListKind>();
+  const kinds = new Set<DefinitionList>();
 
-  const follower: Follower = {
+  const follower: RegistryFollower = {
     added(kind, name, entry) {
       const mounted = mountEntry(kind, nameOf(kind, name, names), entry, definitionParts);
       registrations.set(entry, registry.add(kind, nameOf(kind, name, names), mounted, true));
@@ -107,7 +107,7 @@ function around(use: readonly Middleware[], inside: Middleware | undefined, name
   };
 }
 
-function mountEntry(kind: ListKind, name: string, entry: Guarded, parts: MountParts): Guarded {
+function mountEntry(kind: DefinitionList, name: string, entry: Guarded, parts: MountParts): Guarded {
   if (kind === 'tools') return mountTool(name, entry as CompiledTool, parts);
   if (kind === 'prompts') return mountPrompt(name, entry as CompiledPrompt, parts);
   return mountResource(name, entry as CompiledResource, parts);
@@ -119,6 +119,6 @@ function announce(registry: Registry, inner: ServerInternals, change: Announceme
   else registry.changes.notify(change);
 }
 
-function announceLists(registry: Registry, kinds: ReadonlySet<ListKind>): void {
+function announceLists(registry: Registry, kinds: ReadonlySet<DefinitionList>): void {
   if (registry.isKnown()) for (const kind of kinds) void registry.publish({ kind });
 }

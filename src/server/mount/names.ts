@@ -1,6 +1,6 @@
 import type { Call } from '../../protocol/call.js';
 import { copyCall } from '../../protocol/direct.js';
-import type { ListKind } from '../catalog/registry.js';
+import type { DefinitionList } from '../catalog/registry.js';
 import type { Announcement } from '../state/changes.js';
 import { type UriRule, uriRule } from './uris.js';
 
@@ -30,7 +30,7 @@ export function renameCall(call: Call, name: (name: string) => string, uri: (uri
 }
 
 /** The name that clients use for a definition of the mounted server. */
-export function nameOf(kind: ListKind, name: string, names: Names): string {
+export function nameOf(kind: DefinitionList, name: string, names: Names): string {
   return kind === 'resources' ? names.uris.outer(name) : names.outer(name);
 }
 

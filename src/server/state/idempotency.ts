@@ -24,12 +24,6 @@ import { KeyedCalls } from './keyed-calls.js';
 import type { Logger } from './log.js';
 import { isUnknownCaller } from './unknown-callers.js';
 
-/** The settings of calls that are repeated with the same idempotency key. */
-export interface IdempotencyOptions {
-  /** The time for which an outcome is kept; after that, a call with the same key runs again. Default: 10 minutes. */
-  readonly windowMs?: number;
-}
-
 const PREFIX = 'outcome:';
 /** The time that a call may take, besides its window, before its key is free again. */
 const LONG_CALL_MS = 86_400_000;
@@ -37,19 +31,6 @@ const LONG_CALL_MS = 86_400_000;
 const LOST_MS = 600_000;
 /** The number of lost calls that are recorded at a time. */
 const REAPED = 32;
-
-/** The window of a tool: its own setting, or else the server's; undefined if neither enables keys. */
-export function windowOf(
-  own: boolean | IdempotencyOptions | undefined,
-  fallback: boolean | IdempotencyOptions | undefined,
-): number | undefined {
-  const setting = own ?? fallback ?? false;
-  if (setting === false) return undefined;
-  const windowMs = (setting === true ? undefined : setting.windowMs) ?? 600_000;
-  if (!Number.isSafeInteger(windowMs) || windowMs < 1)
-    throw new TypeError('"idempotency.windowMs" must be a whole number, 1 or more');
-  return windowMs;
-}
 
 /** A call that a client may repeat. */
 interface Repeatable {

@@ -1,4 +1,4 @@
-// What SIGTERM and SIGINT do to a server.
+// Closes a server at SIGTERM and SIGINT.
 
 import { constants } from 'node:os';
 import process from 'node:process';

@@ -36,7 +36,7 @@ function counter(options: object = {}) {
   return resource({ ...options, read: () => `${++reads}` });
 }
 
-describe('what a server keeps', () => {
+describe('the results that a server keeps', () => {
   it('are reads without a `ttlMs`, prompts, completions and read-only tools; clients are told what the definition says', async () => {
     let runs = 0;
     const count = () => `${++runs}`;

@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createNodeHandler, type Serving, serve } from '../../src/node.js';
-import { type Attacked, attackedServer } from '../support/http/attacked-server.js';
-import { openEvents, send } from '../support/http/http.js';
-import { callText, modernExchange, modernMessage, modernStream } from '../support/http/modern.js';
-import { head, printPost, rawSocket, readAll } from '../support/http/raw.js';
-import { initializeMessage, jsonHeaders, openSession } from '../support/http/sessions.js';
-import { soon, until } from '../support/until.js';
-import { openWebSocket } from '../support/wires/web-socket.js';
+import { createNodeHandler, type Serving, serve } from '../../../src/node.js';
+import { type Attacked, attackedServer } from '../../support/http/attacked-server.js';
+import { openEvents, send } from '../../support/http/http.js';
+import { callText, modernExchange, modernMessage, modernStream } from '../../support/http/modern.js';
+import { head, printPost, rawSocket, readAll } from '../../support/http/raw.js';
+import { initializeMessage, jsonHeaders, openSession } from '../../support/http/sessions.js';
+import { soon, until } from '../../support/until.js';
+import { openWebSocket } from '../../support/wires/web-socket.js';
 
 // Clients that disconnect at various points: the handler's signal aborts, and nothing is left open.
 

@@ -1,12 +1,12 @@
 import { createServer, tool } from 'fullmcp';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Serving, serve } from '../../src/node.js';
-import { modernExchange, modernMessage } from '../support/http/modern.js';
-import { printPost, rawSocket } from '../support/http/raw.js';
-import { openSession } from '../support/http/sessions.js';
-import { until } from '../support/until.js';
-import { openWebSocket } from '../support/wires/web-socket.js';
+import { type Serving, serve } from '../../../src/node.js';
+import { modernExchange, modernMessage } from '../../support/http/modern.js';
+import { printPost, rawSocket } from '../../support/http/raw.js';
+import { openSession } from '../../support/http/sessions.js';
+import { until } from '../../support/until.js';
+import { openWebSocket } from '../../support/wires/web-socket.js';
 
 // A handler that loops over steps and ignores its signal. However its call ends, the step that is running then is the last.
 
