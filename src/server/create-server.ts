@@ -145,16 +145,9 @@ export function createServer<State, User, T>(
   const defaults = { timeoutMs, idempotency, log, mapError, outcomes: toolOutcomes(complete, on), access };
   const compiled = compileDefinitions(options as object, defaults, mountedRules(options.mount, access));
   const info = serverInfo(options);
-  const { cluster, store: ownStore, bus } = options;
   const lifetimes = new MiddlewareLifetimes(log);
-  const shared = new ChosenState({
-    name: info.name,
-    cluster,
-    store: ownStore,
-    bus,
-    log,
-    checks: () => [...lifetimes.checks(), ...mounts.checks()],
-  });
+  const checks = (): readonly (() => Promise<void>)[] => [...lifetimes.checks(), ...mounts.checks()];
+  const shared = new ChosenState({ ...options, log, checks });
   const { store } = shared;
   const topics = serverTopics(shared, log);
   const gate = new Gate(log);
@@ -290,7 +283,7 @@ export function createServer<State, User, T>(
     changed,
     log,
     hasAuth,
-    checks: () => [...lifetimes.checks(), ...mounts.checks()],
+    checks,
     state: () => lifespan.start(),
     contains: (other) => mounts.contains(other),
     start: () => life.start(),

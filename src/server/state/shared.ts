@@ -12,9 +12,9 @@ import type { Logger } from './log.js';
 /** The options of a `ChosenState`. */
 export interface ChosenStateOptions {
   readonly name: string;
-  readonly cluster: Cluster | undefined;
-  readonly store: Store | undefined;
-  readonly bus: Bus | undefined;
+  readonly cluster?: Cluster | undefined;
+  readonly store?: Store | undefined;
+  readonly bus?: Bus | undefined;
   /** The functions that reject while middleware refuses calls. Default: none. */
   readonly checks?: (() => readonly (() => Promise<void>)[]) | undefined;
   readonly log: Logger;
