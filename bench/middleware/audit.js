@@ -1,6 +1,5 @@
 // The audit log next to plain appends of the same lines: `node bench/middleware/audit.js` after a build. --quick takes a fifth of
 // the time.
-import { createHmac, createSecretKey } from 'node:crypto';
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -103,16 +102,6 @@ async function appended(items, { atOnce, print, sync = false }) {
   return { perSecond: (items.length / ms) * 1000 };
 }
 
-/** Only the hashes that the chain needs: no log with a hash for each line can be faster. @param {readonly string[]} lines */
-async function hashed(lines) {
-  const key = createSecretKey(secret, 'utf8');
-  let last = '';
-  const ms = await timed(() => {
-    for (const line of lines) last = createHmac('sha256', key).update(last).update(line).digest('base64url');
-  });
-  return { perSecond: (lines.length / ms) * 1000 };
-}
-
 /** The CPU time of some work in ms: other programs do not change it. @param {() => unknown} work */
 async function timed(work) {
   const start = process.cpuUsage();
@@ -146,7 +135,6 @@ const { medians, ratio } = await interleaved(
       appended(entries, { atOnce: 1, print: JSON.stringify }),
     'entries printed and appended, 50 in a write': () =>
       appended(entries, { atOnce: CALLERS, print: JSON.stringify }),
-    'only the hashes of the lines': () => hashed(lines),
     'auditFile, one entry in a write': () => sinkAlone(entries, 1),
     'auditFile, 50 entries in a write': () => sinkAlone(entries, CALLERS),
     'calls of 50 callers, plain appends': async () => rate(await calls(LINES, { sink: plainSink() })),

@@ -66,7 +66,7 @@ describe('the tools of the guide', () => {
     expect(content).toEqual([
       { type: 'text', text: expect.stringMatching(/^Internal error \(ref \w{8}\)$/) },
     ]);
-    expect(String(errorLog.mock.calls[0]?.[1])).toContain('ECONNREFUSED');
+    expect(String(errorLog.mock.calls[0]?.[0])).toContain('ECONNREFUSED');
     errorLog.mockRestore();
   });
 });
