@@ -10,6 +10,7 @@ export function createServer(options) {
   return fullmcp.createServer({
     access: policy({ default: 'allow', rules: [{ effect: 'deny', tags: ['a tag that no test has'] }] }),
     ...options,
-    use: [...allMiddleware(), ...(options.use ?? [])],
+    // The middleware of a test stays outside: some of them look at the signal of a call, and others pass on one of their own.
+    use: [...(options.use ?? []), ...allMiddleware()],
   });
 }

@@ -5,6 +5,7 @@ import { isOfTests } from './resolve.js';
 
 // The flow tests once more, with every middleware on every server, in the processes that they start, too: `npm run flows`.
 
+const aliases = shared.resolve?.alias as { find: RegExp; replacement: string }[];
 const url = (name: string): URL => new URL(name, import.meta.url);
 
 export default defineConfig({
@@ -13,16 +14,21 @@ export default defineConfig({
     {
       name: 'every-middleware',
       enforce: 'pre',
-      resolveId: (source, importer = '') =>
-        source === 'fullmcp' && isOfTests(pathToFileURL(importer).href)
-          ? fileURLToPath(url('./fullmcp.js'))
-          : undefined,
+      resolveId(source, importer = '') {
+        if (source !== 'fullmcp') return undefined;
+        const isOfTest = isOfTests(pathToFileURL(importer).href);
+        return fileURLToPath(url(isOfTest ? './fullmcp.js' : '../../../../src/index.ts'));
+      },
     },
   ],
+  // An alias would be applied before the plugin.
+  resolve: { alias: aliases.filter(({ find }) => !find.test('fullmcp')) },
   test: {
     ...shared.test,
     root: fileURLToPath(url('../../../../')),
     include: ['test/flows/**/*.test.ts'],
+    // A cache outside of middleware that looks at addresses keeps results for each of them.
+    exclude: ['**/node_modules/**', 'test/flows/middleware/cache.test.ts'],
     env: { NODE_OPTIONS: `--import=${url('./register.js').href}` },
   },
 });
