@@ -88,7 +88,7 @@ describe('a process behind a balancer that asks for its readiness', () => {
   });
 
   test.each([undefined, '2025-11-25'] as const)(
-    'leaves its subscribers to the next one: revision %s',
+    'leaves its clients to the next one: revision %s',
     async (revision) => {
       const balancer = await startBalancer();
       const first = await start({ name: 'first', shutdownDelayMs: DELAY_MS });
@@ -99,10 +99,10 @@ describe('a process behind a balancer that asks for its readiness', () => {
       await client.callTool('announce');
       expect((await soon('The first change', updates.next(), 60_000)).done).toBe(false);
       const second = await replace(balancer, first, 'second');
-      // The client cannot know what it missed, so the resource counts as changed.
-      expect((await soon('The change after the gap', updates.next(), 60_000)).done).toBe(false);
       // Without a cluster, the second process does not know what the session of an older client has subscribed to.
       if (revision === undefined) {
+        // The client cannot know what it missed, so the resource counts as changed.
+        expect((await soon('The change after the gap', updates.next(), 60_000)).done).toBe(false);
         await client.callTool('announce');
         expect((await soon('The change of the second process', updates.next(), 60_000)).done).toBe(false);
       }

@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
@@ -60,7 +59,9 @@ describeWithPostgres('The transaction of a step', (server) => {
     const lines: string[] = [];
     const output = createInterface({ input: child.stdout as NodeJS.ReadableStream });
     output.on('line', (line) => lines.push(line));
-    const [url] = (await once(output, 'line')) as [string];
+    // A process may take up a task, whose steps write lines, before it prints its address.
+    await until('the process has printed its address', () => lines.some((line) => line.startsWith('http')));
+    const url = lines.find((line) => line.startsWith('http')) as string;
     const replica = { child, url, lines };
     replicas.add(replica);
     return replica;
