@@ -265,7 +265,7 @@ export function createServer<State, User, T>(
       await shared.start();
       await auth?.start();
       await topics.changes.ready();
-      await life.start();
+      await life.serve();
       if (registry.offersTasks()) await tasks?.resume();
       await releases.start();
     },
@@ -286,8 +286,10 @@ export function createServer<State, User, T>(
     checks,
     state: () => lifespan.start(),
     contains: (other) => mounts.contains(other),
+    hold: () => life.hold(),
+    letGo: () => life.letGo(),
     start: () => life.start(),
-    close: () => life.release(),
+    close: () => life.close(),
   });
   const isGuarded = (): boolean => registry.isGuarded;
   for (const each of extensions)

@@ -29,9 +29,13 @@ export interface ServerInternals {
   readonly checks: () => readonly (() => Promise<void>)[];
   /** Whether another server is mounted in this one, at any depth. */
   readonly contains: (registry: Registry) => boolean;
-  /** Starts the lifespan and the middleware. Called once for each server that this one is mounted in. */
+  /** Counts one more server that this one is mounted in. */
+  readonly hold: () => void;
+  /** Counts one of these servers off. Returns the number of those that are left, with this one if it is served itself. */
+  readonly letGo: () => number;
+  /** Starts the lifespan and the middleware, unless they run. */
   readonly start: () => Promise<void>;
-  /** Ends what `start` has started, when it is called for the last of these servers. */
+  /** Ends the lifespan and the middleware. */
   readonly close: () => Promise<void>;
 }
 

@@ -39,8 +39,9 @@ export class Mounts {
     if (problem !== undefined || inner === undefined)
       throw new DefinitionError([`mount "${prefix}": ${problem ?? 'it is not a server'}`]);
     const mount = { prefix, inner };
-    inner.shared.adopt(this.#parts.shared);
     const unlink = linkMount(prefix, inner, this.#parts);
+    inner.shared.adopt(this.#parts.shared);
+    inner.hold();
     this.#mounts.add(mount);
     if (this.#isStarted)
       void inner.start().catch((error) => inner.log('error', 'A mounted server could not start', error));
@@ -48,10 +49,8 @@ export class Mounts {
       remove: () => {
         if (!this.#mounts.delete(mount)) return;
         unlink();
-        if (this.#isStarted)
-          void inner
-            .close()
-            .catch((error) => inner.log('error', 'A mounted server could not be closed', error));
+        // It stays open, so that it can be mounted again.
+        inner.letGo();
       },
     };
   }
@@ -67,12 +66,14 @@ export class Mounts {
   }
 
   async close(log: Logger): Promise<void> {
-    if (!this.#isStarted) return;
     this.#isStarted = false;
-    for (const { prefix, inner } of this.#mounts)
+    for (const { prefix, inner } of this.#mounts) {
+      if (inner.letGo() > 0) continue;
       await inner
         .close()
         .catch((error) => log('error', `The server mounted as "${prefix}" could not be closed`, error));
+    }
+    this.#mounts.clear();
   }
 
   /** The checks of readiness of all mounted servers. */
@@ -89,7 +90,8 @@ export class Mounts {
     if (inner.registry === registry || inner.contains(registry))
       return 'a server cannot be mounted in itself';
     const rival = [...this.#mounts].find(({ prefix: other }) => schemeOf(other) === schemeOf(prefix));
-    if (rival !== undefined)
+    // Without a prefix, only names can collide.
+    if (rival !== undefined && prefix !== '')
       return rival.prefix === prefix
         ? 'another server is mounted with this prefix'
         : `its resources could not be told from those of "${rival.prefix}"; choose another prefix`;

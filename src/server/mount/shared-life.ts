@@ -2,7 +2,8 @@
 export class SharedLife {
   readonly #open: () => Promise<void>;
   readonly #close: () => Promise<void>;
-  #users = 0;
+  #holders = 0;
+  #isServed = false;
   #opening: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
@@ -11,26 +12,34 @@ export class SharedLife {
     this.#close = close;
   }
 
-  /** Starts the parts for one more user, unless they run. A start that failed is tried again by the next user. */
-  async start(): Promise<void> {
-    this.#users += 1;
-    this.#opening ??= this.#open();
-    try {
-      await this.#opening;
-    } catch (error) {
-      this.#users -= 1;
+  /** Counts one more holder. */
+  hold(): void {
+    this.#holders += 1;
+  }
+
+  /** Counts a holder off. Returns the number of those that are left: the last one closes the parts. */
+  letGo(): number {
+    this.#holders -= 1;
+    return this.#holders;
+  }
+
+  /** Starts the parts for the server itself, which holds them until it closes. */
+  serve(): Promise<void> {
+    if (!this.#isServed) this.hold();
+    this.#isServed = true;
+    return this.start();
+  }
+
+  /** Starts the parts, unless they run. A start that failed is tried again by the next one. */
+  start(): Promise<void> {
+    this.#opening ??= this.#open().catch((error) => {
       this.#opening = undefined;
       throw error;
-    }
+    });
+    return this.#opening;
   }
 
-  /** Counts a user off. After the last one, the parts are closed. */
-  async release(): Promise<void> {
-    this.#users -= 1;
-    if (this.#users <= 0) await this.close();
-  }
-
-  /** Closes the parts, whoever uses them. */
+  /** Closes the parts, once. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;

@@ -103,4 +103,47 @@ describe('a mount is live', () => {
     await until('updated has 1', () => updated.length === 1);
     expect((await client.readResource('inner+note://one')).text).toBe('new');
   });
+
+  it('closes a mounted server with the last server that it is mounted in, started or not', async () => {
+    const events: string[] = [];
+    const inner = createServer({
+      ...quiet,
+      name: 'inner',
+      lifespan: async function* () {
+        events.push('open');
+        yield {};
+        events.push('close');
+      },
+      tools: { a: tool({ run: () => 'a' }) },
+    });
+    const one = createServer({ ...quiet, name: 'one', mount: { inner } });
+    const two = createServer({ ...quiet, name: 'two', mount: { inner } });
+    await inProcess(one)('tools/call', { name: 'inner_a' });
+    await one.close();
+    expect(events).toEqual(['open']);
+    await inProcess(two)('tools/call', { name: 'inner_a' });
+    await two.close();
+    expect(events).toEqual(['open', 'close']);
+  });
+
+  it('leaves a server open that was removed, or is served itself', async () => {
+    const inner = createServer({
+      ...quiet,
+      name: 'inner',
+      lifespan: async function* () {
+        yield {};
+      },
+      tools: { a: tool({ run: () => 'a' }) },
+    });
+    const main = createServer({ ...quiet, name: 'main' });
+    main.mount('inner', inner).remove();
+    main.mount('again', inner);
+    expect(await inProcess(main)('tools/call', { name: 'again_a' })).toMatchObject({
+      content: [{ text: 'a' }],
+    });
+    await inner.start();
+    await main.close();
+    expect(await inProcess(inner)('tools/call', { name: 'a' })).toMatchObject({ content: [{ text: 'a' }] });
+    await inner.close();
+  });
 });
