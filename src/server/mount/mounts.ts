@@ -57,6 +57,8 @@ export class Mounts {
 
   /** Mounts the servers in the options of a server. */
   addAll(servers: Readonly<Record<string, unknown>> = {}): void {
+    if (typeof servers !== 'object' || servers === null || Array.isArray(servers))
+      throw new DefinitionError(['"mount" must be an object with the prefixes as keys: { weather: server }']);
     for (const [prefix, server] of Object.entries(servers)) this.add(prefix, server);
   }
 

@@ -12,7 +12,10 @@ const LIMITS = { entries: 20_000, depth: 16, bytes: 256 * 1024 * 1024 };
 
 /** Reads all files of the skills below a folder, by path. Files outside of a skill, and hidden ones, are left out. */
 export async function readSkillFolder(folder: string, prefix: string | undefined): Promise<ReadFiles> {
-  const root = await realpath(resolve(folder));
+  const root = await realpath(resolve(folder)).catch((error: NodeJS.ErrnoException) => {
+    const reason = error.code === 'ENOENT' ? 'there is no such folder' : error.message;
+    throw new Error(`The skills in ${resolve(folder)} cannot be read: ${reason}.`, { cause: error });
+  });
   const files = new Map<string, Uint8Array>();
   const problems: SkillProblem[] = [];
   const under = prefix === undefined ? '' : `${prefix}/`;

@@ -193,3 +193,9 @@ test('a watched folder is read again while the server runs', async () => {
   await told;
   expect((await skillsOf(client).list().all()).map(({ name }) => name)).toContain('new');
 });
+
+test('a folder that does not exist is named', async () => {
+  await expect(skills(join(folder, 'nowhere'))).rejects.toThrow(
+    /nowhere cannot be read: there is no such folder\.$/,
+  );
+});

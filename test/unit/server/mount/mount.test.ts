@@ -247,6 +247,12 @@ describe('a mounted server', () => {
     expect(() => createServer({ ...quiet, name: 'main', mount: { [prefix]: server } })).toThrow(message);
   });
 
+  it.each([[[weather()]], ['weather'], [null]])('is refused without a prefix: %#', (mount) => {
+    expect(() => createServer({ ...quiet, name: 'main', mount: mount as never })).toThrow(
+      '"mount" must be an object with the prefixes as keys',
+    );
+  });
+
   it('is refused if a name is taken, or if its "auth" would not count', () => {
     const tools = { weather_forecast: tool({ run: () => 'mine' }) };
     expect(() => createServer({ ...quiet, name: 'main', tools, mount: { weather: weather() } })).toThrow(
