@@ -10,6 +10,7 @@ import type { Cluster } from '../../../state/cluster.js';
 import type { OuterOptions } from '../config/resolve.js';
 import type { Serving } from '../server/serve.js';
 import { endUnserved, onSignals } from '../server/signals.js';
+import { closeConnectionsWith } from './handed-over.js';
 import { isOurs, type ProcessChannel, type ToPrimary, type ToWorker } from './messages.js';
 import { PrimaryState } from './primary-state.js';
 import { workerCluster } from './worker-cluster.js';
@@ -167,6 +168,7 @@ class Supervisor {
 
   #fork(onListening: (port: number) => void): void {
     const worker = cluster.fork({ ...this.#options.env });
+    closeConnectionsWith(worker.process);
     const startedAt = performance.now();
     this.#workers.add(worker);
     const channel = channelOf(worker);

@@ -2,9 +2,10 @@ import { fileURLToPath } from 'node:url';
 import { createServer } from 'fullmcp';
 import { connect } from 'fullmcp/client';
 import { serve } from 'fullmcp/node';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { callText } from '../../../../support/http/modern.js';
 import { type HttpProcess, isAlive, run, startHttp } from '../../../../support/processes.js';
-import { until } from '../../../../support/until.js';
+import { soon, until } from '../../../../support/until.js';
 
 const program = fileURLToPath(new URL('../../../../fixtures/workers.js', import.meta.url));
 
@@ -71,6 +72,22 @@ describe('a server with three workers', () => {
     );
     await pids(3);
   });
+});
+
+test('a connection that a worker was given and never took ends with the worker', async () => {
+  const serving = await startHttp(program);
+  onTestFinished(async () => void (await serving.stop()));
+  const ping = (): Promise<string> => callText(serving.url, 'pid');
+  const stopped = Number(await ping());
+  process.kill(stopped, 'SIGSTOP');
+  // The workers take connections in turns, so the one that does not run is given at least one of them.
+  const calls = Array.from({ length: 6 }, ping);
+  const outcomes = Promise.allSettled(calls);
+  await Promise.all([Promise.any(calls), Promise.any(calls.slice(1)), Promise.any(calls.slice(2))]);
+  process.kill(stopped, 'SIGKILL');
+  const failed = (await soon('the end of all calls', outcomes)).filter(({ status }) => status === 'rejected');
+  expect(failed.length).toBeGreaterThan(0);
+  await until('the other workers serve', () => ping().then(() => true));
 });
 
 test('a server with workers ends with all of them at SIGTERM', async () => {
