@@ -14,6 +14,7 @@ import { upgrades } from './adapters/node/server/upgrades.js';
 import {
   isWorker,
   primaryCluster,
+  releasePrimary,
   serveWithWorkers,
   settingsOfPrimary,
   type WorkersOptions,
@@ -90,7 +91,10 @@ export async function serve(server: ServedServer, options: ServeOptions = {}): P
         await edge?.auth.start();
       },
       drain: server.drain,
-      stop: server.close,
+      async stop() {
+        await server.close();
+        if (isWorker()) releasePrimary();
+      },
       log,
     },
     effective,

@@ -58,6 +58,11 @@ export function primaryCluster(): Cluster {
   });
 }
 
+/** Lets this worker exit as soon as it has nothing left to do: the channel to the primary process keeps it running no longer. */
+export function releasePrimary(): void {
+  process.channel?.unref();
+}
+
 /** The options from outside of the program, as the primary process has read them. */
 export function settingsOfPrimary(): Promise<OuterOptions> {
   return new Promise((resolve) => {
