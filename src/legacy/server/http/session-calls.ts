@@ -270,8 +270,12 @@ export class SessionCalls {
       usedAt: 0,
       isOver: false,
     };
-    const run = this.record(live, stream, running);
-    await run;
+    const run = await this.record(live, stream, running);
+    if (run === undefined) {
+      // The earlier record stays, and with it the call is found again. Without either, nobody would serve it if this process died.
+      stream.abandon();
+      throw new Error('A call of another process could not be recorded. It is claimed again later.');
+    }
     const message: RequestMessage = { kind: 'request', ...request };
     const reply = replyOn(live.session.revision, stream, run);
     const lifetime = new Lifetime();
@@ -284,7 +288,7 @@ export class SessionCalls {
       ask: (requests, signal) => this.#questions.hold({ live, message, reply, lifetime }, requests, signal),
       onParked: async () => undefined,
     })
-      .then(async () => (await run)?.end())
+      .then(() => run.end())
       .catch(this.#report);
   }
 
