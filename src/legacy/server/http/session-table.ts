@@ -236,7 +236,7 @@ export class SessionTable {
   forget(live: LiveSession): void {
     live.session.detach();
     live.via.end();
-    this.#live.delete(live.tag);
+    if (this.#live.get(live.tag) === live) this.#live.delete(live.tag);
     if (this.#live.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
@@ -250,6 +250,9 @@ export class SessionTable {
         cause: error,
       });
     });
+    // Until the end was stored, another request may have found the session there, and taken it into memory again.
+    const restored = this.#live.get(live.tag);
+    if (restored !== undefined) this.#stop(restored);
   }
 
   #stop(live: LiveSession): void {

@@ -30,7 +30,7 @@ beforeEach(async () => {
 
 /** The sessions of a process, with a store that fails while `fault` says so. */
 function openTable() {
-  const fault: { get?: 'fails' | Promise<void>; write?: 'reply lost' } = {};
+  const fault: { get?: 'fails' | Promise<void>; write?: 'reply lost' | Promise<void> } = {};
   const faulty: Store = {
     ...store,
     get: async (key) => {
@@ -40,8 +40,9 @@ function openTable() {
       return entry;
     },
     write: async (changes, options) => {
+      if (fault.write !== 'reply lost') await fault.write;
       const written = await store.write(changes, options);
-      if (fault.write) throw new Error('The reply was lost.');
+      if (fault.write === 'reply lost') throw new Error('The reply was lost.');
       return written;
     },
   };
@@ -96,6 +97,23 @@ describe('a session of several processes', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 600_000 });
     onTestFinished(() => void vi.useRealTimers());
     await until('the session is unknown', async () => (await table.find(id, '')) === undefined);
+  });
+
+  test('that a request finds in the store, just before two others have stored its end, is over for that request too', async () => {
+    const { table, fault } = openTable();
+    const live = await found(table);
+    let letThrough = (): void => undefined;
+    fault.write = new Promise((resolve) => {
+      letThrough = resolve;
+    });
+    const ends = [table.end(live)];
+    const again = await found(table);
+    ends.push(table.end(live));
+    letThrough();
+    await Promise.all(ends);
+    expect(again).not.toBe(live);
+    expect(again.isOver).toBe(true);
+    expect(await table.find(id, '')).toBeUndefined();
   });
 
   test('is looked up again if the store was away when its stream was opened', async () => {
