@@ -95,9 +95,9 @@ export const LAYERS = {
     rooms: ['shapes', 'client', 'client/http', 'server', 'server/shared', 'server/http'],
   },
   connect: {
-    what: 'targets and configurations, finding the era of a server, many servers as one',
+    what: 'targets and configurations, finding the era of a server, many servers as one, proxies',
     may: ['async', 'jsonrpc', 'protocol', 'client', 'transports', 'legacy'],
-    rooms: ['targets', 'config', 'open', 'group', '.'],
+    rooms: ['targets', 'config', 'open', 'group', 'proxy', '.'],
   },
   extensions: {
     what: 'extensions of the protocol: how one is made, tasks, skills',
@@ -127,6 +127,7 @@ export const LAYERS = {
       'client',
       'transports',
       'legacy',
+      'connect',
       'extensions',
       'middleware',
     ],
@@ -152,6 +153,7 @@ export const LAYERS = {
       'nats/client',
       'nats/server',
       'nats',
+      'runtime',
     ],
   },
   testing: {
@@ -187,6 +189,7 @@ export const MAY_USE_NODE = [...NODE_ROOMS, 'testing/', 'testing.ts'];
 export const MAY_LOAD_NODE = [
   ...MAY_USE_NODE,
   'client.ts',
+  'proxy.ts',
   'node.ts',
   'skills.ts',
   'stdio.ts',
@@ -214,6 +217,7 @@ export const NODE_GLOBALS = [
 export const MAY_LOOK_FOR_NODE = [
   'client.ts',
   'client-web.ts',
+  'proxy.ts',
   'node.ts',
   'oauth.ts',
   'oauth-proxy.ts',

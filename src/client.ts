@@ -1,45 +1,14 @@
 // The entry `fullmcp/client`: connects to servers.
 
+import { ownRuntime } from './adapters/runtime/own-runtime.js';
 import { type Connect, makeConnect } from './connect/connect.js';
 import { makeOneShots, type OneShots } from './connect/one-shots.js';
-import type { Runtime } from './connect/targets/options.js';
 import { checkRuntime } from './protocol/checks/runtime.js';
 
 export * from './connect/public.js';
 export type { ServerProcess } from './transports/stdio/client/spawn.js';
 
 checkRuntime(globalThis.process?.versions);
-
-// Each function loads the code for Node when it is called, so that other runtimes never load that code.
-const runtime: Runtime = {
-  environment: () => globalThis.process?.env,
-  openProcess: async (server, options) => (await onNode()).openProcess(server, options),
-  script: async (path) => (await onNode()).scriptProcess(path),
-  async readConfig(path) {
-    const [{ readConfigFile }, { readText }] = await Promise.all([
-      import('./connect/config/file.js'),
-      onNode(),
-    ]);
-    return readConfigFile(path, { readFile: readText, env: globalThis.process?.env ?? {} });
-  },
-  ...(isNode() && {
-    http: async (url, http) => (await import('./adapters/node/client/carrier.js')).nodeCarrier(url, http),
-  }),
-  nats: async (url) => (await import('./adapters/nats/discovery.js')).natsTarget(url),
-  ownWebSocket: 'Bun' in globalThis || 'Deno' in globalThis,
-  webSocket: async (headers, options, onRefused) =>
-    (await onNode()).webSocketWith(headers, options, onRefused),
-};
-
-/** Whether this is Node itself. Other runtimes report a Node version too, but their `fetch` is the fastest client they have. */
-function isNode(): boolean {
-  const others = ['Bun', 'Deno', 'WebSocketPair', 'EdgeRuntime'];
-  return globalThis.process?.versions?.node !== undefined && !others.some((name) => name in globalThis);
-}
-
-function onNode(): Promise<typeof import('./adapters/node/client/host.js')> {
-  return import('./adapters/node/client/host.js');
-}
 
 /**
  * Connects to a server, whatever it is and whatever it speaks: a URL, a script, a process, a server in the same process, or a
@@ -52,7 +21,7 @@ function onNode(): Promise<typeof import('./adapters/node/client/host.js')> {
  * const { text } = await client.callTool('search', { query: 'weather' });
  * ```
  */
-export const connect: Connect = /* @__PURE__ */ makeConnect(runtime);
+export const connect: Connect = /* @__PURE__ */ makeConnect(ownRuntime);
 
 const oneShots: OneShots = /* @__PURE__ */ makeOneShots(connect);
 /**

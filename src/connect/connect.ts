@@ -3,29 +3,20 @@
 import { checkOptionsOf } from '../client/checks/check-options.js';
 import { createClient } from '../client/create-client.js';
 import type { Client } from '../client/model/client.js';
-import type { Dispatch } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
-import type { OpenLink } from '../protocol/link.js';
-import type { HeaderValues } from '../transports/http/client/options.js';
 import type { GroupClient } from './group/group.js';
 import { Attempts } from './open/attempts.js';
-import type { OpenAnyEra } from './open/eras.js';
-import { overHttp } from './open/http.js';
-import { openKnown } from './open/open-known.js';
-import type { ServiceParts } from './open/service.js';
-import { KnownServers } from './targets/known-servers.js';
+import { linkOpener, unsupported } from './open/opener.js';
 import { connectKeys } from './targets/option-keys.js';
 import type { ConnectOptions, Runtime, ScriptProcess } from './targets/options.js';
 import {
   type McpConfig,
-  type OpenableTarget,
   type ResolvedTarget,
   resolveTarget,
   type ServerObject,
-  type ServiceTarget,
   type Target,
 } from './targets/target.js';
-import { cacheKeyOf, eraKeyOf, nameOf, transportOf } from './targets/target-names.js';
+import { cacheKeyOf, nameOf, transportOf } from './targets/target-names.js';
 
 /**
  * Connects to a server, whatever it is and whatever it speaks. The promise resolves to a client that is ready, or rejects with
@@ -70,7 +61,7 @@ export interface Connect {
 
 /** Makes the `connect` of a runtime, with a cache that remembers the era of each server. */
 export function makeConnect(runtime: Runtime): Connect {
-  const sharedServers = new KnownServers();
+  const openLinkTo = linkOpener(runtime);
 
   async function connect(target?: Target, options: ConnectOptions = {}): Promise<Client> {
     await checkOptionsOf('connect', options, connectKeys);
@@ -142,56 +133,7 @@ export function makeConnect(runtime: Runtime): Connect {
     }
   }
 
-  function openLinkTo(resolved: OpenableTarget, options: ConnectOptions): OpenLink {
-    if (resolved.kind === 'in-process') return openInProcess(resolved.dispatch, options);
-    if (resolved.kind === 'service') return openService(resolved.target, { options, runtime });
-    return openKnown(openAnyEraTo(resolved, options), {
-      key: eraKeyOf(resolved),
-      knownServers: options.knownServers ?? sharedServers,
-      options,
-    });
-  }
-
-  function openAnyEraTo(
-    resolved: Exclude<OpenableTarget, { kind: 'in-process' | 'service' }>,
-    options: ConnectOptions,
-  ): OpenAnyEra {
-    const over = { target: nameOf(resolved), probeTimeoutMs: options.probeTimeoutMs ?? 5000 };
-    if (resolved.kind === 'process') {
-      const { stderr, maxMessageBytes } = options;
-      const limits = maxMessageBytes === undefined ? {} : { maxMessageBytes };
-      const server = stderr === undefined ? resolved.server : { stderr, ...resolved.server };
-      const { openProcess = unsupported('start a process') } = runtime;
-      return async function overStdio(events, open) {
-        const { overWire } = await import('./open/wire.js');
-        return overWire(() => openProcess(server, limits), { ...over, transport: 'stdio' })(events, open);
-      };
-    }
-    const { url } = resolved;
-    const http = withHeaders(options, resolved.headers);
-    if (resolved.kind === 'http') return overHttp(url, { target: over.target, http, carrier: runtime.http });
-    return async function overSocket(events, open) {
-      const { overWebSocket } = await import('./open/web-socket.js');
-      return overWebSocket(url, { ...over, http, runtime })(events, open);
-    };
-  }
-
   return connect as Connect;
-}
-
-// Loaded when needed: few web pages have a server in the same process.
-function openInProcess(dispatch: Dispatch, { caller }: ConnectOptions): OpenLink {
-  return async (_events, open) => {
-    const { dispatchLink } = await import('../transports/memory/link.js');
-    return dispatchLink(dispatch, { open, caller });
-  };
-}
-
-function openService(target: ServiceTarget | string, parts: ServiceParts): OpenLink {
-  return async (events, open) => {
-    const { overService } = await import('./open/service.js');
-    return overService(target, parts)(events, open);
-  };
 }
 
 function flatten(targets: readonly Target[]): readonly ResolvedTarget[] {
@@ -220,27 +162,4 @@ function fromEnvironment({ environment }: Runtime): ResolvedTarget {
   if (resolved.kind === 'http' || resolved.kind === 'websocket' || resolved.kind === 'service')
     return resolved;
   throw new McpError('invalid_request', 'MCP_SERVER_URL must be a URL (https://, wss://, nats://).');
-}
-
-/** Headers of the address take precedence over those of the options. */
-function withHeaders(options: ConnectOptions, own: HeaderValues | undefined): ConnectOptions {
-  if (own === undefined) return options;
-  const { headers: shared } = options;
-  const headers = async (): Promise<[string, string][]> => [
-    ...toPairs(typeof shared === 'function' ? await shared() : shared),
-    ...toPairs(own),
-  ];
-  return { ...options, headers };
-}
-
-function toPairs(headers: HeaderValues = {}): [string, string][] {
-  return headers instanceof Headers || Array.isArray(headers)
-    ? [...(headers as Iterable<[string, string]>)]
-    : Object.entries(headers as Record<string, string>);
-}
-
-function unsupported(action: string): () => Promise<never> {
-  return async () => {
-    throw new McpError('invalid_request', `A browser cannot ${action}: connect to a URL instead.`);
-  };
 }

@@ -34,6 +34,16 @@ export function withPeer(params: JsonObject, peer: Peer, revision: Revision = pe
   });
 }
 
+/** The parameters without the client's description of itself, for a server that knows it already. */
+export function withoutPeer(params: JsonObject): JsonObject {
+  if (!isObject(params['_meta'])) return params;
+  const sent = withMeta(params, (meta) => {
+    for (const key of [VERSION, CLIENT_INFO, CLIENT_CAPABILITIES, LOG_LEVEL]) delete meta[key];
+  });
+  if (Object.keys(sent['_meta'] as JsonObject).length === 0) delete sent['_meta'];
+  return sent;
+}
+
 /** The metadata of a client's requests as JSON, which is printed once for as long as it stays the same. */
 export interface PrintedPeer {
   readonly peer: Peer;

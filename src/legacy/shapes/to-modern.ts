@@ -1,6 +1,8 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Outcome } from '../../protocol/call.js';
+import type { InputRequest } from '../../protocol/model/input.js';
 import type { ServerCapabilities } from '../../protocol/model/model.js';
+import { QUESTION_KEY } from '../../protocol/tables/meta-keys.js';
 import { withoutObject } from './structured.js';
 
 // Translates results and notifications of the session era into the shapes of the newest revision.
@@ -51,4 +53,19 @@ export function modernNotification(
   return method === 'notifications/tasks/status' && isObject(params)
     ? ['notifications/tasks', modernTask(params)]
     : [method, params];
+}
+
+/** A question of a session-era server, in the form of the newest revision. There, its key is not part of it, and URLs have no ids. */
+export function modernQuestion({ method, params = {} }: InputRequest): InputRequest {
+  const { elicitationId, _meta, ...rest } = params;
+  const { [QUESTION_KEY]: key, ...meta } = isObject(_meta) ? _meta : {};
+  const isUrl = params['mode'] === 'url';
+  return {
+    method,
+    params: {
+      ...rest,
+      ...(elicitationId !== undefined && !isUrl && { elicitationId }),
+      ...(Object.keys(meta).length > 0 && { _meta: meta }),
+    },
+  };
 }

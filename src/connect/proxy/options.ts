@@ -1,0 +1,78 @@
+import type { Auth, Call, Middleware } from '../../protocol/call.js';
+import type { KeysOf } from '../../protocol/checks/known-keys.js';
+import type { HeaderValues, HttpLinkOptions } from '../../transports/http/client/options.js';
+import type { ConnectOptions } from '../targets/options.js';
+
+/** Receives messages for the operator of a proxy. */
+export type ProxyLogger = (level: 'info' | 'warning' | 'error', message: string, detail?: unknown) => void;
+
+/** The credentials with which a proxy calls its server on behalf of one caller. */
+export interface ForwardedIdentity {
+  /** Names the caller among all others. Callers with the same key share connections, and nobody else does. */
+  readonly key: string;
+  /** Headers for the requests of this caller. They replace those of the same name in the options. */
+  readonly headers?: HeaderValues | undefined;
+  /** The caller that a server in the same process sees. */
+  readonly caller?: Auth | undefined;
+}
+
+/**
+ * Decides as whom a proxy calls its server. `drop`: as the proxy itself, whoever calls. `pass`: with the caller's own `Authorization`
+ * header; only for a server that accepts tokens that were issued for the proxy. A function returns the credentials of a caller, or
+ * undefined for those of the proxy, and throws to refuse the call.
+ */
+export type Identity =
+  | 'drop'
+  | 'pass'
+  | ((call: Call) => ForwardedIdentity | undefined | Promise<ForwardedIdentity | undefined>);
+
+/** The options of `proxy`: those of the connection to the server, and those of the proxy itself. */
+export interface ProxyOptions
+  extends HttpLinkOptions,
+    Pick<
+      ConnectOptions,
+      'connectTimeoutMs' | 'probeTimeoutMs' | 'revision' | 'knownServers' | 'WebSocket' | 'stderr'
+    > {
+  /** As whom the proxy calls the server. Default: `drop`. */
+  readonly identity?: Identity;
+  /** Middleware for all calls, the first outermost. Default: none. */
+  readonly use?: readonly Middleware[];
+  /** Receives messages for the operator of the proxy. Default: lines on standard error. */
+  readonly logger?: ProxyLogger;
+  /**
+   * The number of connections to the server. A server of 2026-07-28 has one for each identity, an older one has one for each caller or
+   * session. If there are too many, one that is not used is closed; if all are used, calls fail with `overloaded`. Default: 100.
+   */
+  readonly maxConnections?: number;
+  /** The time after which an unused connection is closed, in milliseconds. Default: 5 minutes. */
+  readonly idleMs?: number;
+  /**
+   * The time for which a call to an older server waits for the caller's answers, in milliseconds. Then the call is cancelled.
+   * Default: 10 minutes.
+   */
+  readonly answerMs?: number;
+}
+
+export const proxyKeys: KeysOf<ProxyOptions> = {
+  identity: true,
+  use: true,
+  logger: true,
+  maxConnections: true,
+  idleMs: true,
+  answerMs: true,
+  connectTimeoutMs: true,
+  probeTimeoutMs: true,
+  revision: true,
+  knownServers: true,
+  WebSocket: true,
+  stderr: true,
+  fetch: true,
+  headers: true,
+  auth: true,
+  maxMessageBytes: true,
+  ca: true,
+  cert: true,
+  key: true,
+  proxy: true,
+  lookup: true,
+};

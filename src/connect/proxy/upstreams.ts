@@ -1,0 +1,205 @@
+import { backoff } from '../../async/delay.js';
+import { unref } from '../../async/unref.js';
+import type { Call } from '../../protocol/call.js';
+import { principalOf } from '../../protocol/caller.js';
+import { McpError } from '../../protocol/errors.js';
+import type { OpenLink } from '../../protocol/link.js';
+import type { ForwardedIdentity } from './options.js';
+import { Upstream } from './upstream.js';
+
+// The connections of a proxy to its server.
+
+export interface UpstreamsParts {
+  /** The way to open a connection as somebody. */
+  readonly openAs: (identity: ForwardedIdentity | undefined) => OpenLink;
+  readonly connectTimeoutMs: number;
+  readonly maxConnections: number;
+  readonly idleMs: number;
+  readonly problem: (message: string, cause?: unknown) => void;
+}
+
+/** A connection that a call uses. */
+export interface Lease {
+  readonly upstream: Upstream;
+  /** Called once, when the call has ended. */
+  readonly done: () => void;
+}
+
+interface Failure {
+  readonly error: McpError;
+  readonly count: number;
+  readonly retryAt: number;
+}
+
+const RETRY = { baseMs: 250, maxMs: 15_000 };
+const MAX_FAILURES = 1000;
+
+/** Opens connections when calls need them, shares those that may be shared, and closes those that nobody uses. */
+export class Upstreams {
+  readonly #parts: UpstreamsParts;
+  /** The connections that calls share, by key. */
+  readonly #shared = new Map<string, Upstream>();
+  /** The connections that one call has at a time, by key, while no call has them. */
+  readonly #free = new Map<string, Upstream[]>();
+  readonly #all = new Set<Upstream>();
+  readonly #failures = new Map<string, Failure>();
+  readonly #sessions = new WeakMap<object, string>();
+  #lastSession = 0;
+  #isSessionEra = false;
+  #isClosed = false;
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(parts: UpstreamsParts) {
+    this.#parts = parts;
+  }
+
+  /** The connection for a call. Rejects if the server cannot be reached, at once if that was just tried. */
+  async take(call: Call, identity: ForwardedIdentity | undefined): Promise<Lease> {
+    const key = identity?.key ?? '';
+    if (!this.#isSessionEra) {
+      const upstream = await this.#sharedAt(key, call, identity);
+      if (upstream.isModern) return this.#use(upstream);
+      this.#isSessionEra = true;
+      // It was opened with the capabilities of whoever came first.
+      this.#shared.delete(key);
+      void upstream.close();
+    }
+    const own = this.#ownerOf(call);
+    const ownKey = JSON.stringify([key, own ?? '', call.peer.capabilities]);
+    if (own !== undefined || !canBeAsked(call)) {
+      const upstream = await this.#sharedAt(ownKey, call, identity);
+      if (!upstream.isModern) return this.#use(upstream);
+      // The server was replaced by a newer one.
+      this.#isSessionEra = false;
+      return this.#use(upstream);
+    }
+    const upstream = this.#free.get(ownKey)?.pop() ?? (await this.#open(ownKey, call, identity));
+    return this.#use(upstream, () => {
+      if (!this.#all.has(upstream)) return;
+      const free = this.#free.get(ownKey) ?? [];
+      free.push(upstream);
+      this.#free.set(ownKey, free);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    await Promise.all([...this.#all].map((upstream) => upstream.close()));
+  }
+
+  #use(upstream: Upstream, then?: () => void): Lease {
+    upstream.users++;
+    let isDone = false;
+    const done = (): void => {
+      if (isDone) return;
+      isDone = true;
+      upstream.users--;
+      upstream.usedAt = performance.now();
+      then?.();
+    };
+    return { upstream, done };
+  }
+
+  async #sharedAt(key: string, call: Call, identity: ForwardedIdentity | undefined): Promise<Upstream> {
+    const known = this.#shared.get(key);
+    if (known !== undefined) {
+      await known.ready;
+      return known;
+    }
+    const opening = this.#make(key, call, identity);
+    this.#shared.set(key, opening);
+    return this.#whenReady(key, opening);
+  }
+
+  #open(key: string, call: Call, identity: ForwardedIdentity | undefined): Promise<Upstream> {
+    return this.#whenReady(key, this.#make(key, call, identity));
+  }
+
+  #make(key: string, call: Call, identity: ForwardedIdentity | undefined): Upstream {
+    if (this.#isClosed) throw new McpError('connection_closed', 'The proxy is closed.');
+    const failure = this.#failures.get(key);
+    if (failure !== undefined && performance.now() < failure.retryAt) throw failure.error;
+    if (this.#all.size >= this.#parts.maxConnections) this.#evict();
+    const { openAs, connectTimeoutMs, problem } = this.#parts;
+    const upstream = new Upstream({
+      ...{ connectTimeoutMs, problem, open: openAs(identity), peer: call.peer },
+      onLost: (lost) => this.#forget(lost),
+    });
+    this.#all.add(upstream);
+    this.#timer ??= this.#startTimer();
+    return upstream;
+  }
+
+  async #whenReady(key: string, upstream: Upstream): Promise<Upstream> {
+    try {
+      await upstream.ready;
+      this.#failures.delete(key);
+      return upstream;
+    } catch (error) {
+      this.#forget(upstream);
+      const count = (this.#failures.get(key)?.count ?? 0) + 1;
+      const retryAt = performance.now() + backoff(count - 1, RETRY);
+      this.#failures.delete(key);
+      this.#failures.set(key, { error: error as McpError, count, retryAt });
+      if (this.#failures.size > MAX_FAILURES)
+        this.#failures.delete(this.#failures.keys().next().value as string);
+      throw error;
+    }
+  }
+
+  #forget(upstream: Upstream): void {
+    this.#all.delete(upstream);
+    for (const [key, shared] of this.#shared) if (shared === upstream) this.#shared.delete(key);
+    for (const [key, free] of this.#free) {
+      const left = free.filter((one) => one !== upstream);
+      if (left.length > 0) this.#free.set(key, left);
+      else this.#free.delete(key);
+    }
+    if (this.#all.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #evict(): void {
+    const [oldest] = [...this.#all]
+      .filter(({ users }) => users === 0)
+      .sort((one, other) => one.usedAt - other.usedAt);
+    if (oldest === undefined)
+      throw new McpError('overloaded', 'The proxy has too many connections to its server. Retry later.');
+    this.#forget(oldest);
+    void oldest.close();
+  }
+
+  #startTimer(): ReturnType<typeof setInterval> {
+    const { idleMs } = this.#parts;
+    const timer = setInterval(
+      () => {
+        const before = performance.now() - idleMs;
+        for (const upstream of this.#all) {
+          if (upstream.users > 0 || upstream.usedAt > before) continue;
+          this.#forget(upstream);
+          void upstream.close();
+        }
+      },
+      Math.max(10, Math.min(30_000, idleMs / 2)),
+    );
+    unref(timer);
+    return timer;
+  }
+
+  // A connection of the session era belongs to one caller: questions and log messages on it do not say whose they are.
+  #ownerOf({ auth, via, isLocal }: Call): string | undefined {
+    if (auth !== undefined) return `caller ${principalOf({ auth })}`;
+    if (via === undefined || isLocal) return 'this program';
+    if (via.session === undefined) return undefined;
+    const known = this.#sessions.get(via.session) ?? `session ${++this.#lastSession}`;
+    this.#sessions.set(via.session, known);
+    return known;
+  }
+}
+
+function canBeAsked({ peer: { capabilities } }: Call): boolean {
+  const { elicitation, sampling, roots } = capabilities;
+  return elicitation !== undefined || sampling !== undefined || roots !== undefined;
+}
