@@ -1,8 +1,9 @@
 // @ts-check
 // Runs the official conformance suite against server.js and client.js, or against the one of them that the first argument names
-// (`npm run conformance -- client`). One line per scenario; any failure or warning fails the run.
+// (`npm run conformance -- client`). `proxy` tests server.js through a proxy. One line per scenario; any failure or warning fails the
+// run.
 import { alone, alwaysSkipped, claimedFor } from './claims.js';
-import { CLIENT_COMMAND, prepare, runScenario, scenariosOf, startServer } from './suite.js';
+import { CLIENT_COMMAND, prepare, runScenario, scenariosOf, startProxy, startServer } from './suite.js';
 
 /** @typedef {import('./claims.js').Role} Role */
 
@@ -10,10 +11,11 @@ const REVISIONS = ['2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'];
 /** Each client scenario brings its own server; the server scenarios share one. */
 const AT_A_TIME = { server: 1, client: 2 };
 
-const roles = rolesFrom(process.argv[2]);
+const isProxied = process.argv[2] === 'proxy';
+const roles = rolesFrom(isProxied ? 'server' : process.argv[2]);
 prepare();
 const scenariosByRole = { server: await scenariosOf('server'), client: await scenariosOf('client') };
-const server = await startServer();
+const server = await (isProxied ? startProxy(...process.argv.slice(3)) : startServer());
 const under = { server: ['--url', server.url], client: ['--command', CLIENT_COMMAND] };
 let failed = false;
 let warnings = 0;
@@ -38,7 +40,7 @@ console.log(`conformance: ${scores.join('; ')}; warnings ${warnings}`);
 function rolesFrom(role) {
   if (role === undefined) return ['server', 'client'];
   if (role === 'server' || role === 'client') return [role];
-  console.error(`"${role}" is not a role. Pass "server" or "client", or nothing for both.`);
+  console.error(`"${role}" is not a role. Pass "server", "client" or "proxy", or nothing for the first two.`);
   process.exit(2);
 }
 

@@ -92,12 +92,38 @@ function revisionsOf(extension) {
   return extension.startsWith('auth/') ? ['2025-11-25', '2026-07-28'] : ['2026-07-28'];
 }
 
+/** @typedef {{ url: string, errors: () => string, kill: () => void }} Started */
+
 /**
  * Starts server.js on a free port.
- * @returns {Promise<{ url: string, errors: () => string, kill: () => void }>}
+ * @returns {Promise<Started>}
  */
-export async function startServer() {
-  const child = spawn(process.execPath, [join(here, 'server.js')], {
+export function startServer() {
+  return start('server.js');
+}
+
+/**
+ * Starts server.js, and a proxy in front of it.
+ * @param {readonly string[]} revision The revision between the two, if not the newest.
+ * @returns {Promise<Started>}
+ */
+export async function startProxy(...revision) {
+  const server = await start('server.js');
+  const proxy = await start('proxy.js', server.url, ...revision);
+  const kill = () => {
+    proxy.kill();
+    server.kill();
+  };
+  return { url: proxy.url, errors: () => `${server.errors()}${proxy.errors()}`, kill };
+}
+
+/**
+ * @param {string} program
+ * @param {readonly string[]} args
+ * @returns {Promise<Started>}
+ */
+async function start(program, ...args) {
+  const child = spawn(process.execPath, [join(here, program), ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const kill = () => void child.kill('SIGKILL');

@@ -1,20 +1,14 @@
-import { withSignalOf } from '../../async/lifetime.js';
-import type { JsonObject } from '../../jsonrpc/message.js';
-import { type Call, compose, type Dispatch, type Outcome } from '../../protocol/call.js';
+import { type Call, compose, type Dispatch } from '../../protocol/call.js';
 import { checkOptions } from '../../protocol/checks/known-keys.js';
 import { checkCounts, timerMs } from '../../protocol/checks/number-options.js';
-import { withoutPeer } from '../../protocol/meta.js';
-import { modernRevisions } from '../../protocol/tables/features.js';
-import { newestRevision } from '../../protocol/tables/revisions.js';
 import { OperatorLog } from '../../protocol/telemetry/operator-log.js';
 import type { ConnectOptions, Runtime } from '../targets/options.js';
 import type { Target } from '../targets/target.js';
-import { ForwardedCall } from './forwarded-call.js';
+import { forwarding } from './forwarding.js';
 import { HeldCalls } from './held-calls.js';
 import { identityOf, withIdentity } from './identity.js';
-import { listen } from './listen.js';
 import { targetOpener } from './open-target.js';
-import { type ForwardedIdentity, type ProxyLogger, type ProxyOptions, proxyKeys } from './options.js';
+import { type ProxyLogger, type ProxyOptions, proxyKeys } from './options.js';
 import { Upstreams } from './upstreams.js';
 
 /** A server that passes every call on to another one. `serve`, `serveStdio`, handlers and `connect` take it as any server. */
@@ -68,54 +62,4 @@ export function makeProxy(runtime: Runtime): ProxyTo {
       [Symbol.asyncDispose]: close,
     };
   };
-}
-
-interface ForwardingParts {
-  readonly upstreams: Upstreams;
-  readonly held: HeldCalls;
-  readonly identify: (call: Call) => ForwardedIdentity | undefined | Promise<ForwardedIdentity | undefined>;
-}
-
-/** Passes calls on over the connections of a proxy. */
-function forwarding({ upstreams, held, identify }: ForwardingParts): Dispatch {
-  async function forward(call: Call): Promise<Outcome> {
-    const identity = await identify(call);
-    const { upstream, done } = await upstreams.take(call, identity);
-    const sent = sentAs(call, identity, upstream.isModern ? call.params : withoutPeer(call.params));
-    if (upstream.isModern || !mayAsk(call.method)) return upstream.dispatch(sent).finally(done);
-    const forwarded = new ForwardedCall();
-    upstream.begin(forwarded, sent);
-    forwarded.whenSettled(done);
-    return held.next(forwarded, call);
-  }
-
-  return async function dispatch(call) {
-    switch (call.method) {
-      case 'server/discover':
-        // The revisions are those that the proxy speaks, whatever its server does.
-        return { ...(await forward(call)), supportedVersions: modernRevisions };
-      case 'subscriptions/listen':
-        return listen(call, forward);
-      default:
-        return held.isAnswer(call) ? held.continue(call) : forward(call);
-    }
-  };
-}
-
-/** The call as the server gets it. Who has made it is told only as configured. */
-function sentAs(call: Call, identity: ForwardedIdentity | undefined, params: JsonObject): Call {
-  const { id, method, peer, notify } = call;
-  const auth = identity?.caller;
-  return withSignalOf(call, {
-    id,
-    method,
-    params,
-    peer: { ...peer, revision: newestRevision },
-    auth,
-    notify,
-  });
-}
-
-function mayAsk(method: string): boolean {
-  return method === 'tools/call' || method === 'prompts/get' || method === 'resources/read';
 }

@@ -1,0 +1,87 @@
+import { withSignalOf } from '../../async/lifetime.js';
+import type { JsonObject } from '../../jsonrpc/message.js';
+import type { Call, Dispatch, Outcome } from '../../protocol/call.js';
+import { withoutPeer } from '../../protocol/meta.js';
+import { modernRevisions } from '../../protocol/tables/features.js';
+import { newestRevision } from '../../protocol/tables/revisions.js';
+import { ForwardedCall } from './forwarded-call.js';
+import type { HeldCalls } from './held-calls.js';
+import { listen } from './listen.js';
+import type { ForwardedIdentity } from './options.js';
+import { ParamChecks } from './param-checks.js';
+import type { Upstreams } from './upstreams.js';
+
+export interface ForwardingParts {
+  readonly upstreams: Upstreams;
+  readonly held: HeldCalls;
+  readonly identify: (call: Call) => ForwardedIdentity | undefined | Promise<ForwardedIdentity | undefined>;
+}
+
+/** Passes calls on over the connections of a proxy. */
+export function forwarding({ upstreams, held, identify }: ForwardingParts): Dispatch {
+  async function forward(call: Call): Promise<Outcome> {
+    const identity = await identify(call);
+    const { upstream, done } = await upstreams.take(call, identity);
+    const sent = sentAs(call, identity, upstream.isModern ? call.params : withoutPeer(call.params));
+    if (upstream.isModern || !mayAsk(call.method)) return upstream.dispatch(sent).finally(done);
+    const forwarded = new ForwardedCall();
+    upstream.begin(forwarded, sent);
+    forwarded.whenSettled(done);
+    return held.next(forwarded, call);
+  }
+
+  const checks = new ParamChecks();
+  async function listTools(call: Call): Promise<Outcome> {
+    const outcome = await forward(call);
+    checks.learn(outcome);
+    return outcome;
+  }
+
+  async function callTool(call: Call): Promise<Outcome> {
+    await checks.check(call, listTools);
+    return forward(call);
+  }
+
+  function subscribe(call: Call): Promise<Outcome> {
+    const notify: Call['notify'] = (method, params) => {
+      if (method === 'notifications/tools/list_changed') checks.forget();
+      call.notify(method, params);
+    };
+    return listen(withSignalOf(call, { ...call, notify }), forward);
+  }
+
+  return async function dispatch(call) {
+    if (held.isAnswer(call)) return held.continue(call);
+    switch (call.method) {
+      case 'server/discover':
+        // The revisions are those that the proxy speaks, whatever its server does.
+        return { ...(await forward(call)), supportedVersions: modernRevisions };
+      case 'subscriptions/listen':
+        return subscribe(call);
+      case 'tools/list':
+        return listTools(call);
+      case 'tools/call':
+        return call.http?.mirrored === undefined ? forward(call) : callTool(call);
+      default:
+        return forward(call);
+    }
+  };
+}
+
+/** The call as the server gets it. Who has made it is told only as configured. */
+function sentAs(call: Call, identity: ForwardedIdentity | undefined, params: JsonObject): Call {
+  const { id, method, peer, notify } = call;
+  const auth = identity?.caller;
+  return withSignalOf(call, {
+    id,
+    method,
+    params,
+    peer: { ...peer, revision: newestRevision },
+    auth,
+    notify,
+  });
+}
+
+function mayAsk(method: string): boolean {
+  return method === 'tools/call' || method === 'prompts/get' || method === 'resources/read';
+}

@@ -1,0 +1,77 @@
+import { withSignalOf } from '../../async/lifetime.js';
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import type { Call, Outcome } from '../../protocol/call.js';
+import {
+  checkParamHeaders,
+  findParamHeaders,
+  type ParamHeader,
+} from '../../protocol/encoding/param-headers.js';
+import { McpError } from '../../protocol/errors.js';
+
+// Arguments that are repeated in headers. The request to the server has headers that the proxy writes itself, so only the proxy can see
+// that those of the caller say something else. Spec 2026-07-28, Streamable HTTP, Custom Headers from Tool Parameters.
+
+const MAX_TOOLS = 10_000;
+const MAX_PAGES = 100;
+/** A tool that is not listed is looked for again after this time. */
+const LOOK_AGAIN_MS = 10_000;
+
+/** Knows which arguments of which tools are repeated in headers, and compares them. */
+export class ParamChecks {
+  /** By the name of the tool. The array of most tools is empty. */
+  readonly #known = new Map<string, readonly ParamHeader[]>();
+  #looking: Promise<void> | undefined;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+
+  /** Forgets all tools: they may have changed. */
+  forget(): void {
+    this.#known.clear();
+    this.#lookedAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Learns from a result of `tools/list`. */
+  learn({ tools }: Outcome): void {
+    if (!Array.isArray(tools)) return;
+    for (const tool of tools) {
+      if (!isObject(tool) || typeof tool['name'] !== 'string') continue;
+      if (this.#known.size >= MAX_TOOLS) this.#known.delete(this.#known.keys().next().value as string);
+      const { inputSchema } = tool;
+      this.#known.set(tool['name'], isObject(inputSchema) ? findParamHeaders(inputSchema).paramHeaders : []);
+    }
+  }
+
+  /** Throws if the headers of a call do not say what its arguments say. `list` lists the tools, page by page. */
+  async check(call: Call, list: (call: Call) => Promise<Outcome>): Promise<void> {
+    const mirrored = call.http?.mirrored;
+    const { name, arguments: args } = call.params;
+    if (mirrored === undefined || typeof name !== 'string') return;
+    if (!this.#known.has(name) && performance.now() - this.#lookedAt > LOOK_AGAIN_MS) {
+      this.#looking ??= this.#look(call, list)
+        .catch(withoutList)
+        .finally(() => {
+          this.#looking = undefined;
+        });
+      await this.#looking;
+    }
+    const mismatch = checkParamHeaders(this.#known.get(name) ?? [], isObject(args) ? args : {}, mirrored);
+    if (mismatch !== undefined) throw new McpError('header_mismatch', `Header mismatch: ${mismatch}`);
+  }
+
+  async #look(call: Call, list: (call: Call) => Promise<Outcome>): Promise<void> {
+    this.#lookedAt = performance.now();
+    let cursor: unknown;
+    for (let page = 0; page < MAX_PAGES; page++) {
+      const params: JsonObject = cursor === undefined ? {} : { cursor };
+      const listing = { ...call, method: 'tools/list', params, notify: () => undefined };
+      const outcome = await list(withSignalOf(call, listing));
+      this.learn(outcome);
+      cursor = outcome['nextCursor'];
+      if (typeof cursor !== 'string') return;
+    }
+  }
+}
+
+/** A server without a list wants no headers. */
+function withoutList(error: unknown): void {
+  if (!McpError.is(error) || error.code !== 'method_not_found') throw error;
+}
