@@ -28,7 +28,9 @@ describe.each([
   });
 
   officialClientTests(
-    rows.filter((row) => row.over === 'http'),
+    rows
+      .filter((row) => row.over === 'http')
+      .map((row) => ({ ...row, behind: { over, modern: revision.length === 0 } })),
     () => between.url,
   );
 });

@@ -26,11 +26,6 @@ export class ForwardedCall {
   #wake: (() => void) | undefined;
   #settled: Promise<Outcome> | undefined;
 
-  /** The lowest level of log messages that the caller wants. */
-  get logLevel(): Call['peer']['logLevel'] {
-    return this.#round?.peer.logLevel;
-  }
-
   /** Makes the call. `first` is its first round. */
   start(first: Call, dispatch: (call: Call) => Promise<Outcome>): void {
     const notify: Call['notify'] = (method, params) => this.notify(method, params);

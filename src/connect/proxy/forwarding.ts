@@ -3,6 +3,7 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome } from '../../protocol/call.js';
 import { withoutPeer } from '../../protocol/meta.js';
 import { modernRevisions } from '../../protocol/tables/features.js';
+import { isCacheable } from '../../protocol/tables/methods.js';
 import { newestRevision } from '../../protocol/tables/revisions.js';
 import { ForwardedCall } from './forwarded-call.js';
 import type { HeldCalls } from './held-calls.js';
@@ -21,13 +22,14 @@ export interface ForwardingParts {
 export function forwarding({ upstreams, held, identify }: ForwardingParts): Dispatch {
   async function forward(call: Call): Promise<Outcome> {
     const identity = await identify(call);
-    const { upstream, done } = await upstreams.take(call, identity);
+    const { upstream, owner, done } = await upstreams.take(call, identity);
     const sent = sentAs(call, identity, upstream.isModern ? call.params : withoutPeer(call.params));
-    if (upstream.isModern || !mayAsk(call.method)) return upstream.dispatch(sent).finally(done);
+    if (upstream.isModern) return upstream.dispatch(sent, owner).finally(done);
+    if (!mayAsk(call.method)) return inFull(call.method, await upstream.dispatch(sent).finally(done));
     const forwarded = new ForwardedCall();
     upstream.begin(forwarded, sent);
     forwarded.whenSettled(done);
-    return held.next(forwarded, call);
+    return inFull(call.method, await held.next(forwarded, call));
   }
 
   const checks = new ParamChecks();
@@ -84,4 +86,11 @@ function sentAs(call: Call, identity: ForwardedIdentity | undefined, params: Jso
 
 function mayAsk(method: string): boolean {
   return method === 'tools/call' || method === 'prompts/get' || method === 'resources/read';
+}
+
+/** Results of older servers do not say how long they may be cached, so they may not. */
+function inFull(method: string, outcome: Outcome): Outcome {
+  return isCacheable(method) && outcome.resultType === 'complete'
+    ? { ttlMs: 0, cacheScope: 'private', ...outcome }
+    : outcome;
 }

@@ -17,6 +17,7 @@ export async function listen(call: Call, dispatch: (call: Call) => Promise<Outco
   let failures = 0;
   const tag = { [SUBSCRIPTION_ID]: call.id };
   function notify(method: string, params: JsonObject | undefined): void {
+    if (hasEnded(call)) return;
     if (method !== ACKNOWLEDGED) return call.notify(method, withOwnId(call, params));
     failures = 0;
     const isFirst = granted === undefined;

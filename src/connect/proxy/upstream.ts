@@ -1,14 +1,14 @@
 import { keyOf } from '../../client/answering/answering.js';
 import { Connection } from '../../client/connection/connection.js';
 import { fullmcp } from '../../client/model/options.js';
-import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import type { JsonObject } from '../../jsonrpc/message.js';
 import { modernQuestion } from '../../legacy/shapes/to-modern.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import type { OpenLink } from '../../protocol/link.js';
 import type { InputRequest } from '../../protocol/model/input.js';
 import { has } from '../../protocol/tables/features.js';
-import { atLeast, isLogLevel } from '../../protocol/tables/log-level.js';
+import { atLeast, isLogLevel, type LogLevel } from '../../protocol/tables/log-level.js';
 import type { ForwardedCall } from './forwarded-call.js';
 
 export interface UpstreamParts {
@@ -21,9 +21,17 @@ export interface UpstreamParts {
   readonly onLost: (upstream: Upstream) => void;
 }
 
+interface LoggedCall {
+  readonly logLevel: LogLevel;
+  readonly notify: Call['notify'];
+  readonly owner: string | undefined;
+}
+
 /** One connection to the server of a proxy. It is not opened again: the next call opens another one. */
 export class Upstream {
   readonly #connection: Connection;
+  /** The calls that get log messages, the latest last. */
+  readonly #logged = new Set<LoggedCall>();
   /** The calls that an older server may ask about, the latest last. */
   readonly #forwarded = new Set<ForwardedCall>();
   readonly ready: Promise<void>;
@@ -57,15 +65,25 @@ export class Upstream {
     return !has(this.#connection.link.revision, 'handshake');
   }
 
-  dispatch(call: Call): Promise<Outcome> {
-    return this.#connection.dispatch(call);
+  /** Makes a call. `owner` names its caller; undefined if nobody else is known to be the same. */
+  dispatch(call: Call, owner?: string): Promise<Outcome> {
+    const { logLevel } = call.peer;
+    // Over HTTP, log messages arrive on the stream of their call.
+    const isLogged = logLevel !== undefined && call.method !== 'subscriptions/listen';
+    if (!isLogged || this.#connection.link.transport === 'http')
+      return this.#connection.dispatch(call);
+    const open: LoggedCall = { logLevel, notify: call.notify, owner };
+    this.#logged.add(open);
+    return this.#connection.dispatch(call).finally(() => {
+      this.#logged.delete(open);
+    });
   }
 
   /** Makes a call whose questions and log messages are passed on. */
   begin(forwarded: ForwardedCall, call: Call): void {
     this.#forwarded.add(forwarded);
     forwarded.start(call, (sent) =>
-      this.dispatch(sent).finally(() => {
+      this.dispatch(sent, 'the caller of this connection').finally(() => {
         this.#forwarded.delete(forwarded);
       }),
     );
@@ -83,11 +101,15 @@ export class Upstream {
     return latest.ask(modernQuestion(request), keyOf(request), signal);
   }
 
+  // On a connection that calls share, log messages do not say whose they are. They are given to nobody if that could be another caller.
   #onNotification(method: string, params: JsonObject | undefined): void {
     if (method !== 'notifications/message') return;
-    const level = isObject(params) ? params['level'] : undefined;
-    for (const forwarded of this.#forwarded)
-      if (isLogLevel(level) && forwarded.logLevel !== undefined && atLeast(level, forwarded.logLevel))
-        forwarded.notify(method, params);
+    const level = params?.['level'];
+    const open = [...this.#logged];
+    const [first] = open;
+    const isOfOne =
+      open.length === 1 || (first?.owner !== undefined && open.every(({ owner }) => owner === first.owner));
+    const latest = open.findLast(({ logLevel }) => isLogLevel(level) && atLeast(level, logLevel));
+    if (isOfOne) latest?.notify(method, params);
   }
 }

@@ -21,6 +21,8 @@ export interface UpstreamsParts {
 /** A connection that a call uses. */
 export interface Lease {
   readonly upstream: Upstream;
+  /** The name of the caller; undefined if nobody else is known to be the same. */
+  readonly owner: string | undefined;
   /** Called once, when the call has ended. */
   readonly done: () => void;
 }
@@ -56,25 +58,24 @@ export class Upstreams {
   /** The connection for a call. Rejects if the server cannot be reached, at once if that was just tried. */
   async take(call: Call, identity: ForwardedIdentity | undefined): Promise<Lease> {
     const key = identity?.key ?? '';
+    const owner = this.#ownerOf(call);
     if (!this.#isSessionEra) {
       const upstream = await this.#sharedAt(key, call, identity);
-      if (upstream.isModern) return this.#use(upstream);
+      if (upstream.isModern) return this.#use(upstream, owner);
       this.#isSessionEra = true;
       // It was opened with the capabilities of whoever came first.
       this.#shared.delete(key);
       void upstream.close();
     }
-    const own = this.#ownerOf(call);
-    const ownKey = JSON.stringify([key, own ?? '', call.peer.capabilities]);
-    if (own !== undefined || !canBeAsked(call)) {
+    const ownKey = JSON.stringify([key, owner ?? '', call.peer.capabilities]);
+    if (owner !== undefined || !canBeAsked(call)) {
       const upstream = await this.#sharedAt(ownKey, call, identity);
-      if (!upstream.isModern) return this.#use(upstream);
-      // The server was replaced by a newer one.
-      this.#isSessionEra = false;
-      return this.#use(upstream);
+      // The server may have been replaced by a newer one.
+      this.#isSessionEra = !upstream.isModern;
+      return this.#use(upstream, owner);
     }
     const upstream = this.#free.get(ownKey)?.pop() ?? (await this.#open(ownKey, call, identity));
-    return this.#use(upstream, () => {
+    return this.#use(upstream, owner, () => {
       if (!this.#all.has(upstream)) return;
       const free = this.#free.get(ownKey) ?? [];
       free.push(upstream);
@@ -88,7 +89,7 @@ export class Upstreams {
     await Promise.all([...this.#all].map((upstream) => upstream.close()));
   }
 
-  #use(upstream: Upstream, then?: () => void): Lease {
+  #use(upstream: Upstream, owner: string | undefined, then?: () => void): Lease {
     upstream.users++;
     let isDone = false;
     const done = (): void => {
@@ -98,7 +99,7 @@ export class Upstreams {
       upstream.usedAt = performance.now();
       then?.();
     };
-    return { upstream, done };
+    return { upstream, owner, done };
   }
 
   async #sharedAt(key: string, call: Call, identity: ForwardedIdentity | undefined): Promise<Upstream> {

@@ -70,6 +70,7 @@ export function channelSession(
       session.attach({
         notify: (method, params) => send(printNotification(method, params)),
         caller: calls.caller,
+        via: calls.via,
       });
     }
 

@@ -1,3 +1,4 @@
+import { settlesWithin } from '../../async/deadline.js';
 import { Lifetime, withSignal } from '../../async/lifetime.js';
 import { isObject, type JsonObject, type RequestMessage } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome, Peer } from '../../protocol/call.js';
@@ -25,6 +26,9 @@ import { taskCapabilities } from './tasks.js';
 
 // A session as the server keeps it, on any transport.
 
+/** The longest time that a subscription may take before the client has its response all the same. */
+const MAX_WAIT_MS = 5000;
+
 /** The client's part of the handshake. */
 export interface Handshake {
   readonly revision: Revision;
@@ -37,6 +41,8 @@ export interface SessionStream {
   readonly notify: (method: string, params?: JsonObject) => void;
   /** The caller that opened the stream; changes are subscribed to as this caller. */
   readonly caller: Caller;
+  /** The way of the session's calls. */
+  readonly via?: Call['via'];
   /** Whether changes may have been missed since the last stream, so that everything is reported as changed once. */
   readonly afterGap?: boolean;
 }
@@ -94,6 +100,8 @@ export class Session {
   /** The changes that are reported once, when the newest subscription is acknowledged. */
   #missed: 'everything' | readonly string[] | undefined;
   #stream: SessionStream | undefined;
+  /** Called when the newest subscription is acknowledged, or has ended without. */
+  #onHeard: (() => void)[] = [];
 
   constructor(
     handshake: Handshake,
@@ -172,7 +180,22 @@ export class Session {
     const facts = this.#remember ? await this.#remember(change) : withChange(this.#facts, change);
     // The facts may have a resource that this process did not know of, and whose changes it has not reported.
     this.restore(facts, { isLate: true, except: 'subscribe' in change ? change.subscribe : undefined });
+    await this.#acknowledged();
     return '{}';
+  }
+
+  // The client counts on what it has subscribed to from its response on. A server in this process acknowledges at once, one behind a
+  // proxy later.
+  async #acknowledged(): Promise<void> {
+    if (this.#listening === this.#heard) return;
+    const heard = new Promise<void>((resolve) => {
+      this.#onHeard.push(resolve);
+    });
+    await settlesWithin(heard, MAX_WAIT_MS, { unref: true });
+  }
+
+  #letContinue(subscription: Lifetime): void {
+    if (this.#listening === subscription) for (const resolve of this.#onHeard.splice(0)) resolve();
   }
 
   /**
@@ -244,16 +267,20 @@ export class Session {
       auth,
       http,
       isLocal,
+      via: stream.via,
       notify: (method, params) => {
         if (lifetime.ended) return;
         if (method !== ACKNOWLEDGED) return stream.notify(method, toOlderNotification(params));
         this.#heard?.end(replaced());
         this.#heard = lifetime;
+        this.#letContinue(lifetime);
         this.#reportMissed(params?.['notifications'] as SubscriptionFilter, stream);
       },
     };
     // A server that has nothing to announce responds at once. A server that fails has logged the reason.
-    this.#dispatch(withSignal(call, lifetime)).catch(() => undefined);
+    this.#dispatch(withSignal(call, lifetime))
+      .catch(() => undefined)
+      .finally(() => this.#letContinue(lifetime));
   }
 
   #reportMissed(granted: SubscriptionFilter, { notify }: SessionStream): void {

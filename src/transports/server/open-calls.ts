@@ -59,6 +59,11 @@ export interface OpenCallsOptions {
 export class OpenCalls implements DrainableCalls {
   /** The caller that opened the connection. */
   readonly caller: Caller;
+  /** The way of the calls. */
+  get via(): Via {
+    return this.#options.via;
+  }
+
   /** The caller of the message that is being handled. Default: the one that opened the connection. */
   messageCaller: Caller | undefined;
   readonly #open = new Map<RequestId, OpenCall>();

@@ -48,6 +48,8 @@ export interface Row {
   readonly who: Who;
   readonly over: Over;
   readonly modern: boolean;
+  /** The connection of the proxy, if there is one between the client and the server. */
+  readonly behind?: Pick<Row, 'over' | 'modern'>;
 }
 
 /** The second package has no WebSocket. */

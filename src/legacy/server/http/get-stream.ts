@@ -68,6 +68,7 @@ export function getStreams({
     live.session.attach({
       notify: (method, params) => getStream.send(printNotification(method, params)),
       caller: callerOf(incoming),
+      via: live.via,
       afterGap,
     });
   }

@@ -25,11 +25,11 @@ test('a resource that changes while the client subscribes to another one is repo
     await session.request('resources/subscribe', { uri: 'a://1' });
     const release = hold();
     const before = listening();
-    await session.request('resources/subscribe', { uri: 'a://2' });
-    await session.request('resources/subscribe', { uri: 'a://3' });
+    const subscribing = ['a://2', 'a://3'].map((uri) => session.request('resources/subscribe', { uri }, uri));
     await until('the new subscriptions wait', () => listening() === before + 2);
     server.changed.resource('a://1');
     release();
+    await Promise.all(subscribing);
     await until('the new subscription reports changes', () => {
       server.changed.resource('a://3');
       return updated.includes('a://3');
@@ -37,6 +37,34 @@ test('a resource that changes while the client subscribes to another one is repo
     expect(updated.filter((uri) => uri === 'a://1')).toEqual(['a://1']);
     await session.end();
     await reading;
+  } finally {
+    await serving.close();
+  }
+});
+
+test('a client has the response to a subscription only when changes are reported', async () => {
+  const { use, listening, hold } = slowListening();
+  const resources = { 'a://1': resource({ read: () => '' }) };
+  const server = createServer({ name: 'test', version: '1', changes: true, use, resources });
+  const serving = await serve(server, { port: 0, signals: false });
+  try {
+    const session = await openSession(serving.url, '2025-06-18');
+    const events = await session.get();
+    await until('the session listens', () => listening() === 1);
+    const release = hold();
+    const order: string[] = [];
+    const subscribing = session.request('resources/subscribe', { uri: 'a://1' }).then(() => {
+      order.push('subscribed');
+      server.changed.resource('a://1');
+    });
+    await until('the new subscription waits', () => listening() === 2);
+    await session.request('ping', {}, 'ping');
+    order.push('released');
+    release();
+    await subscribing;
+    expect(order).toEqual(['released', 'subscribed']);
+    expect(JSON.parse(String((await events.next())?.data))).toMatchObject({ params: { uri: 'a://1' } });
+    events.drop();
   } finally {
     await serving.close();
   }
@@ -60,9 +88,10 @@ test('a client that reconnects is told that everything may have changed, even if
     const before = listening();
     const release = hold();
     const events = await session.resume(String(id));
-    await session.request('resources/subscribe', { uri: 'a://1' });
+    const subscribing = session.request('resources/subscribe', { uri: 'a://1' });
     await until('both subscriptions wait', () => listening() === before + 2);
     release();
+    await subscribing;
     const reported: string[] = [];
     while (reported.length < 4) {
       const event = await events.next();
