@@ -10,24 +10,24 @@ import type { HeldCalls } from './held-calls.js';
 import { listen } from './listen.js';
 import type { ForwardedIdentity } from './options.js';
 import { ParamChecks } from './param-checks.js';
-import type { Upstreams } from './upstreams.js';
+import type { ProxyLinks } from './proxy-links.js';
 
 export interface ForwardingParts {
-  readonly upstreams: Upstreams;
+  readonly links: ProxyLinks;
   readonly held: HeldCalls;
   readonly identify: (call: Call) => ForwardedIdentity | undefined | Promise<ForwardedIdentity | undefined>;
 }
 
 /** Passes calls on over the connections of a proxy. */
-export function forwarding({ upstreams, held, identify }: ForwardingParts): Dispatch {
+export function forwarding({ links, held, identify }: ForwardingParts): Dispatch {
   async function forward(call: Call): Promise<Outcome> {
     const identity = await identify(call);
-    const { upstream, owner, done } = await upstreams.take(call, identity);
-    const sent = sentAs(call, identity, upstream.isModern ? call.params : withoutPeer(call.params));
-    if (upstream.isModern) return upstream.dispatch(sent, owner).finally(done);
-    if (!mayAsk(call.method)) return inFull(call.method, await upstream.dispatch(sent).finally(done));
+    const { link, owner, done } = await links.take(call, identity);
+    const sent = sentAs(call, identity, link.isModern ? call.params : withoutPeer(call.params));
+    if (link.isModern) return link.dispatch(sent, owner).finally(done);
+    if (!mayAsk(call.method)) return inFull(call.method, await link.dispatch(sent).finally(done));
     const forwarded = new ForwardedCall();
-    upstream.begin(forwarded, sent);
+    link.begin(forwarded, sent);
     forwarded.whenSettled(done);
     return inFull(call.method, await held.next(forwarded, call));
   }
@@ -70,7 +70,7 @@ export function forwarding({ upstreams, held, identify }: ForwardingParts): Disp
   };
 }
 
-/** The call as the server gets it. Who has made it is told only as configured. */
+/** The call as the server gets it. The caller's identity is passed on only as configured. */
 function sentAs(call: Call, identity: ForwardedIdentity | undefined, params: JsonObject): Call {
   const { id, method, peer, notify } = call;
   const auth = identity?.caller;

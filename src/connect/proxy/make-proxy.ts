@@ -9,7 +9,7 @@ import { HeldCalls } from './held-calls.js';
 import { identityOf, withIdentity } from './identity.js';
 import { targetOpener } from './open-target.js';
 import { type ProxyLogger, type ProxyOptions, proxyKeys } from './options.js';
-import { Upstreams } from './upstreams.js';
+import { ProxyLinks } from './proxy-links.js';
 
 /** A server that passes every call on to another one. `serve`, `serveStdio`, handlers and `connect` take it as any server. */
 export interface ProxyServer extends AsyncDisposable {
@@ -39,7 +39,7 @@ export function makeProxy(runtime: Runtime): ProxyTo {
     const connect: ConnectOptions = connecting;
     // Says at once that the target is none.
     openTarget(target, connect);
-    const upstreams = new Upstreams({
+    const links = new ProxyLinks({
       openAs: (as) => openTarget(target, as === undefined ? connect : withIdentity(connect, as)),
       connectTimeoutMs: connect.connectTimeoutMs ?? 30_000,
       maxConnections,
@@ -48,10 +48,10 @@ export function makeProxy(runtime: Runtime): ProxyTo {
     });
     const held = new HeldCalls(timerMs('answerMs', answerMs));
     const identify = (call: Call) => identityOf(identity, call);
-    const dispatch = compose(use, forwarding({ upstreams, held, identify }));
+    const dispatch = compose(use, forwarding({ links, held, identify }));
     const close = async (): Promise<void> => {
       held.close();
-      await upstreams.close();
+      await links.close();
     };
     return {
       dispatch,

@@ -14,7 +14,8 @@ import type { ChannelSession } from '../../transports/server/channel.js';
 import type { OpenCalls, RespondOptions } from '../../transports/server/open-calls.js';
 import { ClientRequests } from './client-requests.js';
 import type { SessionRequest } from './forward.js';
-import { readHandshake, Session } from './session.js';
+import { readHandshake } from './handshake.js';
+import { Session } from './session.js';
 
 // Sessions on a channel, where all messages of a connection share one stream; and batches.
 

@@ -6,14 +6,9 @@ import type { Caller } from '../../protocol/caller.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import { SERVER_INFO } from '../../protocol/meta.js';
-import type {
-  ClientCapabilities,
-  Implementation,
-  ServerCapabilities,
-  SubscriptionFilter,
-} from '../../protocol/model/model.js';
+import type { ServerCapabilities, SubscriptionFilter } from '../../protocol/model/model.js';
 import { ACKNOWLEDGED, intersection, reportAllChanged } from '../../protocol/model/subscriptions.js';
-import { has, newestSession, sessionRevisions } from '../../protocol/tables/features.js';
+import { has } from '../../protocol/tables/features.js';
 import { MAX_URI_LENGTH } from '../../protocol/tables/limits.js';
 import { isLogLevel, type LogLevel } from '../../protocol/tables/log-level.js';
 import { knows } from '../../protocol/tables/methods.js';
@@ -21,6 +16,7 @@ import type { Revision } from '../../protocol/tables/revisions.js';
 import { toOlderNotification } from '../shapes/to-older.js';
 import { ClientRequests } from './client-requests.js';
 import { forwardRequest, type SessionRequest } from './forward.js';
+import type { Handshake } from './handshake.js';
 import { type FactChange, initialFacts, type SessionFacts, withChange } from './session-facts.js';
 import { taskCapabilities } from './tasks.js';
 
@@ -28,13 +24,6 @@ import { taskCapabilities } from './tasks.js';
 
 /** The longest time that a subscription may take before the client has its response all the same. */
 const MAX_WAIT_MS = 5000;
-
-/** The client's part of the handshake. */
-export interface Handshake {
-  readonly revision: Revision;
-  readonly client: Implementation | undefined;
-  readonly capabilities: ClientCapabilities;
-}
 
 /** The stream that carries changes to the client: the connection itself, or the stream of the session's GET. */
 export interface SessionStream {
@@ -61,19 +50,6 @@ export interface SessionSupport {
   readonly clientRequests?: ClientRequests;
   /** Default: the facts are lost with the session. */
   readonly remember?: RememberFacts | undefined;
-}
-
-/** Reads the parameters of `initialize`. For an unknown version, the session gets the newest revision that has sessions. */
-export function readHandshake(params: JsonObject | undefined): Handshake {
-  const { protocolVersion, capabilities, clientInfo } = params ?? {};
-  if (typeof protocolVersion !== 'string') {
-    throw new McpError('invalid_params', 'params.protocolVersion must be a string');
-  }
-  return {
-    revision: sessionRevisions.find((revision) => revision === protocolVersion) ?? newestSession,
-    client: isObject(clientInfo) ? (clientInfo as unknown as Implementation) : undefined,
-    capabilities: isObject(capabilities) ? (capabilities as ClientCapabilities) : {},
-  };
 }
 
 const lists: SubscriptionFilter = {

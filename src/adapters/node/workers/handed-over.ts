@@ -9,7 +9,7 @@ interface Closable {
 
 /**
  * Closes the connections that a worker was given and did not take before it ended.
- * Node's cluster module keeps them open and does nothing with them: their clients would wait for ever.
+ * Node's cluster module keeps them open and does nothing with them: their clients would wait forever.
  */
 export function closeConnectionsWith(worker: ChildProcess): void {
   // By the numbers of the messages that handed them over. A worker confirms each of them with its number.

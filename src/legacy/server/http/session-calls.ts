@@ -10,7 +10,7 @@ import { callEnded } from '../client-requests.js';
 import { Session } from '../session.js';
 import type { CallRecord, StreamingCall } from '../shared/call-record.js';
 import { CallWatch } from '../shared/call-watch.js';
-import { type AskedCall, PendingCalls, randomPart, toResumed } from '../shared/pending-calls.js';
+import { type AskedCall, PendingCalls, randomPart, runningOf, toResumed } from '../shared/pending-calls.js';
 import type { SessionDirectory } from '../shared/session-directory.js';
 import { storeAnswer } from '../shared/store-answer.js';
 import { CallEndings } from './call-endings.js';
@@ -297,8 +297,4 @@ export class SessionCalls {
     const reason = error instanceof Error ? error.message : String(error);
     this.#parts.warn(`The end of a session's call could not be stored: ${reason}`);
   };
-}
-
-function runningOf({ stream, request, revision }: AskedCall): StreamingCall {
-  return { stream, ids: [request.id], isBatch: false, revision };
 }

@@ -2,7 +2,7 @@ import { isObject } from '../../../jsonrpc/message.js';
 import { decodeBase64Url, encodeBase64Url } from '../../../protocol/encoding/base64.js';
 import type { ClientCapabilities } from '../../../protocol/model/model.js';
 import { sessionRevisions } from '../../../protocol/tables/features.js';
-import type { Handshake } from '../session.js';
+import type { Handshake } from '../handshake.js';
 import type { SessionOrigin } from '../shared/session-warnings.js';
 
 /**

@@ -21,7 +21,7 @@ import { replyJson } from '../../../transports/http/server/json-reply.js';
 import { refuse, replyWithError } from '../../../transports/http/server/refusal.js';
 import { batchProblem, collector, readInBatch } from '../channel-session.js';
 import type { SessionRequest } from '../forward.js';
-import { readHandshake } from '../session.js';
+import { readHandshake } from '../handshake.js';
 import type { CallRecord, StreamingCall } from '../shared/call-record.js';
 import { SessionDirectory } from '../shared/session-directory.js';
 import { sessionWarnings } from '../shared/session-warnings.js';

@@ -2,7 +2,7 @@ import type { JsonObject, RequestId, RequestMessage } from '../../../jsonrpc/mes
 import type { Auth } from '../../../protocol/call.js';
 import type { Revision } from '../../../protocol/tables/revisions.js';
 import type { Lease, Store, StoreChange } from '../../../state/store.js';
-import type { Handshake } from '../session.js';
+import type { Handshake } from '../handshake.js';
 
 // The record of a running call, which tells other processes that this one has it.
 

@@ -4,6 +4,7 @@ import type { Revision } from '../../../protocol/tables/revisions.js';
 import type { Lease, Store, StoreChange, StoreEntry, Written } from '../../../state/store.js';
 import { MAX_OPEN, unansweredBecause } from '../client-requests.js';
 import type { ResumedRound } from '../forward.js';
+import type { StreamingCall } from './call-record.js';
 
 // The calls that wait for answers of their clients, as all processes see them.
 
@@ -286,4 +287,9 @@ function countKey(tag: string): string {
 
 function callOf(id: string): string | undefined {
   return /^ask-([0-9a-f]{20})\.[0-9a-f-]{36}$/.exec(id)?.[1];
+}
+
+/** The record of a call that continues with its answers. */
+export function runningOf({ stream, request, revision }: AskedCall): StreamingCall {
+  return { stream, ids: [request.id], isBatch: false, revision };
 }

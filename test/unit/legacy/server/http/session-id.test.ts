@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { Handshake } from '../../../../../src/legacy/server/handshake.js';
 import { sessionIds } from '../../../../../src/legacy/server/http/session-id.js';
-import type { Handshake } from '../../../../../src/legacy/server/session.js';
 import { checkSecret } from '../../../../../src/protocol/checks/secret.js';
 import { sessionRevisions } from '../../../../../src/protocol/tables/features.js';
 

@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { fixture, type HttpProcess, startHttp } from '../support/processes.js';
-import { rows } from './support/connections.js';
-import { officialClientTests } from './support/scenarios.js';
+import { rows } from '../../interop/support/connections.js';
+import { officialClientTests } from '../../interop/support/scenarios.js';
+import { fixture, type HttpProcess, startHttp } from '../../support/processes.js';
 
 // Every scenario with every official client through a proxy, whose server speaks either era, over HTTP or a pipe.
 
-const program = fileURLToPath(new URL('../fixtures/interop-proxy.js', import.meta.url));
+const program = fileURLToPath(new URL('../../fixtures/interop-proxy.js', import.meta.url));
 
 describe.each([
   ['HTTP 2026-07-28', 'http', []],

@@ -11,14 +11,14 @@ import { has } from '../../protocol/tables/features.js';
 import { atLeast, isLogLevel, type LogLevel } from '../../protocol/tables/log-level.js';
 import type { ForwardedCall } from './forwarded-call.js';
 
-export interface UpstreamParts {
+export interface ProxyLinkParts {
   readonly open: OpenLink;
   /** The caller, as the handshake of an older server tells. */
   readonly peer: Pick<Call['peer'], 'client' | 'capabilities'>;
   readonly connectTimeoutMs: number;
   readonly problem: (message: string, cause?: unknown) => void;
   /** Called when the connection is lost. */
-  readonly onLost: (upstream: Upstream) => void;
+  readonly onLost: (link: ProxyLink) => void;
 }
 
 interface LoggedCall {
@@ -28,7 +28,7 @@ interface LoggedCall {
 }
 
 /** One connection to the server of a proxy. It is not opened again: the next call opens another one. */
-export class Upstream {
+export class ProxyLink {
   readonly #connection: Connection;
   /** The calls that get log messages, the latest last. */
   readonly #logged = new Set<LoggedCall>();
@@ -40,7 +40,7 @@ export class Upstream {
   /** When it was last used, by the clock that nobody can set. */
   usedAt: number = performance.now();
 
-  constructor({ open, peer, connectTimeoutMs, problem, onLost }: UpstreamParts) {
+  constructor({ open, peer, connectTimeoutMs, problem, onLost }: ProxyLinkParts) {
     this.#connection = new Connection({
       open,
       client: { client: peer.client ?? fullmcp, capabilities: peer.capabilities },
@@ -70,8 +70,7 @@ export class Upstream {
     const { logLevel } = call.peer;
     // Over HTTP, log messages arrive on the stream of their call.
     const isLogged = logLevel !== undefined && call.method !== 'subscriptions/listen';
-    if (!isLogged || this.#connection.link.transport === 'http')
-      return this.#connection.dispatch(call);
+    if (!isLogged || this.#connection.link.transport === 'http') return this.#connection.dispatch(call);
     const open: LoggedCall = { logLevel, notify: call.notify, owner };
     this.#logged.add(open);
     return this.#connection.dispatch(call).finally(() => {

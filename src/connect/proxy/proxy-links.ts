@@ -5,11 +5,11 @@ import { principalOf } from '../../protocol/caller.js';
 import { McpError } from '../../protocol/errors.js';
 import type { OpenLink } from '../../protocol/link.js';
 import type { ForwardedIdentity } from './options.js';
-import { Upstream } from './upstream.js';
+import { ProxyLink } from './proxy-link.js';
 
 // The connections of a proxy to its server.
 
-export interface UpstreamsParts {
+export interface ProxyLinksParts {
   /** The way to open a connection as somebody. */
   readonly openAs: (identity: ForwardedIdentity | undefined) => OpenLink;
   readonly connectTimeoutMs: number;
@@ -19,8 +19,8 @@ export interface UpstreamsParts {
 }
 
 /** A connection that a call uses. */
-export interface Lease {
-  readonly upstream: Upstream;
+export interface UsedLink {
+  readonly link: ProxyLink;
   /** The name of the caller; undefined if nobody else is known to be the same. */
   readonly owner: string | undefined;
   /** Called once, when the call has ended. */
@@ -37,13 +37,13 @@ const RETRY = { baseMs: 250, maxMs: 15_000 };
 const MAX_FAILURES = 1000;
 
 /** Opens connections when calls need them, shares those that may be shared, and closes those that nobody uses. */
-export class Upstreams {
-  readonly #parts: UpstreamsParts;
+export class ProxyLinks {
+  readonly #parts: ProxyLinksParts;
   /** The connections that calls share, by key. */
-  readonly #shared = new Map<string, Upstream>();
+  readonly #shared = new Map<string, ProxyLink>();
   /** The connections that one call has at a time, by key, while no call has them. */
-  readonly #free = new Map<string, Upstream[]>();
-  readonly #all = new Set<Upstream>();
+  readonly #free = new Map<string, ProxyLink[]>();
+  readonly #all = new Set<ProxyLink>();
   readonly #failures = new Map<string, Failure>();
   readonly #sessions = new WeakMap<object, string>();
   #lastSession = 0;
@@ -51,34 +51,34 @@ export class Upstreams {
   #isClosed = false;
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  constructor(parts: UpstreamsParts) {
+  constructor(parts: ProxyLinksParts) {
     this.#parts = parts;
   }
 
   /** The connection for a call. Rejects if the server cannot be reached, at once if that was just tried. */
-  async take(call: Call, identity: ForwardedIdentity | undefined): Promise<Lease> {
+  async take(call: Call, identity: ForwardedIdentity | undefined): Promise<UsedLink> {
     const key = identity?.key ?? '';
     const owner = this.#ownerOf(call);
     if (!this.#isSessionEra) {
-      const upstream = await this.#sharedAt(key, call, identity);
-      if (upstream.isModern) return this.#use(upstream, owner);
+      const link = await this.#sharedAt(key, call, identity);
+      if (link.isModern) return this.#use(link, owner);
       this.#isSessionEra = true;
       // It was opened with the capabilities of whoever came first.
       this.#shared.delete(key);
-      void upstream.close();
+      void link.close();
     }
     const ownKey = JSON.stringify([key, owner ?? '', call.peer.capabilities]);
     if (owner !== undefined || !canBeAsked(call)) {
-      const upstream = await this.#sharedAt(ownKey, call, identity);
+      const link = await this.#sharedAt(ownKey, call, identity);
       // The server may have been replaced by a newer one.
-      this.#isSessionEra = !upstream.isModern;
-      return this.#use(upstream, owner);
+      this.#isSessionEra = !link.isModern;
+      return this.#use(link, owner);
     }
-    const upstream = this.#free.get(ownKey)?.pop() ?? (await this.#open(ownKey, call, identity));
-    return this.#use(upstream, owner, () => {
-      if (!this.#all.has(upstream)) return;
+    const link = this.#free.get(ownKey)?.pop() ?? (await this.#open(ownKey, call, identity));
+    return this.#use(link, owner, () => {
+      if (!this.#all.has(link)) return;
       const free = this.#free.get(ownKey) ?? [];
-      free.push(upstream);
+      free.push(link);
       this.#free.set(ownKey, free);
     });
   }
@@ -86,23 +86,23 @@ export class Upstreams {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
-    await Promise.all([...this.#all].map((upstream) => upstream.close()));
+    await Promise.all([...this.#all].map((link) => link.close()));
   }
 
-  #use(upstream: Upstream, owner: string | undefined, then?: () => void): Lease {
-    upstream.users++;
+  #use(link: ProxyLink, owner: string | undefined, then?: () => void): UsedLink {
+    link.users++;
     let isDone = false;
     const done = (): void => {
       if (isDone) return;
       isDone = true;
-      upstream.users--;
-      upstream.usedAt = performance.now();
+      link.users--;
+      link.usedAt = performance.now();
       then?.();
     };
-    return { upstream, owner, done };
+    return { link, owner, done };
   }
 
-  async #sharedAt(key: string, call: Call, identity: ForwardedIdentity | undefined): Promise<Upstream> {
+  async #sharedAt(key: string, call: Call, identity: ForwardedIdentity | undefined): Promise<ProxyLink> {
     const known = this.#shared.get(key);
     if (known !== undefined) {
       await known.ready;
@@ -113,32 +113,32 @@ export class Upstreams {
     return this.#whenReady(key, opening);
   }
 
-  #open(key: string, call: Call, identity: ForwardedIdentity | undefined): Promise<Upstream> {
+  #open(key: string, call: Call, identity: ForwardedIdentity | undefined): Promise<ProxyLink> {
     return this.#whenReady(key, this.#make(key, call, identity));
   }
 
-  #make(key: string, call: Call, identity: ForwardedIdentity | undefined): Upstream {
+  #make(key: string, call: Call, identity: ForwardedIdentity | undefined): ProxyLink {
     if (this.#isClosed) throw new McpError('connection_closed', 'The proxy is closed.');
     const failure = this.#failures.get(key);
     if (failure !== undefined && performance.now() < failure.retryAt) throw failure.error;
     if (this.#all.size >= this.#parts.maxConnections) this.#evict();
     const { openAs, connectTimeoutMs, problem } = this.#parts;
-    const upstream = new Upstream({
+    const link = new ProxyLink({
       ...{ connectTimeoutMs, problem, open: openAs(identity), peer: call.peer },
       onLost: (lost) => this.#forget(lost),
     });
-    this.#all.add(upstream);
+    this.#all.add(link);
     this.#timer ??= this.#startTimer();
-    return upstream;
+    return link;
   }
 
-  async #whenReady(key: string, upstream: Upstream): Promise<Upstream> {
+  async #whenReady(key: string, link: ProxyLink): Promise<ProxyLink> {
     try {
-      await upstream.ready;
+      await link.ready;
       this.#failures.delete(key);
-      return upstream;
+      return link;
     } catch (error) {
-      this.#forget(upstream);
+      this.#forget(link);
       const count = (this.#failures.get(key)?.count ?? 0) + 1;
       const retryAt = performance.now() + backoff(count - 1, RETRY);
       this.#failures.delete(key);
@@ -149,11 +149,11 @@ export class Upstreams {
     }
   }
 
-  #forget(upstream: Upstream): void {
-    this.#all.delete(upstream);
-    for (const [key, shared] of this.#shared) if (shared === upstream) this.#shared.delete(key);
+  #forget(link: ProxyLink): void {
+    this.#all.delete(link);
+    for (const [key, shared] of this.#shared) if (shared === link) this.#shared.delete(key);
     for (const [key, free] of this.#free) {
-      const left = free.filter((one) => one !== upstream);
+      const left = free.filter((one) => one !== link);
       if (left.length > 0) this.#free.set(key, left);
       else this.#free.delete(key);
     }
@@ -177,10 +177,10 @@ export class Upstreams {
     const timer = setInterval(
       () => {
         const before = performance.now() - idleMs;
-        for (const upstream of this.#all) {
-          if (upstream.users > 0 || upstream.usedAt > before) continue;
-          this.#forget(upstream);
-          void upstream.close();
+        for (const link of this.#all) {
+          if (link.users > 0 || link.usedAt > before) continue;
+          this.#forget(link);
+          void link.close();
         }
       },
       Math.max(10, Math.min(30_000, idleMs / 2)),
