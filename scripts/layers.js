@@ -19,7 +19,17 @@ export const LAYERS = {
   protocol: {
     what: 'the model: calls, links, errors, content, URI templates, and the tables of revisions, features and methods',
     may: ['async', 'jsonrpc', 'schema'],
-    rooms: ['checks', 'tables', 'encoding', 'model', 'model/skills', 'uri-template', '.', 'telemetry'],
+    rooms: [
+      'checks',
+      'tables',
+      'encoding',
+      'model',
+      'model/skills',
+      'model/search',
+      'uri-template',
+      '.',
+      'telemetry',
+    ],
   },
   state: {
     what: 'the store, the bus and the event log that the processes of a server share: contracts, and each of them in memory; the seam of authorization',
@@ -65,6 +75,7 @@ export const LAYERS = {
       'catalog',
       'watch',
       'handle',
+      'search',
       'mount',
       '.',
     ],
@@ -72,7 +83,18 @@ export const LAYERS = {
   client: {
     what: 'the asking role, newest revision only',
     may: ['async', 'jsonrpc', 'schema', 'protocol'],
-    rooms: ['model', 'checks', 'connection', 'answering', 'calls', 'tasks', 'subscriptions', 'skills', '.'],
+    rooms: [
+      'model',
+      'checks',
+      'connection',
+      'answering',
+      'calls',
+      'tasks',
+      'subscriptions',
+      'skills',
+      'tools',
+      '.',
+    ],
   },
   transports: {
     what: 'bytes to Call and back, at both ends: HTTP, stdio, WebSocket, in-process',

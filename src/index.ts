@@ -105,6 +105,7 @@ export {
   type SubscriptionContext,
   type SubscriptionHook,
 } from './server/define/resource.js';
+export type { RankRequest, RankTools, SearchOptions } from './server/define/search-options.js';
 export type { TaskOptions, TasksOptions } from './server/define/task-options.js';
 export type { TemplateValues, VariablesOf } from './server/define/template-values.js';
 export {

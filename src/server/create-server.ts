@@ -26,6 +26,7 @@ import type { Literals, ToolHandler } from './define/tool-handler.js';
 import { createDispatch } from './handle/dispatch.js';
 import { keptResults } from './handle/kept-results.js';
 import { methodTable } from './handle/methods.js';
+import { sealOptions } from './handle/seal-options.js';
 import type { TaskHost, TaskPluginParts } from './handle/task-host.js';
 import { keepInternals } from './mount/internals.js';
 import { mountedRules } from './mount/mounted-rules.js';
@@ -35,7 +36,7 @@ import { mapErrors } from './results/map-error.js';
 import { completeAs } from './results/results.js';
 import { resultMeta, serverInfo } from './results/server-info.js';
 import { toolOutcomes } from './results/tool-outcomes.js';
-import { sealOptions } from './seal-options.js';
+import { searchFront } from './search/search-front.js';
 import { type Behaviour, readCompatibility } from './state/behaviours.js';
 import { type Announcement, type Changed, changedOver } from './state/changes.js';
 import { deprecationReports } from './state/deprecations.js';
@@ -144,20 +145,22 @@ export function createServer<State, User, T>(
   const on = readCompatibility(options.compatibility);
   const defaults = { timeoutMs, idempotency, log, mapError, outcomes: toolOutcomes(complete, on), access };
   const compiled = compileDefinitions(options as object, defaults, mountedRules(options.mount, access));
+  const front = searchFront(options.search, { defaults, compiled, server: () => ({ registry, gate, log }) });
   const info = serverInfo(options);
   const lifetimes = new MiddlewareLifetimes(log);
+  const { attach } = lifetimes;
   const checks = (): readonly (() => Promise<void>)[] => [...lifetimes.checks(), ...mounts.checks()];
   const shared = new ChosenState({ ...options, log, checks });
   const { store } = shared;
   const topics = serverTopics(shared, log);
   const gate = new Gate(log);
-  const registry = new Registry(info, options, { compiled, complete, changes: topics.changes, gate });
+  const registry = new Registry(info, options, { compiled, complete, changes: topics.changes, gate, front });
   const releases = new Releases(registry, topics.releases);
   const lifespan = new LifespanRun(options.lifespan);
   const announce = (change: Announcement): Promise<unknown> | undefined => registry.publish(change);
   const changed = changedOver((change) => void announce(change));
   const seal = createSeal(sealOptions(options, { log, store }));
-  const hasUser = user !== undefined;
+  const [hasUser, hasAuth] = [user !== undefined, options.auth !== undefined];
   const once = runOnce({ name: info.name, store, outcomes: topics.outcomes, log, hasUser });
   const results = keptResults(registry, {
     admission: (call) => admission(call),
@@ -167,7 +170,7 @@ export function createServer<State, User, T>(
     shared,
     log,
     logEntry: ownLog.entry,
-    attach: lifetimes.attach,
+    attach,
     defines: (call: Call) => defines(call),
     results,
   };
@@ -203,7 +206,6 @@ export function createServer<State, User, T>(
           limits: options.tasks ?? {},
         }) as TaskHost),
   });
-  const hasAuth = options.auth !== undefined;
   const mounts = new Mounts({ ...defaults, ...table, registry, shared, hasAuth });
   mounts.addAll(options.mount);
   const life = new SharedLife(
@@ -236,9 +238,10 @@ export function createServer<State, User, T>(
   const define: ExtensionHost['define'] = (kind, name, definition) =>
     registry.add(`${kind}s`, name, compileDefinition(kind, name, definition, defaults));
 
+  const dispatch = createDispatch({ server: info.name, registry, methods, use: hosted, mapError, log, on });
   const server: CoreServer<State, User, T> = {
     info,
-    dispatch: createDispatch({ server: info.name, registry, methods, use: hosted, mapError, log, on }),
+    dispatch: front?.around(dispatch) ?? dispatch,
     behaviours: [...on],
     changed,
     logger: log,
@@ -291,8 +294,7 @@ export function createServer<State, User, T>(
     start: () => life.start(),
     close: () => life.close(),
   });
-  const isGuarded = (): boolean => registry.isGuarded;
   for (const each of extensions)
-    each.attach?.({ info, changed, log, isGuarded, define, attach: lifetimes.attach });
+    each.attach?.({ info, changed, log, isGuarded: () => registry.isGuarded, define, attach });
   return server;
 }

@@ -25,11 +25,17 @@ export class Catalog<T extends Guarded> {
   #pages: Pages<T> | undefined;
   #views: Views<T, Pages<T>> | undefined;
   #guarded = 0;
+  #version = 0;
   /** The rules of entries that were removed, for the announcements of their removal. */
   readonly #removed = new Map<string, CompiledAccess>();
 
   constructor(options: CatalogOptions<T>) {
     this.#options = options;
+  }
+
+  /** A number that changes with every change of the entries. */
+  get version(): number {
+    return this.#version;
   }
 
   get size(): number {
@@ -121,6 +127,7 @@ export class Catalog<T extends Guarded> {
   #onChange({ access }: T, count: 1 | -1): void {
     this.#pages = undefined;
     this.#views = undefined;
+    this.#version += 1;
     if (access !== undefined) this.#guarded += count;
   }
 }

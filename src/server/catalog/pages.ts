@@ -22,14 +22,19 @@ export class Pages<T> {
   readonly names: readonly string[];
   readonly entries: readonly T[];
   readonly #options: PagesOptions<T>;
-  readonly #pages: ReadonlyMap<string | undefined, Outcome>;
+  /** Printed for the first request: the names and entries alone may be all that is needed. */
+  #printed: ReadonlyMap<string | undefined, Outcome> | undefined;
 
   constructor(entries: Iterable<readonly [name: string, entry: T]>, options: PagesOptions<T>) {
     const all = [...entries];
     this.names = all.map(([name]) => name);
     this.entries = all.map(([, entry]) => entry);
     this.#options = options;
-    this.#pages = this.#print();
+  }
+
+  get #pages(): ReadonlyMap<string | undefined, Outcome> {
+    this.#printed ??= this.#print();
+    return this.#printed;
   }
 
   /** The length of the JSON of all pages. */

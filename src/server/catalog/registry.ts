@@ -17,7 +17,7 @@ import { Catalog } from './catalog.js';
 import { type CompiledDefinitions, DefinitionError } from './compile.js';
 import type { CompiledPrompt } from './prompts.js';
 import type { CompiledResource, CompiledTemplate } from './resources.js';
-import type { CompiledTool } from './tools.js';
+import type { CompiledTool, ToolFront } from './tools.js';
 
 type AnyOptions = Omit<
   ServerOptions<never, never, never>,
@@ -54,11 +54,14 @@ export interface RegistryParts {
   readonly complete: Complete;
   readonly changes: Topic<Announcement>;
   readonly gate: Gate;
+  readonly front?: ToolFront | undefined;
 }
 
 /** The definitions of a server with their lists, and the kinds of changes that the server announces. */
 export class Registry {
   readonly tools: Catalog<CompiledTool>;
+  /** The tools that clients list: all of them, unless there is a front. */
+  readonly listedTools: Catalog<CompiledTool>;
   readonly resources: Catalog<CompiledResource>;
   readonly templates: Catalog<CompiledTemplate>;
   readonly prompts: Catalog<CompiledPrompt>;
@@ -74,10 +77,11 @@ export class Registry {
   readonly #announcedKinds: Set<Announcement['kind']>;
   readonly #methods: readonly Guarded[];
   readonly #followers = new Set<RegistryFollower>();
+  readonly #front: ToolFront | undefined;
   #discoverOutcome: Outcome | undefined;
 
   constructor(info: Implementation, options: object, parts: RegistryParts) {
-    const { compiled, complete, changes: topic, gate } = parts;
+    const { compiled, complete, changes: topic, gate, front } = parts;
     const { pageSize = 500, listTtlMs = 60_000, changes, bus } = options as AnyOptions;
     if (!Number.isSafeInteger(pageSize) || pageSize < 1)
       throw new DefinitionError(['"pageSize" must be a whole number, 1 or more']);
@@ -95,9 +99,13 @@ export class Registry {
     const shared = { pageSize, hints: { ttlMs: listTtlMs, cacheScope: 'public' }, complete, gate };
     const list = (entry: { readonly listed: object }): object => entry.listed;
     this.tools = new Catalog<CompiledTool>({ ...shared, field: 'tools', list });
+    this.#front = front;
+    this.listedTools =
+      front === undefined ? this.tools : new Catalog<CompiledTool>({ ...shared, field: 'tools', list });
     this.resources = new Catalog<CompiledResource>({ ...shared, field: 'resources', list });
     this.templates = new Catalog<CompiledTemplate>({ ...shared, field: 'resourceTemplates', list });
     this.prompts = new Catalog<CompiledPrompt>({ ...shared, field: 'prompts', list });
+    for (const [name, entry] of front?.tools ?? []) this.add('tools', name, entry);
     for (const [name, entry] of compiled.tools) this.add('tools', name, entry);
     for (const [name, entry] of compiled.resources) this.add('resources', name, entry);
     for (const [name, entry] of compiled.prompts) this.add('prompts', name, entry);
@@ -119,6 +127,8 @@ export class Registry {
     // A server that this one is mounted in may refuse the name.
     for (const follower of this.#followers) follower.added(kind, name, entry);
     catalog.add(name, entry);
+    const isListed = kind === 'tools' && this.#front?.lists(name) === true;
+    if (isListed) this.listedTools.add(name, entry as CompiledTool);
     if ((entry as Partial<CompiledResource>).hooks !== undefined) {
       this.hasHooks = true;
       this.#announcedKinds.add('resource');
@@ -127,6 +137,7 @@ export class Registry {
     return {
       remove: () => {
         if (!catalog.remove(name, entry)) return;
+        if (isListed) this.listedTools.remove(name, entry as CompiledTool);
         for (const follower of this.#followers) follower.removed(entry);
         this.#onChange(kind, name, entry, isFollowing);
       },
@@ -135,13 +146,18 @@ export class Registry {
 
   /** Shows a server that this one is mounted in all definitions, now and later. Returns a function that ends that. */
   follow(follower: RegistryFollower): () => void {
-    const { tools, resources, templates, prompts } = this;
-    for (const [name, entry] of tools.all()) follower.added('tools', name, entry);
+    const { resources, templates, prompts } = this;
+    for (const [name, entry] of this.searchableTools()) follower.added('tools', name, entry);
     for (const [name, entry] of [...resources.all(), ...templates.all()])
       follower.added('resources', name, entry);
     for (const [name, entry] of prompts.all()) follower.added('prompts', name, entry);
     this.#followers.add(follower);
     return () => void this.#followers.delete(follower);
+  }
+
+  /** The tools that can be found: all but those of the front. */
+  searchableTools(): readonly (readonly [name: string, tool: CompiledTool])[] {
+    return this.tools.all().filter(([name]) => !this.#front?.tools.has(name));
   }
 
   /** Whether clients may know the lists of this server, or of one that it is mounted in. */

@@ -54,6 +54,14 @@ export interface CompiledTool extends Guarded {
   readonly use: readonly Middleware[] | undefined;
 }
 
+/** The tools that are listed in place of all others. */
+export interface ToolFront {
+  /** The tools through which the others are found and called. A server that this one is mounted in does not get them. */
+  readonly tools: ReadonlyMap<string, CompiledTool>;
+  /** Whether a tool is listed: those of the front, and some others. */
+  readonly lists: (name: string) => boolean;
+}
+
 /** The server's settings for tools without their own, and the functions that make outcomes. */
 export interface ToolDefaults extends ToolErrors {
   readonly timeoutMs: number | undefined;

@@ -1,6 +1,7 @@
 import { settlesWithin } from '../../async/deadline.js';
 import { hasEnded, onEnd, withSignal, withSignalOf } from '../../async/lifetime.js';
 import type { Auth, Call, HttpFacts } from '../../protocol/call.js';
+import type { Caller } from '../../protocol/caller.js';
 import { copyCall } from '../../protocol/direct.js';
 import { cancelledBy } from '../../protocol/errors.js';
 import { progressToken } from '../../protocol/meta.js';
@@ -95,6 +96,11 @@ export class CallContext<State, User> implements Context<State, User> {
     this.#call = withSignalOf(call, { ...call, auth, http, isLocal });
     this.#timeout?.follow(call);
     if (this.#run !== undefined) this.#bind(this.#run);
+  }
+
+  /** The caller, as rules of access judge it. */
+  get caller(): Caller {
+    return this.#call;
   }
 
   get auth(): Auth | undefined {

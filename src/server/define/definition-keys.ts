@@ -12,6 +12,7 @@ import type { AccessOptions } from './access.js';
 import type { AskingOptions, Method, ServerOptions } from './options.js';
 import type { PromptOptions } from './prompt.js';
 import type { ResourceOptions } from './resource.js';
+import type { SearchOptions } from './search-options.js';
 import type { TaskOptions, TasksOptions } from './task-options.js';
 import type { ToolAnnotations, ToolOptions } from './tool.js';
 
@@ -74,6 +75,7 @@ const server = {
   resources: true,
   prompts: true,
   mount: true,
+  search: true,
   methods: true,
   access: true,
   use: true,
@@ -122,6 +124,7 @@ const tasks = {
 } satisfies KeysOf<TasksOptions>;
 const asking = { maxAgeMs: true, maxBytes: true, once: true } satisfies KeysOf<AskingOptions>;
 const access = { scopes: true, allow: true, tags: true, policy: true } satisfies KeysOf<AccessOptions>;
+const search = { limit: true, always: true, rank: true, rankTimeoutMs: true } satisfies KeysOf<SearchOptions>;
 const idempotency = { windowMs: true } satisfies KeysOf<IdempotencyOptions>;
 
 /** The hint for `name`: the key of a definition is its name, and a second name could differ from it. */
@@ -235,6 +238,7 @@ const kinds: Readonly<Record<DefinitionKind, Kind>> = {
       access: { keys: access, foreign: foreignRuleNames },
       asking: { keys: asking },
       tasks: { keys: tasks },
+      search: { keys: search },
       idempotency: { keys: idempotency },
     },
   },

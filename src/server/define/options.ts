@@ -32,6 +32,7 @@ import type {
   SourceType,
 } from './fitting.js';
 import type { Prompt } from './prompt.js';
+import type { SearchOptions } from './search-options.js';
 import type { TasksOptions } from './task-options.js';
 import type { VariablesOf } from './template-values.js';
 import type { NotASchema } from './tool-handler.js';
@@ -97,6 +98,11 @@ export interface ServerDefinition<
    * resource `log://today` is `weather+log://today`. An empty prefix changes nothing. They keep their middleware, rules and lifespan.
    */
   readonly mount?: Readonly<Record<string, Mountable>>;
+  /**
+   * Lists two tools in place of all others: `search_tools`, which finds tools by a question, and `call_tool`, which calls one. For servers
+   * whose list would fill the context of a model. Default: every tool is listed.
+   */
+  readonly search?: boolean | SearchOptions;
   /** Custom methods, in addition to those of the protocol, by name. A name needs a prefix, such as `acme/search`. */
   readonly methods?: { readonly [Name in keyof M]: Method<State, User, M[Name]> };
 

@@ -223,8 +223,8 @@ export function toolCalls(parts: ToolCallParts): ToolCalls {
 
 const plainly: Around = (_, run) => run();
 
-// The parameter headers belong to the body of the outer call, not to the nested one.
-function withoutParamHeaders(http: HttpFacts | undefined): HttpFacts | undefined {
+/** The facts of a request without its parameter headers, which belong to its body and not to a call that is made from it. */
+export function withoutParamHeaders(http: HttpFacts | undefined): HttpFacts | undefined {
   if (http?.mirrored === undefined) return http;
   const { mirrored, ...facts } = http;
   return facts;

@@ -187,9 +187,10 @@ export function methodTable(parts: ServerParts): MethodTable {
     return registry.templates.page(call, call.params['cursor']);
   }
 
-  function catalogOf<K extends 'tools' | 'resources' | 'prompts'>(kind: K): Registry[K] {
+  function catalogOf<K extends 'listedTools' | 'resources' | 'prompts'>(list: K): Registry[K] {
+    const kind = list === 'listedTools' ? 'tools' : (list as 'resources' | 'prompts');
     if (!registry.offers(kind)) throw new McpError('method_not_found', `This server has no ${kind}`);
-    return registry[kind];
+    return registry[list];
   }
 
   function withContext<T>(call: Call, work: (ctx: Context) => Promise<T>, home?: HandlerHome): Promise<T> {
@@ -205,7 +206,7 @@ export function methodTable(parts: ServerParts): MethodTable {
 
   const methods = new Map<string, Handler>([
     ['server/discover', () => registry.discover()],
-    ['tools/list', (call) => catalogOf('tools').page(call, call.params['cursor'])],
+    ['tools/list', (call) => catalogOf('listedTools').page(call, call.params['cursor'])],
     ['resources/list', list],
     ['prompts/list', (call) => catalogOf('prompts').page(call, call.params['cursor'])],
     ['resources/templates/list', listTemplates],

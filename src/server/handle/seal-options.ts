@@ -1,8 +1,8 @@
-import { SHARING_ADVICE } from '../state/cluster.js';
-import type { Store } from '../state/store.js';
-import type { SealOptions } from './asking/sealed-state.js';
-import type { AnyServerOptions } from './define/options.js';
-import type { Logger } from './state/log.js';
+import { SHARING_ADVICE } from '../../state/cluster.js';
+import type { Store } from '../../state/store.js';
+import type { SealOptions } from '../asking/sealed-state.js';
+import type { AnyServerOptions } from '../define/options.js';
+import type { Logger } from '../state/log.js';
 
 /**
  * The options of the seal, with the warnings for the operator: a random secret is lost with its process, and the states that it seals are
