@@ -24,6 +24,7 @@ const PORTABLE_ENTRIES = [
   'dist/middleware.js',
   'dist/extension.js',
   'dist/skills.js',
+  'dist/tools.js',
 ];
 /** The client for browsers, minified and gzipped: the part that a page loads to connect, and all parts together. */
 const BROWSER_ENTRY = 'dist/client-web.js';

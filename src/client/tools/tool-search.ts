@@ -1,0 +1,229 @@
+// Searches the tools of a server in the client, for programs that give tools to a model.
+
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import { checkCounts, timerMs } from '../../protocol/checks/number-options.js';
+import { shorten } from '../../protocol/encoding/shorten.js';
+import type { ListedTool } from '../../protocol/model/model.js';
+import { ToolIndex, type ToolSubset } from '../../protocol/model/search/tool-index.js';
+import { TAGS } from '../../protocol/tables/meta-keys.js';
+import type { Client, ToolCallOptions } from '../model/client.js';
+import type { CallResult } from '../model/results.js';
+
+/** The options of `toolSearch`. */
+export interface ToolSearchOptions {
+  /** The number of tools that a search returns unless the model asks for another number; at most 50. Default: 5. */
+  readonly limit?: number;
+  /** The names of tools that the model gets in any case. Names that the server does not list are ignored. Default: none. */
+  readonly always?: readonly string[];
+  /** The time after which a search lists the tools of the server again, in milliseconds. Default: 60 s. */
+  readonly maxAgeMs?: number;
+}
+
+/** A tool that was found. */
+export interface RankedTool {
+  /** The definition of the tool. */
+  readonly tool: ListedTool;
+  /** How well it fits: comparable with the other tools of the same search. */
+  readonly score: number;
+}
+
+/** The result of a tool that the model has called. */
+export type ToolAnswer = Pick<CallResult, 'content' | 'text' | 'data' | 'isError'>;
+
+/** A client of a server, or of several: the part that tools are listed and called with. */
+export type ToolClient = Pick<Client, 'tools' | 'callTool' | 'on'>;
+
+/** A search over the tools of a client. */
+export interface ToolSearch {
+  /**
+   * The tools to give to the model: `search_tools`, `call_tool`, and those of `always`. The array and its contents never change, so the
+   * prompt cache of the model stays valid, whatever the server adds and removes.
+   */
+  readonly tools: readonly ListedTool[];
+  /** The tools that fit a query, the best first. */
+  readonly search: (query: string, options?: { readonly limit?: number }) => Promise<readonly RankedTool[]>;
+  /** Makes a call of the model, to one of `tools`. */
+  readonly call: (name: string, args?: object, options?: ToolCallOptions) => Promise<ToolAnswer>;
+}
+
+const SEARCH = 'search_tools';
+const CALL = 'call_tool';
+const MAX_LIMIT = 50;
+const MAX_QUERY = 500;
+const optionKeys: KeysOf<ToolSearchOptions> = { limit: true, always: true, maxAgeMs: true };
+
+/**
+ * Lets a model search the tools of a client instead of reading all of them: for programs that call models, with servers that list
+ * hundreds of tools. Lists the tools now, and again after `maxAgeMs` or when the server announces a change.
+ *
+ * @example
+ * const search = await toolSearch(client);
+ * const { tools, run } = await toTools(search, 'anthropic');
+ */
+export async function toolSearch(client: ToolClient, options: ToolSearchOptions = {}): Promise<ToolSearch> {
+  checkOptions('toolSearch', options, optionKeys, { maxResults: 'limit', ttlMs: 'maxAgeMs' });
+  const { limit = 5, always = [], maxAgeMs = 60_000 } = options;
+  checkCounts('toolSearch', { limit });
+  timerMs('toolSearch.maxAgeMs', maxAgeMs);
+  if (!Array.isArray(always) || always.some((name) => typeof name !== 'string'))
+    throw new TypeError('toolSearch: "always" must be an array of strings: the names of tools.');
+  const list = new SearchedList(client, maxAgeMs);
+  const { tools: known } = await list.current();
+  if (known.some(({ name }) => name === SEARCH))
+    throw new TypeError(
+      `The server has a tool "${SEARCH}": it searches its tools itself. Give its list to the model as it is.`,
+    );
+  const wanted = new Set(always);
+  const tools = [searchTool(limit), callTool, ...known.filter(({ name }) => wanted.has(name))];
+
+  const search: ToolSearch['search'] = async (query, { limit: most = limit } = {}) =>
+    list.search(query, Math.min(most, MAX_LIMIT));
+
+  return {
+    tools: Object.freeze(structuredClone(tools).map(Object.freeze) as ListedTool[]),
+    search,
+    async call(name, args = {}, callOptions) {
+      if (name === SEARCH) return answerSearch(args as JsonObject, search);
+      if (name !== CALL) return client.callTool(name, args, callOptions);
+      const { name: inner, arguments: given } = args as JsonObject;
+      const innerArgs = typeof given === 'string' ? parse(given) : (given ?? {});
+      if (typeof inner !== 'string' || inner === CALL || !isObject(innerArgs))
+        return failure(
+          `${CALL} needs "name", the name of a tool that ${SEARCH} has found, and "arguments", an object.`,
+        );
+      return inner === SEARCH
+        ? answerSearch(innerArgs, search)
+        : client.callTool(inner, innerArgs, callOptions);
+    },
+  };
+}
+
+async function answerSearch({ query, limit }: JsonObject, search: ToolSearch['search']): Promise<ToolAnswer> {
+  if (typeof query !== 'string' || query === '' || query.length > MAX_QUERY)
+    return failure(`${SEARCH} needs "query", a string of 1 to ${MAX_QUERY} characters.`);
+  const most = Number(limit);
+  const found = await search(query, Number.isSafeInteger(most) && most >= 1 ? { limit: most } : {});
+  const data = {
+    tools: found.map(({ tool: { icons, _meta, ...tool } }) => tool),
+    ...(found.length === 0 && { hint: 'No tool was found. Try other words.' }),
+  };
+  const text = JSON.stringify(data);
+  return { content: [{ type: 'text', text }], text, data, isError: false };
+}
+
+function failure(text: string): ToolAnswer {
+  return { content: [{ type: 'text', text }], text, data: undefined, isError: true };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The tools of a list, with their index. */
+interface IndexedTools {
+  readonly tools: readonly ListedTool[];
+  readonly index: ToolIndex<ListedTool>;
+  readonly subset: ToolSubset;
+}
+
+/** The tools of a client, with an index that follows them. */
+class SearchedList {
+  readonly #client: ToolClient;
+  readonly #maxAgeMs: number;
+  #tools = new Map<string, ListedTool>();
+  #index = newIndex();
+  #listing: Promise<IndexedTools> | undefined;
+  #listedAt = 0;
+
+  constructor(client: ToolClient, maxAgeMs: number) {
+    this.#client = client;
+    this.#maxAgeMs = maxAgeMs;
+    // The client may live longer than the search.
+    const reference = new WeakRef(this);
+    const forget = client.on('notification', ({ method }) => {
+      const list = reference.deref();
+      if (list === undefined) forget();
+      else if (method === 'notifications/tools/list_changed') list.#listing = undefined;
+    });
+  }
+
+  /** The tools as they were listed last, not longer ago than the limit. */
+  current(): Promise<IndexedTools> {
+    if (this.#listing === undefined || performance.now() - this.#listedAt > this.#maxAgeMs) {
+      this.#listedAt = performance.now();
+      const listing = this.#list(this.#listing);
+      this.#listing = listing;
+      // A list that failed is requested again by the next search.
+      listing.catch(() => {
+        if (this.#listing === listing) this.#listing = undefined;
+      });
+    }
+    return this.#listing;
+  }
+
+  async search(query: string, limit: number): Promise<readonly RankedTool[]> {
+    const { index, subset } = await this.current();
+    return index.search(shorten(query, MAX_QUERY), subset, limit);
+  }
+
+  async #list(before: Promise<unknown> | undefined): Promise<IndexedTools> {
+    await before?.catch(() => undefined);
+    const listed = await this.#client.tools().all();
+    const tools = new Map<string, ListedTool>();
+    // A tool that has not changed stays the same object, and need not be indexed again.
+    for (const tool of listed) {
+      const print = JSON.stringify(tool);
+      if (typeof tool.name === 'string') tools.set(print, this.#tools.get(print) ?? tool);
+    }
+    this.#tools = tools;
+    if (this.#index.isMostlyGone) this.#index = newIndex();
+    const index = this.#index;
+    const current = [...tools.values()];
+    await index.sync(current);
+    return { tools: current, index, subset: index.subset(current) };
+  }
+}
+
+function newIndex(): ToolIndex<ListedTool> {
+  return new ToolIndex(({ _meta, ...tool }) => ({
+    ...tool,
+    tags: isObject(_meta) ? (_meta[TAGS] as string[] | undefined) : undefined,
+  }));
+}
+
+function searchTool(limit: number): ListedTool {
+  return {
+    name: SEARCH,
+    description: `Finds tools by what they do. Returns their names, descriptions and input schemas; call one with ${CALL}.`,
+    inputSchema: {
+      type: 'object',
+      properties: {
+        query: {
+          type: 'string',
+          description: 'What the tool should do, in a few words, or the name of a tool',
+        },
+        limit: { type: 'integer', description: `The number of tools to return. Default: ${limit}` },
+      },
+      required: ['query'],
+    },
+    annotations: { readOnlyHint: true, openWorldHint: false },
+  };
+}
+
+const callTool: ListedTool = {
+  name: CALL,
+  description: `Calls a tool that ${SEARCH} has found.`,
+  inputSchema: {
+    type: 'object',
+    properties: {
+      name: { type: 'string', description: 'The name of the tool' },
+      arguments: { type: 'object', description: "The arguments, by the tool's input schema" },
+    },
+    required: ['name'],
+  },
+};
