@@ -17,8 +17,13 @@ export {
 export type { ObjectSchema } from './client/tools/vendor-schema.js';
 export type {
   AISDKContent,
+  AISDKExecution,
+  AISDKOutput,
+  AISDKResult,
   AISDKTool,
   AnthropicContent,
+  AnthropicImageType,
+  AnthropicSource,
   AnthropicTool,
   AnthropicToolResult,
   AnthropicToolUse,
@@ -29,7 +34,8 @@ export type {
   OpenAITool,
   OpenAIToolCall,
   OpenAIToolOutput,
-} from './client/tools/vendors.js';
+  TextPart,
+} from './client/tools/vendor-types.js';
 
 /** The tools of a server for an API, and the connection that `toTools` has made for them. */
 export type ConnectedTools<V extends keyof VendorTools> = VendorTools[V] & {

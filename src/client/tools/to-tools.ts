@@ -9,24 +9,19 @@ import { resultParts } from './result-parts.js';
 import type { ToolAnswer } from './tool-search.js';
 import { vendorNames } from './vendor-names.js';
 import { vendorSchema } from './vendor-schema.js';
-import {
-  type AISDKTool,
-  type AnthropicTool,
-  type AnthropicToolResult,
-  type AnthropicToolUse,
-  aiSDK,
-  anthropic,
-  type ChatTool,
-  type ChatToolCall,
-  type ChatToolMessage,
-  chat,
-  type OpenAITool,
-  type OpenAIToolCall,
-  type OpenAIToolOutput,
-  openAI,
-  type VendorResult,
-  type VendorTool,
-} from './vendors.js';
+import type {
+  AISDKTool,
+  AnthropicTool,
+  AnthropicToolResult,
+  AnthropicToolUse,
+  ChatTool,
+  ChatToolCall,
+  ChatToolMessage,
+  OpenAITool,
+  OpenAIToolCall,
+  OpenAIToolOutput,
+} from './vendor-types.js';
+import { aiSDK, anthropic, chat, openAI, type VendorResult, type VendorTool } from './vendors.js';
 
 /** The tools of a server, in the shape of one API, and a function that makes the calls of the model. */
 export interface ModelTools<Tool, Call, Result> {

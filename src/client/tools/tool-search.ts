@@ -42,7 +42,10 @@ export interface ToolSearch {
    */
   readonly tools: readonly ListedTool[];
   /** The tools that fit a query, the best first. */
-  readonly search: (query: string, options?: { readonly limit?: number }) => Promise<readonly RankedTool[]>;
+  readonly search: (
+    query: string,
+    options?: Pick<ToolSearchOptions, 'limit'>,
+  ) => Promise<readonly RankedTool[]>;
   /** Makes a call of the model, to one of `tools`. */
   readonly call: (name: string, args?: object, options?: ToolCallOptions) => Promise<ToolAnswer>;
 }
@@ -205,7 +208,7 @@ function searchTool(limit: number): ListedTool {
       properties: {
         query: {
           type: 'string',
-          description: 'What the tool should do, in a few words, or the name of a tool',
+          description: 'The task of the tool, in a few words, or the name of a tool',
         },
         limit: { type: 'integer', description: `The number of tools to return. Default: ${limit}` },
       },

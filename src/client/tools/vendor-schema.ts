@@ -7,7 +7,9 @@ const MAX_BRANCHES = 64;
 
 /** A schema whose root describes an object. */
 export interface ObjectSchema extends JsonObject {
+  /** Always `object`. */
   type: 'object';
+  /** The schemas of the arguments, by name. */
   properties: JsonObject;
 }
 

@@ -1,9 +1,21 @@
-// The shapes of the APIs of models: definitions of tools, calls of the model, and results.
+// Makes definitions and results in the shapes of the APIs of models.
 
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { StandardJsonSchema } from '../../schema/standard.js';
 import { leftOut, type ResultPart } from './result-parts.js';
 import type { ObjectSchema } from './vendor-schema.js';
+import type {
+  AISDKContent,
+  AnthropicContent,
+  AnthropicImageType,
+  AnthropicTool,
+  AnthropicToolResult,
+  ChatTool,
+  ChatToolMessage,
+  OpenAIContent,
+  OpenAITool,
+  OpenAIToolOutput,
+} from './vendor-types.js';
 
 /** A tool under the name for an API. */
 export interface VendorTool {
@@ -17,132 +29,6 @@ export interface VendorResult {
   readonly parts: readonly ResultPart[];
   readonly isError: boolean;
 }
-
-/** A tool of Anthropic's Messages API. */
-export interface AnthropicTool {
-  /** The name of the tool for the model. */
-  name: string;
-  /** The purpose of the tool. */
-  description?: string;
-  /** The JSON Schema of the arguments. */
-  input_schema: ObjectSchema;
-}
-
-/** A block `tool_use` of Anthropic's Messages API. */
-export interface AnthropicToolUse {
-  /** The id of the call. */
-  readonly id: string;
-  /** The name of the tool. */
-  readonly name: string;
-  /** The arguments. */
-  readonly input: unknown;
-}
-
-/** A block `tool_result` of Anthropic's Messages API. */
-export interface AnthropicToolResult {
-  /** Always `tool_result`. */
-  type: 'tool_result';
-  /** The id of the call. */
-  tool_use_id: string;
-  /** The result, in blocks. */
-  content: AnthropicContent[];
-  /** Whether the tool failed. */
-  is_error: boolean;
-}
-
-/** A block of a `tool_result`. */
-export type AnthropicContent =
-  | { type: 'text'; text: string }
-  | { type: 'image'; source: { type: 'base64'; media_type: AnthropicImageType; data: string } }
-  | { type: 'document'; source: { type: 'base64'; media_type: 'application/pdf'; data: string } };
-
-type AnthropicImageType = 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp';
-
-/** A function of OpenAI's Responses API. */
-export interface OpenAITool {
-  /** Always `function`. */
-  type: 'function';
-  /** The name of the function for the model. */
-  name: string;
-  /** The purpose of the function. */
-  description?: string;
-  /** The JSON Schema of the arguments. */
-  parameters: ObjectSchema;
-  /** Always false: the schemas of MCP tools need not follow the rules of strict mode. */
-  strict: false;
-}
-
-/** An item `function_call` of OpenAI's Responses API. */
-export interface OpenAIToolCall {
-  /** The id of the call. */
-  readonly call_id: string;
-  /** The name of the function. */
-  readonly name: string;
-  /** The arguments, as JSON. */
-  readonly arguments: string;
-}
-
-/** An item `function_call_output` of OpenAI's Responses API. */
-export interface OpenAIToolOutput {
-  /** Always `function_call_output`. */
-  type: 'function_call_output';
-  /** The id of the call. */
-  call_id: string;
-  /** The result, in parts. */
-  output: OpenAIContent[];
-}
-
-/** A part of a `function_call_output`. */
-export type OpenAIContent =
-  | { type: 'input_text'; text: string }
-  | { type: 'input_image'; image_url: string; detail: 'auto' }
-  | { type: 'input_file'; filename: string; file_data: string };
-
-/** A function of OpenAI's Chat Completions API, which many other services have, too. */
-export interface ChatTool {
-  /** Always `function`. */
-  type: 'function';
-  /** The function. */
-  function: { name: string; description?: string; parameters: ObjectSchema };
-}
-
-/** A tool call of the Chat Completions API. */
-export interface ChatToolCall {
-  /** The id of the call. */
-  readonly id: string;
-  /** The function, with its arguments as JSON. */
-  readonly function: { readonly name: string; readonly arguments: string };
-}
-
-/** A message of the role `tool` of the Chat Completions API. It takes only text. */
-export interface ChatToolMessage {
-  /** Always `tool`. */
-  role: 'tool';
-  /** The id of the call. */
-  tool_call_id: string;
-  /** The result as text. */
-  content: string;
-}
-
-/** A tool of the AI SDK. */
-export interface AISDKTool {
-  /** Always `dynamic`: the types are not known at development time. */
-  type: 'dynamic';
-  /** The purpose of the tool. */
-  description?: string;
-  /** The schema of the arguments, which the server checks. */
-  inputSchema: StandardJsonSchema<unknown, unknown>;
-  /** Calls the tool. Throws the text of the result if the tool fails. */
-  execute: (input: unknown, options: { toolCallId: string; abortSignal?: AbortSignal }) => Promise<unknown>;
-  /** Turns the result into content for the model. */
-  toModelOutput: (options: { output: unknown }) => { type: 'content'; value: AISDKContent[] };
-}
-
-/** A part of the output of an AI SDK tool. */
-export type AISDKContent =
-  | { type: 'text'; text: string }
-  | { type: 'image-data'; data: string; mediaType: string }
-  | { type: 'file-data'; data: string; mediaType: string; filename: string };
 
 const described = (description: string | undefined): { description?: string } =>
   description === undefined ? {} : { description };

@@ -98,7 +98,6 @@ export class CallContext<State, User> implements Context<State, User> {
     if (this.#run !== undefined) this.#bind(this.#run);
   }
 
-  /** The caller, as rules of access judge it. */
   get caller(): Caller {
     return this.#call;
   }

@@ -71,7 +71,7 @@ export function searchFront(
           type: 'string',
           minLength: 1,
           maxLength: MAX_QUERY,
-          description: 'What the tool should do, in a few words, or the name of a tool',
+          description: 'The task of the tool, in a few words, or the name of a tool',
         },
         limit: {
           type: 'integer',

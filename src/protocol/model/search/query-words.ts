@@ -5,7 +5,7 @@ import type { QueryWord, Subset, WordIndex } from './word-index.js';
 import { wordsOf } from './words.js';
 
 /** The longest query that is read, in characters. */
-export const MAX_QUERY = 500;
+const MAX_QUERY = 500;
 const MAX_WORDS = 48;
 
 /** Words that say nothing about the tool that a question asks for. */

@@ -11,14 +11,14 @@ const IDEOGRAPH = 4;
 /** A longer word is cut: it is not one that a person would search for. */
 const MAX_WORD = 40;
 
-/** A word of a text, with the words that it is composed of: `github` of `GitHub` has `git` and `hub`. */
+/** A word, with the words that it is composed of: `github` of `GitHub` has `git` and `hub`. */
 export interface Word {
   readonly text: string;
   readonly parts: readonly string[];
 }
 
 /**
- * The words of a text in lower case, without accents. `createPullRequest`, `create_pull_request`, `create-pull-request` and "Create
+ * The words of a string in lower case, without accents. `createPullRequest`, `create_pull_request`, `create-pull-request` and "Create
  * pull request" have the same words; the first one is also a word as a whole.
  */
 export function wordsOf(text: string): Word[] {

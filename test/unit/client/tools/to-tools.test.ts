@@ -30,7 +30,7 @@ const server = createServer({
       run: () => [
         embed('files://a.pdf', new Uint8Array([37, 80]), { mimeType: 'application/pdf' }),
         embed('files://a.zip', new Uint8Array([80, 75]), { mimeType: 'application/zip' }),
-        embed('files://a.txt', 'a text'),
+        embed('files://a.txt', 'some words'),
         resourceLink('files://b', { name: 'b' }),
       ],
     }),

@@ -6,7 +6,7 @@ import { wordsOf } from '../../../../src/protocol/model/search/words.js';
 
 const all = (text: string): string[] => wordsOf(text).flatMap(({ text: word, parts }) => [word, ...parts]);
 
-describe('the words of a text', () => {
+describe('the words of a string', () => {
   it('are split at cases, underscores, dashes and dots', () => {
     expect(all('create_pull-request')).toEqual(['create', 'pull', 'request']);
     expect(all('createPullRequest')).toEqual(['createpullrequest', 'create', 'pull', 'request']);
