@@ -77,6 +77,7 @@ export const LAYERS = {
       'handle',
       'search',
       'mount',
+      'mount/transform',
       '.',
     ],
   },

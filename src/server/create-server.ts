@@ -285,6 +285,7 @@ export function createServer<State, User, T>(
     shared,
     changed,
     log,
+    mapError,
     hasAuth,
     checks,
     state: () => lifespan.start(),

@@ -36,6 +36,8 @@ export interface ServerResults {
    * that is not admitted.
    */
   readonly admission: (call: Call) => string | undefined | Promise<string | undefined>;
+  /** The version of the tool that the caller gets, if the tool has several: their results differ, even if they are public. */
+  readonly variant: (call: Call) => Promise<number> | undefined;
   /**
    * How long the result of a call may be kept. `stated`: for the `ttlMs` of the result, if it has one. `open`: the definition does not
    * say it. `never`: the server makes it anew for each caller, or has it at hand.

@@ -71,8 +71,10 @@ export class KeptResults {
   async answer(call: Call, next: Dispatch, ttlMs: number): Promise<Outcome> {
     const { server, ownerOf } = this.#parts;
     const freshness = server?.freshness(call) ?? 'stated';
-    const callKey = freshness === 'never' ? undefined : callKeyOf(call);
-    if (callKey === undefined) return next(call);
+    const plainKey = freshness === 'never' ? undefined : callKeyOf(call);
+    if (plainKey === undefined) return next(call);
+    const variant = server?.variant(call);
+    const callKey = variant === undefined ? plainKey : `${plainKey}\n${await variant}`;
     // The rules decide about every call, before anything is looked up. A caller that they refuse gets the refusal from the call.
     const admission = server === undefined ? '' : await server.admission(call);
     if (admission === undefined) return next(call);

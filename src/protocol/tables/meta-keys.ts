@@ -9,6 +9,9 @@ export const KEEPS_KEYS = 'fullmcp/idempotency';
 /** On a listed tool, resource or prompt: its tags. */
 export const TAGS = 'fullmcp/tags';
 
+/** On a listed tool that has several versions: the one that the caller gets. */
+export const VERSION = 'fullmcp/version';
+
 /** On a server's request in the session era, whose requests have no keys: the key of the question. */
 export const QUESTION_KEY = 'fullmcp/key';
 

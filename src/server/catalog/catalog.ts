@@ -68,6 +68,11 @@ export class Catalog<T extends Guarded> {
     return this.#entries.values();
   }
 
+  /** All entries. Those that have several versions are there with each of them. */
+  versions(): readonly T[] {
+    return [...this.#entries.values()].flatMap(versionsOf);
+  }
+
   /** The rules of an entry, even of one that was removed; undefined if there are none, or the entry is unknown. */
   accessOf(name: string): CompiledAccess | undefined {
     const entry = this.#entries.get(name);
@@ -121,7 +126,10 @@ export class Catalog<T extends Guarded> {
   #newViews(): Views<T, Pages<T>> {
     const { gate, hints } = this.#options;
     const options = { ...this.#options, hints: { ...hints, cacheScope: 'private' } };
-    return new Views([...this.#entries], { gate, make: (entries) => new Pages(entries, options) });
+    const entries = [...this.#entries].flatMap(([name, entry]) =>
+      versionsOf(entry).map((version) => [name, version] as const),
+    );
+    return new Views(entries, { gate, make: (visible) => new Pages(visible, options) });
   }
 
   #onChange({ access }: T, count: 1 | -1): void {
@@ -130,4 +138,9 @@ export class Catalog<T extends Guarded> {
     this.#version += 1;
     if (access !== undefined) this.#guarded += count;
   }
+}
+
+// Rules decide which version a caller sees, so that entries with versions are always guarded.
+function versionsOf<T extends Guarded>(entry: T): readonly T[] {
+  return (entry as { readonly versions?: { readonly all: readonly T[] } }).versions?.all ?? [entry];
 }

@@ -139,6 +139,19 @@ export function compileDefinition<K extends Kind>(
   return compiled;
 }
 
+/** A definition that is made from others: one that `transform` has changed, or several versions of a tool. */
+export interface Composed<Compiled> {
+  /** Compiles the definition. `compile` compiles those that it is made from, under the same name. */
+  readonly '~compile'?: (compile: (definition: unknown) => Compiled, parts: ComposingParts) => Compiled;
+}
+
+/** The parts of a server that a composed definition is compiled with. */
+export interface ComposingParts extends Defaults {
+  readonly name: string;
+  /** The tags of the composed definition. */
+  readonly tags: readonly string[];
+}
+
 interface CompiledKinds {
   readonly tool: CompiledTool;
   readonly resource: CompiledResource | CompiledTemplate;
@@ -174,15 +187,16 @@ function compileOne<K extends Kind>(
   const { problems: unknown, definition: corrected } =
     kind === 'method' ? checkKeys(kind, definition) : checkOptionsOf(kind, definition);
   unknown.forEach(report);
+  const compile = compilers[kind] as (name: string, definition: object, defaults: Defaults) => CompiledOf<K>;
   try {
-    const compile = compilers[kind] as (
-      name: string,
-      definition: object,
-      defaults: Defaults,
-    ) => CompiledOf<K>;
-    return compile(name, corrected, defaults);
+    const { '~compile': compose } = corrected as Composed<CompiledOf<K>>;
+    if (compose === undefined) return compile(name, corrected, defaults);
+    const { tags = [] } = (corrected as Partial<Tool>).options ?? {};
+    return compose((part) => compileDefinition(kind, name, part, defaults), { ...defaults, name, tags });
   } catch (error) {
-    report(error instanceof Error ? error.message : String(error));
+    // The mistakes of the definitions that a composed one is made from begin with its name already.
+    if (error instanceof DefinitionError) problems.push(...error.problems);
+    else report(error instanceof Error ? error.message : String(error));
     return undefined;
   }
 }

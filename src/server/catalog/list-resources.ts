@@ -75,7 +75,8 @@ export async function listResources(
     const template = templates[at - 1] as (typeof templates)[number];
     const part: ListedPart = {
       ...{ call, room, log, position: next.position },
-      mayList: async (uris) => Promise.all(uris.map((uri) => !page.has(uri) && isReadable(uri))),
+      mayList: async (uris) =>
+        Promise.all(uris.map((uri) => !page.has(uri) && !template.isHidden?.(uri) && isReadable(uri))),
     };
     const home = template.mounted?.home;
     const { entries, next: position } = await (home === undefined

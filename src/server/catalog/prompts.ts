@@ -58,7 +58,8 @@ export function compilePrompt(
   return { name, listed, args, access, options, run: prompt.run as CompiledPrompt['run'], complete };
 }
 
-function listArguments(schema: Readonly<Record<string, unknown>>): PromptArgument[] {
+/** The arguments of a prompt as they are listed. */
+export function listArguments(schema: Readonly<Record<string, unknown>>): PromptArgument[] {
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
   return Object.entries(isObject(schema['properties']) ? schema['properties'] : {}).map(
     ([name, property]) => {

@@ -193,7 +193,8 @@ export class Registry {
     if (exact !== undefined) return { uri, source: exact, values: noValues };
     for (const source of this.templates.values()) {
       const values = source.template.match(uri);
-      if (values !== undefined) return { uri, source, values: values as TemplateValues };
+      if (values !== undefined && !source.isHidden?.(uri))
+        return { uri, source, values: values as TemplateValues };
     }
     return undefined;
   }
@@ -209,17 +210,14 @@ export class Registry {
     const hasRules = ({ access }: Guarded): boolean =>
       access !== undefined && (access.scopes.length > 0 || access.allow.length > 0);
     return (
-      prompts.isGuarded ||
-      guardsResources ||
-      [...tools.values()].some(hasRules) ||
-      this.#methods.some(hasRules)
+      prompts.isGuarded || guardsResources || tools.versions().some(hasRules) || this.#methods.some(hasRules)
     );
   }
 
   /** The scopes that the rules of all definitions name, sorted. */
   get scopes(): readonly string[] {
     const guarded: Iterable<Guarded>[] = [
-      ...[this.tools.values(), this.resources.values(), this.templates.values(), this.prompts.values()],
+      ...[this.tools.versions(), this.resources.values(), this.templates.values(), this.prompts.values()],
       this.#methods,
     ];
     return [...new Set(guarded.flatMap((entries) => [...entries].flatMap(scopesOf)))].sort();
@@ -248,7 +246,7 @@ export class Registry {
   }
 
   offersTasks(): boolean {
-    return [...this.tools.values()].some((tool) => tool.task !== undefined);
+    return this.tools.versions().some((tool) => tool.task !== undefined);
   }
 
   /** Whether the list of resources must be made for each caller. */

@@ -65,7 +65,7 @@ export class Releases {
     const digest = async (...lists: readonly object[][]): Promise<string> =>
       encodeBase64Url(await digestOf(JSON.stringify(lists)));
     return {
-      tools: await digest(listed(tools.values())),
+      tools: await digest(listed(tools.versions())),
       prompts: await digest(listed(prompts.values())),
       resources: await digest(listed(resources.values()), listed(templates.values())),
     };

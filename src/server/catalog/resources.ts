@@ -47,6 +47,8 @@ export interface CompiledTemplate extends CompiledReader {
   /** The template without the names of its variables. Two templates of the same shape match the same URIs. */
   readonly shape: string;
   readonly listed: ListedTemplate;
+  /** Whether a URI belongs to another resource, which is hidden. The template does not read it then. */
+  readonly isHidden?: ((uri: string) => boolean) | undefined;
   readonly list: ((ctx: Context, request: ListRequest) => unknown) | undefined;
 }
 

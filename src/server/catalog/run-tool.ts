@@ -101,7 +101,8 @@ export function withTimeout(name: string, timeoutMs: number, run: RunTool): RunT
     return runWithTimeout<ToolRunResult>(call, timeoutMs, {
       work: async (timeout) => run(input, ctx.withTimeout(timeout), call),
       onTimeout: () => {
-        const message = `${name} took longer than ${timeoutMs} ms and was stopped`;
+        // A mounted tool has another name for its caller.
+        const message = `${String(call.params['name'] ?? name)} took longer than ${timeoutMs} ms and was stopped`;
         ctx.end(new McpError('timeout', message));
         return toolFailure(message);
       },

@@ -2,6 +2,7 @@
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Middleware } from '../../protocol/call.js';
+import type { Caller } from '../../protocol/caller.js';
 import { checkCounts, timerMs } from '../../protocol/checks/number-options.js';
 import {
   checkParamHeaders,
@@ -52,6 +53,25 @@ export interface CompiledTool extends Guarded {
   readonly options: GuardedOptions;
   /** The middleware around the calls of the tool; undefined if there is none. */
   readonly use: readonly Middleware[] | undefined;
+  /** The versions of the tool, if there are several. Each caller sees one of them. */
+  readonly versions?: ToolVersions;
+  /** Whether the tool acts on the server that clients connect to, wherever it is mounted. */
+  readonly isOutermost?: boolean;
+}
+
+/** Several versions of a tool. */
+export interface ToolVersions {
+  /** The versions, the newest first. */
+  readonly all: readonly CompiledTool[];
+  /** The position of the version that a caller gets; -1 if that cannot be decided. */
+  readonly choose: (caller: Caller) => Promise<number>;
+}
+
+/** Changes a tool, with all its versions. */
+export function changeTool(tool: CompiledTool, change: (tool: CompiledTool) => CompiledTool): CompiledTool {
+  if (tool.versions === undefined) return change(tool);
+  const all = tool.versions.all.map(change);
+  return { ...(all[0] as CompiledTool), versions: { ...tool.versions, all } };
 }
 
 /** The tools that are listed in place of all others. */
@@ -75,9 +95,7 @@ const noInput = { type: 'object', additionalProperties: false } as const;
 
 /** Compiles a tool. Throws an error that describes the mistake in the definition. */
 export function compileTool(name: string, tool: Tool, defaults: ToolDefaults): CompiledTool {
-  if (!NAME.test(name)) {
-    throw new TypeError('a tool name has 1 to 128 characters from A-Z, a-z, 0-9, "_", "-" and "."');
-  }
+  checkToolName(name);
   const { options } = tool;
   const input = compileSchema(options.input ?? noInput, { io: 'input', requireObject: true });
   const output = options.output && compileSchema(options.output, { io: 'output' });
@@ -114,6 +132,12 @@ export function compileTool(name: string, tool: Tool, defaults: ToolDefaults): C
   };
 }
 
+/** Throws if a tool cannot have a name. */
+export function checkToolName(name: string): void {
+  if (!NAME.test(name))
+    throw new TypeError('a tool name has 1 to 128 characters from A-Z, a-z, 0-9, "_", "-" and "."');
+}
+
 function listTool(
   name: string,
   { options }: Tool,
@@ -141,6 +165,13 @@ function withExecution(listed: ListedTool, task: TaskOptions | undefined): Liste
   return task === undefined
     ? listed
     : Object.defineProperty(listed, 'execution', { value: { taskSupport: task.support } });
+}
+
+/** A listed tool with changes. It keeps its `execution`, which a spread would drop. */
+export function relist(listed: ListedTool, changes: Partial<ListedTool>): ListedTool {
+  const { execution } = Object.getOwnPropertyDescriptors(listed) as { execution?: PropertyDescriptor };
+  const changed = { ...listed, ...changes };
+  return execution === undefined ? changed : Object.defineProperty(changed, 'execution', execution);
 }
 
 function toHints({ readOnly, destructive, idempotent, openWorld }: ToolAnnotations): ListedToolAnnotations {

@@ -1,6 +1,7 @@
 import { settlesWithin } from '../../async/deadline.js';
 import { hasEnded, onEnd, withSignal, withSignalOf } from '../../async/lifetime.js';
-import type { Auth, Call, HttpFacts } from '../../protocol/call.js';
+import type { JsonObject } from '../../jsonrpc/message.js';
+import type { Auth, Call, HttpFacts, Outcome } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
 import { copyCall } from '../../protocol/direct.js';
 import { cancelledBy } from '../../protocol/errors.js';
@@ -286,12 +287,16 @@ export class CallContext<State, User> implements Context<State, User> {
     return (name, args = {}) => markHandled(this.#parts.callTool(this.#nested(name), name, args));
   }
 
+  /** Calls a method of the server on behalf of the caller, for tools that act on its definitions. */
+  callMethod(method: string, params: JsonObject): Promise<Outcome> {
+    return this.#parts.request(copyCall(this.#nested(method).call, { method, params, isNested: true }));
+  }
+
   #nested(name: string): NestedCall {
-    const prefix = `${name}#${++this.#nestedCalls}/`;
     const outer = { find: () => this.#run, make: () => this.#ensureRun() };
     const call = this.#timeout === undefined ? this.#call : withSignal(copyCall(this.#call), this.#timeout);
     const inputs = { ...this.#inputs, logs: this.#logCount() } as RunInputs<never, never>;
-    return { inputs, call, run: new NestedRun(outer, prefix) };
+    return { inputs, call, run: new NestedRun(outer, `${name}#${++this.#nestedCalls}/`) };
   }
 
   get release(): () => void {

@@ -1,7 +1,7 @@
 // The values and functions that a handler's run starts with, besides its call.
 
 import type { JsonObject } from '../../jsonrpc/message.js';
-import type { Call } from '../../protocol/call.js';
+import type { Call, Outcome } from '../../protocol/call.js';
 import type { ResourceContents } from '../../protocol/model/content.js';
 import type { Replay } from '../asking/replay.js';
 import type { Run } from '../asking/run.js';
@@ -45,6 +45,8 @@ export interface ContextParts {
   /** Reports the use of deprecated parts of the API. */
   readonly deprecated: ReportDeprecated;
   readonly read: (nested: NestedCall, uri: string) => Promise<readonly ResourceContents[]>;
+  /** Answers a call of any method, as if the caller had made it. */
+  readonly request: (call: Call) => Promise<Outcome>;
   readonly callTool: (nested: NestedCall, name: string, args: Readonly<JsonObject>) => Promise<ToolResult>;
 }
 

@@ -55,7 +55,7 @@ export interface ToolCallParts {
 export function toolCalls(parts: ToolCallParts): ToolCalls {
   const { registry, entrance, runner, tasks, runOnce, around = plainly } = parts;
   const { complete } = registry;
-  const middleware = new ToolMiddleware(parts.hostUse, registry.tools.values());
+  const middleware = new ToolMiddleware(parts.hostUse, registry.tools.versions());
   const { runHandler, runPrepared, runNested } = runner;
 
   function callTool(call: Call): Outcome | Promise<Outcome> {

@@ -49,10 +49,14 @@ export class Entrance {
 
   /** The tool with a name, before its arguments are checked. */
   async tool(caller: Caller, name: string): Promise<CompiledTool> {
-    const tool = this.#registry.tools.get(name);
+    const tool = await this.#version(caller, this.#registry.tools.get(name));
     if (tool === undefined) throw await this.#unknown('tool', name, caller);
     await this.#enter(caller, tool.access, () => this.#unknown('tool', name, caller));
     return tool;
+  }
+
+  async #version(caller: Caller, tool: CompiledTool | undefined): Promise<CompiledTool | undefined> {
+    return tool?.versions === undefined ? tool : tool.versions.all[await tool.versions.choose(caller)];
   }
 
   /** Checks a caller again, with the arguments of the tool. */
@@ -122,7 +126,7 @@ export class Entrance {
   readonly tasks: TaskRules = {
     areGuarded: () => this.#registry.tools.knowsRules || this.#ruleOfUnknownTool('') !== undefined,
     sees: async (caller, name) => {
-      const tool = this.#registry.tools.get(name);
+      const tool = await this.#version(caller, this.#registry.tools.get(name));
       const access =
         tool === undefined
           ? (this.#registry.tools.accessOf(name) ?? this.#ruleOfUnknownTool(name))

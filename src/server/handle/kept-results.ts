@@ -21,6 +21,10 @@ export function keptResults(
   const { changes } = registry;
   return {
     admission,
+    variant: (call) =>
+      call.method === 'tools/call'
+        ? registry.tools.get(String(call.params['name']))?.versions?.choose(call)
+        : undefined,
     freshness({ method, params }) {
       if (method === 'server/discover') return 'never';
       const kind = Object.hasOwn(LISTS, method) ? LISTS[method] : undefined;
@@ -30,7 +34,8 @@ export function keptResults(
     },
     isReadOnly: (name) => {
       const tool = registry.tools.get(name);
-      return tool && tool.listed.annotations?.readOnlyHint === true;
+      const versions = tool?.versions?.all ?? [tool];
+      return tool && versions.every((one) => one?.listed.annotations?.readOnlyHint === true);
     },
     onChange: (listener) => follow(changes, new WeakRef(listener)),
     hearsChanges() {

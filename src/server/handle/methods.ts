@@ -103,6 +103,7 @@ export function methodTable(parts: ServerParts): MethodTable {
       return result.contents;
     },
     callTool: tools.callNested,
+    request: async (call) => (methods.get(call.method) as Handler)(call),
   };
 
   async function getPrompt(call: Call): Promise<Outcome> {

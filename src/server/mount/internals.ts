@@ -3,9 +3,11 @@ import type { CompiledMethod } from '../catalog/compile.js';
 import type { Registry } from '../catalog/registry.js';
 import type { CompiledTool } from '../catalog/tools.js';
 import type { HandlerHome } from '../context/handler-run.js';
+import type { MapError } from '../results/map-error.js';
 import type { Changed } from '../state/changes.js';
 import type { Logger } from '../state/log.js';
 import type { ChosenState } from '../state/shared.js';
+import type { MountView } from './view.js';
 
 /** The parts of a server that a server it is mounted in uses. */
 export interface ServerInternals {
@@ -21,6 +23,7 @@ export interface ServerInternals {
   readonly shared: ChosenState;
   readonly changed: Changed;
   readonly log: Logger;
+  readonly mapError: MapError;
   /** The value that the lifespan yields. */
   readonly state: () => Promise<unknown>;
   /** Whether the server identifies its own callers. */
@@ -33,6 +36,8 @@ export interface ServerInternals {
   readonly hold: () => void;
   /** Counts one of these servers off. Returns the number of those that are left, with this one if it is served itself. */
   readonly letGo: () => number;
+  /** The changed view of the server that `transform` made; undefined for the server itself. */
+  readonly view?: MountView;
   /** Starts the lifespan and the middleware, unless they run. */
   readonly start: () => Promise<void>;
   /** Ends the lifespan and the middleware. */

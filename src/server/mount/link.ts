@@ -18,8 +18,9 @@ import type { ToolOutcomes } from '../results/tool-outcomes.js';
 import type { Announcement } from '../state/changes.js';
 import type { ServerInternals } from './internals.js';
 import { type MountParts, mountPrompt, mountResource, mountTool } from './mounted-definitions.js';
-import { type Names, nameOf, namesWith, renameCall, renameChange } from './names.js';
+import { composeNames, type Names, namesWith, renameCall, renameChange, urisOf } from './names.js';
 import { uriRewriter } from './uris.js';
+import { hidesResource } from './view.js';
 
 /** The parts of the server that another one is mounted in. */
 export interface LinkParts {
@@ -33,7 +34,8 @@ export interface LinkParts {
 /** Adds the definitions of a server with a prefix, now and whenever it adds some. Returns a function that removes them. */
 export function linkMount(prefix: string, inner: ServerInternals, parts: LinkParts): () => void {
   const { registry } = parts;
-  const names = namesWith(prefix);
+  const { view } = inner;
+  const names = composeNames(view?.names, namesWith(prefix));
   const definitionParts = partsFor(inner, names, parts);
   const registrations = new Map<Guarded, Registration>();
   const methods: Registration[] = [];
@@ -41,8 +43,13 @@ export function linkMount(prefix: string, inner: ServerInternals, parts: LinkPar
 
   const follower: RegistryFollower = {
     added(kind, name, entry) {
-      const mounted = mountEntry(kind, nameOf(kind, name, names), entry, definitionParts);
-      registrations.set(entry, registry.add(kind, nameOf(kind, name, names), mounted, true));
+      const { options } = entry as CompiledTool;
+      const viewed = view === undefined ? { options, reshape: asItIs } : view.of(kind, name, options);
+      // A definition that the view hides does not exist in the outer server, so nothing can use it.
+      if (viewed === undefined) return;
+      const outerName = names.outer(kind, name);
+      const mounted = mountEntry(kind, outerName, entry, { ...definitionParts, options: viewed.options });
+      registrations.set(entry, registry.add(kind, outerName, viewed.reshape(mounted, inner), true));
       kinds.add(kind);
     },
     removed(entry) {
@@ -52,7 +59,10 @@ export function linkMount(prefix: string, inner: ServerInternals, parts: LinkPar
     isKnown: () => registry.isKnown(),
   };
   const listener = {
-    message: (change: Announcement) => announce(registry, inner, renameChange(change, names)),
+    message(change: Announcement) {
+      if (change.kind === 'resource' && hidesResource(view, inner.registry, change.uri)) return;
+      announce(registry, inner, renameChange(change, names));
+    },
     gap: () => registry.changes.reportGap(),
   };
 
@@ -86,11 +96,21 @@ export function linkMount(prefix: string, inner: ServerInternals, parts: LinkPar
   };
 }
 
-function partsFor(inner: ServerInternals, names: Names, { access, outcomes }: LinkParts): MountParts {
-  const { registry, use } = inner;
+function asItIs(entry: Guarded): Guarded {
+  return entry;
+}
+
+function partsFor(
+  inner: ServerInternals,
+  names: Names,
+  { access, outcomes }: LinkParts,
+): Omit<MountParts, 'options'> {
+  const { registry, use, view } = inner;
+  const uris = urisOf(names);
   return {
-    ...{ inner, access, outcomes, uris: names.uris },
-    rewrite: uriRewriter(names.uris, (uri) => registry.findResource(uri) !== undefined),
+    ...{ inner, access, outcomes, uris },
+    rewrite: uriRewriter(uris, (uri) => registry.findResource(uri) !== undefined),
+    isHidden: view && ((uri) => hidesResource(view, registry, uris.inner(uri))),
     hasResources: () => registry.resources.size + registry.templates.size > 0,
     wrap: (inside) => (use.length === 0 && inside === undefined ? undefined : around(use, inside, names)),
   };
@@ -99,11 +119,10 @@ function partsFor(inner: ServerInternals, names: Names, { access, outcomes }: Li
 /** The middleware of a mounted server, and that of a definition inside it. Both see the names that the mounted server uses. */
 function around(use: readonly Middleware[], inside: Middleware | undefined, names: Names): Middleware {
   return function aroundMounted(call, next) {
-    const back = async (own: Call): ReturnType<typeof next> =>
-      next(renameCall(own, names.outer, names.uris.outer));
+    const back = async (own: Call): ReturnType<typeof next> => next(renameCall(own, names.outer));
     const last =
       inside === undefined ? back : async (own: Call): ReturnType<typeof next> => inside(own, back);
-    return compose(use, last)(renameCall(call, names.inner, names.uris.inner));
+    return compose(use, last)(renameCall(call, names.inner));
   };
 }
 

@@ -4,7 +4,7 @@ import { isIterable, type iterate } from '../../async/iterate.js';
 import { isObject } from '../../jsonrpc/message.js';
 import { compose, type Middleware } from '../../protocol/call.js';
 import { parseTemplate } from '../../protocol/uri-template/template.js';
-import type { ServerAccess } from '../access/access.js';
+import type { GuardedOptions, ServerAccess } from '../access/access.js';
 import { isInputRequired } from '../asking/input-required.js';
 import { type CompiledPrompt, toPromptResult } from '../catalog/prompts.js';
 import {
@@ -14,7 +14,7 @@ import {
   shapeOf,
 } from '../catalog/resources.js';
 import { type ToolRunResult, withPolicy } from '../catalog/run-tool.js';
-import type { CompiledTool } from '../catalog/tools.js';
+import { type CompiledTool, changeTool, relist } from '../catalog/tools.js';
 import type { CallContext } from '../context/call-context.js';
 import type { Mounted } from '../context/handler-run.js';
 import { toContents } from '../results/contents.js';
@@ -34,29 +34,37 @@ export interface MountParts {
   readonly rewrite: UriRewriter;
   /** Whether the mounted server has resources that its results may link to. */
   readonly hasResources: () => boolean;
+  /** Whether a view hides the resource of a URI of clients. Undefined without a view. */
+  readonly isHidden: ((uri: string) => boolean) | undefined;
+  /** The options of the definition that the outer server's rules follow from. */
+  readonly options: GuardedOptions;
 }
 
 /** A tool under another name. */
 export function mountTool(name: string, tool: CompiledTool, parts: MountParts): CompiledTool {
-  const { tags, annotations } = tool.options;
+  return changeTool(tool, (version) => mountVersion(name, version, parts));
+}
+
+function mountVersion(name: string, tool: CompiledTool, parts: MountParts): CompiledTool {
+  const { tags, annotations } = parts.options;
   const own = parts.access.of(
     { kind: 'tool', name },
     { ...(tags && { tags }), ...(annotations && { annotations }) },
   );
   const { handler, output } = tool;
   const through = parts.wrap(chain(parts.inner.useOf(tool)));
-  const run = linking(handler.run, parts);
+  const run = tool.isOutermost ? handler.run : linking(handler.run, parts);
   return {
     ...tool,
     name,
-    listed: { ...tool.listed, name },
+    listed: relist(tool.listed, { name }),
     access: combineAccess({ kind: 'tool', name }, own, tool.access),
     handler: {
       target: (call) => ({ ...handler.target(call), name }),
       run: own?.policy === undefined ? run : withPolicy(own.policy, run, name),
       finish: output === undefined ? parts.outcomes.withoutSchema : parts.outcomes.withSchema,
       // A tool that is mounted in the mounted server keeps its home.
-      home: handler.home ?? parts.inner.home,
+      home: tool.isOutermost ? undefined : (handler.home ?? parts.inner.home),
     },
     use: through && [through],
   };
@@ -79,7 +87,7 @@ function linking(run: RunTool, { rewrite, hasResources }: MountParts): RunTool {
 
 /** A prompt under another name. */
 export function mountPrompt(name: string, prompt: CompiledPrompt, parts: MountParts): CompiledPrompt {
-  const { tags } = prompt.options;
+  const { tags } = parts.options;
   const own = parts.access.of({ kind: 'prompt', name }, { ...(tags && { tags }) });
   return {
     ...prompt,
@@ -106,7 +114,7 @@ export function mountResource(
   source: CompiledResource | CompiledTemplate,
   parts: MountParts,
 ): CompiledResource | CompiledTemplate {
-  const { tags } = source.options;
+  const { tags } = parts.options;
   const { uris, rewrite } = parts;
   const own = parts.access.of({ kind: 'resource', name: uri }, { ...(tags && { tags }) });
   const access = combineAccess({ kind: 'resource', name: uri }, own, source.access);
@@ -134,10 +142,20 @@ export function mountResource(
   return {
     ...(renamed as CompiledTemplate),
     template: parseTemplate(uri),
+    isHidden: hiddenFor(source, parts),
     shape: shapeOf(uri),
     listed: { ...source.listed, uriTemplate: uri, name },
     list: source.list && mountList(source.list, uris),
   };
+}
+
+// A URI may be hidden at several levels.
+function hiddenFor(
+  { isHidden }: CompiledTemplate,
+  { uris, isHidden: hides }: MountParts,
+): CompiledTemplate['isHidden'] {
+  if (isHidden === undefined) return hides;
+  return (uri) => hides?.(uri) === true || isHidden(uris.inner(uri));
 }
 
 // A definition that is mounted in the mounted server keeps its home.

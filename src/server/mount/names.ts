@@ -4,39 +4,54 @@ import type { DefinitionList } from '../catalog/registry.js';
 import type { Announcement } from '../state/changes.js';
 import { type UriRule, uriRule } from './uris.js';
 
-/** Renames tools and prompts of a mounted server, and its resources, and back. */
+/** Renames the definitions of a mounted server, and back. A resource is named by its URI. */
 export interface Names {
-  readonly outer: (name: string) => string;
-  readonly inner: (name: string) => string;
-  readonly uris: UriRule;
+  readonly outer: (kind: DefinitionList, name: string) => string;
+  readonly inner: (kind: DefinitionList, name: string) => string;
 }
 
 /** The names with a prefix. An empty one changes nothing. */
 export function namesWith(prefix: string): Names {
   const added = prefix === '' ? '' : `${prefix}_`;
+  const uris = uriRule(prefix);
   return {
-    outer: (name) => `${added}${name}`,
-    inner: (name) => (name.startsWith(added) ? name.slice(added.length) : name),
-    uris: uriRule(prefix),
+    outer: (kind, name) => (kind === 'resources' ? uris.outer(name) : `${added}${name}`),
+    inner: (kind, name) => {
+      if (kind === 'resources') return uris.inner(name);
+      return name.startsWith(added) ? name.slice(added.length) : name;
+    },
+  };
+}
+
+/** Names that are changed twice: first by `inner`, then by `outer`. */
+export function composeNames(inner: Names | undefined, outer: Names): Names {
+  if (inner === undefined) return outer;
+  return {
+    outer: (kind, name) => outer.outer(kind, inner.outer(kind, name)),
+    inner: (kind, name) => inner.inner(kind, outer.inner(kind, name)),
+  };
+}
+
+/** The rule for the URIs of resources. */
+export function urisOf(names: Names): UriRule {
+  return {
+    outer: (uri) => names.outer('resources', uri),
+    inner: (uri) => names.inner('resources', uri),
   };
 }
 
 /** A call under other names. */
-export function renameCall(call: Call, name: (name: string) => string, uri: (uri: string) => string): Call {
-  const { params } = call;
-  if (call.method === 'resources/read')
-    return copyCall(call, { params: { ...params, uri: uri(params['uri'] as string) } });
-  return copyCall(call, { params: { ...params, name: name(params['name'] as string) } });
-}
-
-/** The name that clients use for a definition of the mounted server. */
-export function nameOf(kind: DefinitionList, name: string, names: Names): string {
-  return kind === 'resources' ? names.uris.outer(name) : names.outer(name);
+export function renameCall(call: Call, rename: Names['outer']): Call {
+  const { method, params } = call;
+  if (method === 'resources/read')
+    return copyCall(call, { params: { ...params, uri: rename('resources', params['uri'] as string) } });
+  const kind = method === 'prompts/get' ? 'prompts' : 'tools';
+  return copyCall(call, { params: { ...params, name: rename(kind, params['name'] as string) } });
 }
 
 /** A change under the names that clients use. */
 export function renameChange(change: Announcement, names: Names): Announcement {
-  if (change.kind === 'resource') return { ...change, uri: names.uris.outer(change.uri) };
+  if (change.kind === 'resource') return { ...change, uri: names.outer('resources', change.uri) };
   const { kind, name } = change;
-  return name === undefined ? change : { kind, name: nameOf(kind, name, names) };
+  return name === undefined ? change : { kind, name: names.outer(kind, name) };
 }

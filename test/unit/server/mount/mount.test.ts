@@ -13,6 +13,7 @@ import {
   tool,
   user,
 } from 'fullmcp';
+import { testClient } from 'fullmcp/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
@@ -272,4 +273,34 @@ describe('a mounted server', () => {
     expect(() => main.mount('self', main)).toThrow(/mounted in itself/);
     expect(() => main.mount('a', weather())).toThrow(/another server is mounted/);
   });
+});
+
+it('tells clients of 2025-11-25 that a mounted tool can run as a task', async () => {
+  const inner = createServer({
+    ...quiet,
+    name: 'inner',
+    tools: { slow: tool({ task: 'optional', run: () => 'done' }) },
+  });
+  const outer = createServer({ ...quiet, name: 'outer', mount: { inner } });
+  await using client = await testClient(outer, { over: 'http', revision: '2025-11-25' });
+  const { tools } = await client.request('tools/list');
+  expect(tools).toMatchObject([{ name: 'inner_slow', execution: { taskSupport: 'optional' } }]);
+});
+
+it('names a mounted tool that takes too long as its caller knows it', async () => {
+  const inner = createServer({
+    ...quiet,
+    name: 'inner',
+    tools: {
+      slow: tool({
+        timeoutMs: 5,
+        run: (_input, { signal }) =>
+          new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+      }),
+    },
+  });
+  const outer = createServer({ ...quiet, name: 'outer', mount: { inner } });
+  expect(textOf(await inProcess(outer)('tools/call', { name: 'inner_slow' }))).toMatch(
+    /^inner_slow took longer/,
+  );
 });

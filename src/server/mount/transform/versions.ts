@@ -1,0 +1,132 @@
+// Several versions of one tool.
+
+import type { Auth } from '../../../protocol/call.js';
+import type { Caller } from '../../../protocol/caller.js';
+import { VERSION } from '../../../protocol/tables/meta-keys.js';
+import type { Composed } from '../../catalog/compile.js';
+import { type CompiledTool, relist, type ToolVersions } from '../../catalog/tools.js';
+import type { ToolPolicy } from '../../define/policy.js';
+import type { Tool } from '../../define/tool.js';
+import type { Awaitable } from '../../define/tool-handler.js';
+import { combineAccess } from '../combined-access.js';
+import { withTags } from './reshape.js';
+
+/** The options of `versions`. */
+export interface VersionsOptions<Version extends string = string> {
+  /**
+   * The version that a caller gets; undefined for the newest. Called for each list and each call. If it fails, the tool does not exist
+   * for the caller. Default: every caller gets the newest.
+   */
+  readonly choose?: (
+    /** The caller; undefined for an anonymous or local one. */
+    auth: Auth | undefined,
+  ) => Awaitable<Version | undefined>;
+}
+
+const NUMBERS = /^\d{1,9}(?:[.-]\d{1,9}){0,5}$/;
+
+/** Makes one tool of several versions. Throws a TypeError that describes a mistake. */
+export function joinVersions(tools: Readonly<Record<string, Tool>>, { choose }: VersionsOptions = {}): Tool {
+  const sorted = sortVersions(Object.keys(tools));
+  const tags = [...new Set(Object.values(tools).flatMap(({ options }) => options?.tags ?? []))];
+  const composed: Composed<CompiledTool> = {
+    '~compile'(compile, { log, name, tags: given }) {
+      const added = given.filter((tag) => !tags.includes(tag));
+      const compiled = sorted.map((version) => {
+        const tool = tools[version] as Tool;
+        return compile({ ...tool, options: withTags(tool.options, { tags: added }) });
+      });
+      const chooseAt = chooser(sorted, choose, (problem, error) =>
+        log('error', `"choose" of the tool "${name}" ${problem}`, error),
+      );
+      const all = compiled.map((tool, at) =>
+        withVersion(tool, sorted[at] as string, async (caller) => (await chooseAt(caller)) === at),
+      );
+      return { ...(all[0] as CompiledTool), versions: { all, choose: chooseAt } };
+    },
+  };
+  const newest = tools[sorted[0] as string] as Tool;
+  return {
+    kind: 'tool',
+    options: { ...(tags.length > 0 && { tags }) },
+    run: newest.run as never,
+    ...composed,
+  } as Tool;
+}
+
+function chooser(
+  sorted: readonly string[],
+  choose: VersionsOptions['choose'],
+  report: (problem: string, error?: unknown) => void,
+): ToolVersions['choose'] {
+  return async function chooseVersion({ auth }) {
+    try {
+      const version = (await choose?.(auth)) ?? sorted[0];
+      const at = sorted.indexOf(version as string);
+      if (at === -1) report(`returned "${String(version)}", but the versions are: ${sorted.join(', ')}.`);
+      return at;
+    } catch (error) {
+      report('failed, so the caller was refused.', error);
+      return -1;
+    }
+  };
+}
+
+function withVersion(
+  tool: CompiledTool,
+  version: string,
+  isFor: (caller: Caller) => Promise<boolean>,
+): CompiledTool {
+  const { name, options, access, listed } = tool;
+  const {
+    tags = [],
+    annotations: { readOnly = false, destructive = true, idempotent = readOnly, openWorld = true } = {},
+  } = options;
+  // A policy applies to local callers, too. Each of them must see one version only.
+  const policy: ToolPolicy = {
+    tool: { name, tags, readOnly, destructive: destructive && !readOnly, idempotent, openWorld },
+    admits: isFor,
+    allows: isFor,
+    refusal: async () => undefined,
+    denial: 'This version of the tool is not served any more. List the tools again.',
+  };
+  const target = { kind: 'tool', name } as const;
+  return {
+    ...tool,
+    listed: relist(listed, { _meta: { ...listed._meta, [VERSION]: version } }),
+    access: combineAccess(target, access ?? { target, scopes: [], allow: [], policy: undefined }, {
+      target,
+      scopes: [],
+      allow: [],
+      policy,
+    }),
+  };
+}
+
+/** The newest first. */
+function sortVersions(versions: readonly string[]): readonly string[] {
+  if (versions.length === 0)
+    throw new TypeError('versions: there must be one version, at least: { "1.0": tool({ … }) }');
+  for (const version of versions)
+    if (!NUMBERS.test(version))
+      throw new TypeError(
+        `versions: "${version}" is not a version: write numbers with dots or hyphens, such as "1.0" or "2026-11-16".`,
+      );
+  const sorted = [...versions].sort((a, b) => compare(b, a));
+  const twin = sorted.find((version, at) => at > 0 && compare(version, sorted[at - 1] as string) === 0);
+  if (twin !== undefined) throw new TypeError(`versions: "${twin}" is there twice.`);
+  return sorted;
+}
+
+function compare(a: string, b: string): number {
+  const [left, right] = [numbersOf(a), numbersOf(b)];
+  for (let at = 0; at < Math.max(left.length, right.length); at++) {
+    const difference = (left[at] ?? 0) - (right[at] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+function numbersOf(version: string): readonly number[] {
+  return version.split(/[.-]/).map(Number);
+}

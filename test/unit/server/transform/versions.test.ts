@@ -1,0 +1,137 @@
+import { createServer, DefinitionError, inProcess, type Outcome, tool } from 'fullmcp';
+import { cache } from 'fullmcp/middleware';
+import { testClient } from 'fullmcp/testing';
+import { transform, versions } from 'fullmcp/transform';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { z } from 'zod';
+
+const quiet = { version: '1.0.0', secret: 'x'.repeat(32), logger: () => undefined };
+const textOf = (outcome: Outcome): string => (outcome['content'] as { text: string }[])[0]?.text ?? '';
+const caller = (version?: string) => ({ caller: { subject: 'ada', claims: { version } } });
+
+function search() {
+  return versions(
+    {
+      '1.10': tool({
+        annotations: { readOnly: true },
+        input: z.object({ q: z.string() }),
+        run: ({ q }) => `new ${q}`,
+      }),
+      '1.9': tool({
+        annotations: { readOnly: true },
+        task: 'optional',
+        input: z.object({ query: z.string() }),
+        run: ({ query }) => `old ${query}`,
+      }),
+    },
+    { choose: (auth) => auth?.claims['version'] as '1.9' | undefined },
+  );
+}
+
+const listOf = async (call: ReturnType<typeof inProcess>): Promise<unknown[]> =>
+  (await call('tools/list'))['tools'] as unknown[];
+
+/** A server with the tool itself, one that mounts it, and one that changes it. */
+const servers = {
+  'a server': () => createServer({ ...quiet, name: 'own', tools: { search: search() } }),
+  'a server that mounts it': () => {
+    const inner = createServer({ ...quiet, name: 'inner', tools: { search: search() } });
+    return createServer({ ...quiet, name: 'outer', mount: { '': inner } });
+  },
+  'a server that mounts it with changes': () => {
+    const inner = createServer({ ...quiet, name: 'inner', tools: { find: search() } });
+    return createServer({
+      ...quiet,
+      name: 'outer',
+      mount: { '': transform(inner, { tools: { find: { name: 'search', title: 'Search' } } }) },
+    });
+  },
+  'a server with a policy for all callers': () =>
+    createServer({ ...quiet, name: 'own', access: { allow: () => true }, tools: { search: search() } }),
+};
+
+describe.each(Object.entries(servers))('the versions of a tool of %s', (_name, make) => {
+  it('every caller sees and calls one version, the newest by default', async () => {
+    const server = make();
+    for (const options of [{}, caller()]) {
+      const call = inProcess(server, options);
+      expect(await listOf(call)).toEqual([
+        expect.objectContaining({
+          name: 'search',
+          inputSchema: expect.objectContaining({ required: ['q'] }),
+          _meta: { 'fullmcp/version': '1.10' },
+        }),
+      ]);
+      expect(textOf(await call('tools/call', { name: 'search', arguments: { q: 'x' } }))).toBe('new x');
+    }
+    const old = inProcess(server, caller('1.9'));
+    expect(await listOf(old)).toEqual([expect.objectContaining({ _meta: { 'fullmcp/version': '1.9' } })]);
+    expect(textOf(await old('tools/call', { name: 'search', arguments: { query: 'x' } }))).toBe('old x');
+    expect(await old('tools/call', { name: 'search', arguments: { q: 'x' } })).toMatchObject({
+      isError: true,
+    });
+  });
+
+  it('a caller whose version cannot be decided does not have the tool', async () => {
+    const call = inProcess(make(), caller('7'));
+    expect(await listOf(call)).toEqual([]);
+    await expect(call('tools/call', { name: 'search', arguments: { q: 'x' } })).rejects.toThrow(
+      'Unknown tool',
+    );
+  });
+});
+
+it('the task of an older version belongs to a caller that sees this version', async () => {
+  await using client = await testClient(
+    createServer({ ...quiet, name: 'own', tools: { search: search() } }),
+    {
+      caller: { subject: 'ada', claims: { version: '1.9' } },
+    } as object,
+  );
+  const result = await client.callTool('search', { query: 'x' });
+  expect(result.text).toBe('old x');
+});
+
+it('a cache does not give a caller the result of another version', async () => {
+  const both = versions(
+    {
+      '1': tool({ annotations: { readOnly: true }, run: () => 'one' }),
+      '2': tool({ annotations: { readOnly: true }, run: () => 'two' }),
+    },
+    { choose: (auth) => auth?.claims['version'] as '1' | undefined },
+  );
+  const server = createServer({
+    ...quiet,
+    name: 'own',
+    use: [cache({ ttlMs: 60_000, tools: ['both'], cacheScope: 'public' })],
+    tools: { both },
+  });
+  const [first, second] = [caller(), caller('1')].map((options) => inProcess(server, options));
+  expect(textOf((await first?.('tools/call', { name: 'both' })) as Outcome)).toBe('two');
+  expect(textOf((await second?.('tools/call', { name: 'both' })) as Outcome)).toBe('one');
+});
+
+it('a typed client sends what every version accepts', () => {
+  const server = createServer({ ...quiet, name: 'own', tools: { search: search() } });
+  type Tools = NonNullable<(typeof server)['~tools']>;
+  type Signature = Exclude<Tools['search']['~signature'], undefined>;
+  expectTypeOf<Parameters<Signature>[0]>().toEqualTypeOf<{ q: string } | { query: string }>();
+});
+
+it.each([
+  [{}, /one version/],
+  [{ latest: tool({ run: () => 1 }) }, /not a version/],
+  [{ '1': tool({ run: () => 1 }), '1.0': tool({ run: () => 2 }) }, /twice/],
+])('rejects a mistake in the versions: %#', (tools, message) => {
+  expect(() => versions(tools as never)).toThrow(message);
+});
+
+it('names the mistake in one of the versions', () => {
+  expect(() =>
+    createServer({
+      ...quiet,
+      name: 'own',
+      tools: { search: versions({ '1': tool({ rum: () => 1 } as never) }) },
+    }),
+  ).toThrow(DefinitionError);
+});
