@@ -63,6 +63,7 @@ export type {
 } from './server/asking/question.js';
 export type { Step } from './server/asking/run.js';
 export type { StepTransaction } from './server/asking/step-transaction.js';
+export type { AddPrompt, AddResource, AddTool } from './server/catalog/adders.js';
 export { DefinitionError } from './server/catalog/compile.js';
 export type { Registration } from './server/catalog/registry.js';
 export type { CallerState, CallerStates, StateWithId } from './server/context/caller-state.js';
@@ -72,6 +73,7 @@ export { type ContextStore, type Stored, type StoredOptions, stored } from './se
 export type { AccessOptions, AccessRule, AccessTarget, Allow } from './server/define/access.js';
 export type { Completer, Completers, Described } from './server/define/definition.js';
 export type { NeedsState, NeedsUser, OrUndefined } from './server/define/fitting.js';
+export type { PromptBuilder, ResourceBuilder, ToolBuilder } from './server/define/fluent.js';
 export type {
   AskingOptions,
   CallerFacts,

@@ -6,23 +6,18 @@ import type { Implementation } from '../protocol/model/model.js';
 import { aroundOf } from '../protocol/telemetry/hosting.js';
 import type { LogSettings } from '../protocol/telemetry/log-settings.js';
 import { OperatorLog } from '../protocol/telemetry/operator-log.js';
-import type { SchemaLike } from '../schema/schema.js';
 import { type AuthRun, authRun } from '../state/auth-run.js';
 import type { Cluster, SharedState } from '../state/cluster.js';
 import { hostMiddleware, MiddlewareLifetimes } from '../state/hosted-middleware.js';
 import { readServerAccess } from './access/access.js';
 import { Gate } from './access/gate.js';
 import { createSeal } from './asking/sealed-state.js';
+import { type AddPrompt, type AddResource, type AddTool, addersOf } from './catalog/adders.js';
 import { compileDefinition, compileDefinitions, DefinitionError } from './catalog/compile.js';
 import { type Registration, Registry } from './catalog/registry.js';
 import { Releases } from './catalog/releases.js';
 import type { ExtensionHost } from './define/extension.js';
 import type { AnyServerOptions, Mountable } from './define/options.js';
-import { type Prompt, type PromptHandler, type PromptOptions, prompt } from './define/prompt.js';
-import { type Resource, type ResourceOptions, type ResourceReader, resource } from './define/resource.js';
-import type { VariablesOf } from './define/template-values.js';
-import { type Tool, type ToolOptions, tool } from './define/tool.js';
-import type { Literals, ToolHandler } from './define/tool-handler.js';
 import { createDispatch } from './handle/dispatch.js';
 import { keptResults } from './handle/kept-results.js';
 import { methodTable } from './handle/methods.js';
@@ -63,30 +58,14 @@ export interface CoreServer<State = unknown, User = unknown, T = unknown> extend
   readonly scopes: readonly string[];
   /** Whether a definition of this server has rules of access. */
   readonly isGuarded: boolean;
-  /** Adds a tool to the running server. Throws if the name is taken. */
-  readonly tool: <
-    In extends SchemaLike | undefined = undefined,
-    Out extends SchemaLike | undefined = undefined,
-    Returned = Literals,
-  >(
-    name: string,
-    options: ToolOptions<In, Out>,
-    run: ToolHandler<In, Out, State, User, Returned>,
-  ) => Registration;
-  /** Adds a resource, or a template if the URI has braces, to the running server. Throws if the URI is taken. */
-  readonly resource: <const Uri extends string>(
-    uri: Uri,
-    options: ResourceOptions<State, User, VariablesOf<Uri>>,
-    read: ResourceReader<VariablesOf<Uri>, State, User>,
-  ) => Registration;
+  /** Adds a tool to the running server. With the name alone, in the fluent form. Throws if the name is taken. */
+  readonly tool: AddTool<State, User>;
+  /** Adds a resource, or a template if the URI has braces. With the URI alone, in the fluent form. Throws if the URI is taken. */
+  readonly resource: AddResource<State, User>;
   /** Mounts another server: its definitions appear with the prefix, until it is removed. Throws if a name is taken. */
   readonly mount: (prefix: string, server: Mountable) => Registration;
-  /** Adds a prompt to the running server. Throws if the name is taken. */
-  readonly prompt: <Args extends SchemaLike | undefined = undefined>(
-    name: string,
-    options: PromptOptions<Args, State, User>,
-    run: PromptHandler<Args, State, User>,
-  ) => Registration;
+  /** Adds a prompt to the running server. With the name alone, in the fluent form. Throws if the name is taken. */
+  readonly prompt: AddPrompt<State, User>;
   /**
    * Sets the secret if the options have none; `serve` and `serveStdio` call it with `MCP_SECRET`. In an array, the first secret
    * encrypts and all of them decrypt.
@@ -251,12 +230,7 @@ export function createServer<State, User, T>(
     get isGuarded() {
       return registry.isGuarded;
     },
-    tool: (name, toolOptions, run) =>
-      define('tool', name, (tool as (definition: object) => Tool)({ ...toolOptions, run })),
-    resource: (uri, resourceOptions, read) =>
-      define('resource', uri, (resource as (definition: object) => Resource)({ ...resourceOptions, read })),
-    prompt: (name, promptOptions, run) =>
-      define('prompt', name, (prompt as (definition: object) => Prompt)({ ...promptOptions, run })),
+    ...addersOf(define),
     mount: (prefix, other) => mounts.add(prefix, other),
     provideSecret: seal.provide,
     provideLog: (settings) => ownLog.provide(settings),

@@ -244,6 +244,11 @@ const kinds: Readonly<Record<DefinitionKind, Kind>> = {
   },
 };
 
+/** The keys of a definition. */
+export function definitionKeys(kind: DefinitionKind): readonly string[] {
+  return Object.keys(kinds[kind].keys);
+}
+
 /** The result of checking the keys of a definition. */
 export interface KeyCheck<T> {
   readonly problems: readonly string[];
