@@ -25,6 +25,8 @@ const PORTABLE_ENTRIES = [
   'dist/extension.js',
   'dist/skills.js',
   'dist/tools.js',
+  'dist/transform.js',
+  'dist/catalog.js',
 ];
 /** The client for browsers, minified and gzipped: the part that a page loads to connect, and all parts together. */
 const BROWSER_ENTRY = 'dist/client-web.js';

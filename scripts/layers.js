@@ -123,9 +123,9 @@ export const LAYERS = {
     rooms: ['targets', 'config', 'open', 'group', 'proxy', '.'],
   },
   extensions: {
-    what: 'extensions of the protocol: how one is made, tasks, skills',
+    what: 'extensions of the protocol: how one is made, tasks, skills; definitions that come from anywhere',
     may: ['async', 'jsonrpc', 'schema', 'protocol', 'state', 'server'],
-    rooms: ['.', 'tasks/stored', 'tasks/running', 'tasks', 'skills'],
+    rooms: ['.', 'tasks/stored', 'tasks/running', 'tasks', 'skills', 'catalog'],
   },
   openapi: {
     what: 'servers from OpenAPI documents: the document, its schemas, requests and replies',
@@ -161,6 +161,7 @@ export const LAYERS = {
       'node/oauth',
       'node/audit',
       'node/skills',
+      'node/catalog',
       'node/server',
       'node/config',
       'node/workers',
@@ -214,6 +215,7 @@ export const MAY_LOAD_NODE = [
   'client.ts',
   'proxy.ts',
   'node.ts',
+  'catalog.ts',
   'skills.ts',
   'stdio.ts',
   'fastify.ts',

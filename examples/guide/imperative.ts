@@ -11,3 +11,21 @@ server.prompt('review', { args: z.object({ code: z.string() }) }, ({ code }) => 
 // #endregion
 
 export default server;
+
+// #region fluent
+server
+  .tool('subtract')
+  .description('Subtracts two numbers')
+  .input(z.object({ a: z.number(), b: z.number() }))
+  .run(({ a, b }) => a - b);
+
+server
+  .resource('teams://{id}')
+  .mimeType('application/json')
+  .read(({ id }) => ({ id }));
+
+server
+  .prompt('explain')
+  .args(z.object({ code: z.string() }))
+  .run(({ code }) => `Explain this:\n${code}`);
+// #endregion

@@ -23,7 +23,7 @@ import { keptResults } from './handle/kept-results.js';
 import { methodTable } from './handle/methods.js';
 import { sealOptions } from './handle/seal-options.js';
 import type { TaskHost, TaskPluginParts } from './handle/task-host.js';
-import { keepInternals } from './mount/internals.js';
+import { keepInternals, type ServerInternals } from './mount/internals.js';
 import { mountedRules } from './mount/mounted-rules.js';
 import { Mounts } from './mount/mounts.js';
 import { SharedLife } from './mount/shared-life.js';
@@ -214,8 +214,11 @@ export function createServer<State, User, T>(
     }
   }
 
-  const define: ExtensionHost['define'] = (kind, name, definition) =>
-    registry.add(`${kind}s`, name, compileDefinition(kind, name, definition, defaults));
+  const prepare: ServerInternals['prepare'] = (kind, name, definition) => {
+    const entry = compileDefinition(kind, name, definition, defaults);
+    return () => registry.add(`${kind}s`, name, entry);
+  };
+  const define: ExtensionHost['define'] = (kind, name, definition) => prepare(kind, name, definition)();
 
   const dispatch = createDispatch({ server: info.name, registry, methods, use: hosted, mapError, log, on });
   const server: CoreServer<State, User, T> = {
@@ -262,6 +265,8 @@ export function createServer<State, User, T>(
     mapError,
     hasAuth,
     checks,
+    prepare,
+    attach: lifetimes.attach,
     state: () => lifespan.start(),
     contains: (other) => mounts.contains(other),
     hold: () => life.hold(),

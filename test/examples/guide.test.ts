@@ -166,6 +166,7 @@ test('the server of the guide announces changes of its lists and resources', asy
 
 test('definitions that the guide adds one by one are served', async () => {
   expect(await call(imperative, 'add', { a: 1, b: 2 })).toMatchObject({ content: [{ text: '3' }] });
+  expect(await call(imperative, 'subtract', { a: 3, b: 2 })).toMatchObject({ content: [{ text: '1' }] });
   const uri = 'users://7/profile';
   expect(await inProcess(imperative)('resources/read', { uri })).toMatchObject({
     contents: [{ text: '{"id":"7"}' }],

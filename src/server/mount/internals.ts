@@ -1,6 +1,7 @@
 import type { Middleware } from '../../protocol/call.js';
+import type { MiddlewareLifetime } from '../../state/hosted-middleware.js';
 import type { CompiledMethod } from '../catalog/compile.js';
-import type { Registry } from '../catalog/registry.js';
+import type { Registration, Registry } from '../catalog/registry.js';
 import type { CompiledTool } from '../catalog/tools.js';
 import type { HandlerHome } from '../context/handler-run.js';
 import type { MapError } from '../results/map-error.js';
@@ -30,6 +31,14 @@ export interface ServerInternals {
   readonly hasAuth: boolean;
   /** The checks that its readiness depends on. */
   readonly checks: () => readonly (() => Promise<void>)[];
+  /** Compiles a definition. Throws a `DefinitionError`. The function adds it, and throws if the name is taken. */
+  readonly prepare: (
+    kind: 'tool' | 'resource' | 'prompt',
+    name: string,
+    definition: unknown,
+  ) => () => Registration;
+  /** Runs parts when the server closes. */
+  readonly attach: (lifetime: MiddlewareLifetime) => void;
   /** Whether another server is mounted in this one, at any depth. */
   readonly contains: (registry: Registry) => boolean;
   /** Counts one more server that this one is mounted in. */
