@@ -110,7 +110,7 @@ class LiveCatalog {
       this.reload().catch((error: unknown) =>
         this.#server.log(
           'error',
-          'A catalog could not be reloaded in full. What failed stays as it was',
+          'A catalog could not be reloaded in full. The parts that failed stay as they were',
           error,
         ),
       );

@@ -146,7 +146,7 @@ export interface Composed<Compiled> {
 }
 
 /** The parts of a server that a composed definition is compiled with. */
-export interface ComposingParts extends Defaults {
+interface ComposingParts extends Defaults {
   readonly name: string;
   /** The tags of the composed definition. */
   readonly tags: readonly string[];
