@@ -13,7 +13,7 @@ const UNPACKED_BYTES = 2_300_000;
 const INSTALLED_PACKAGES = 5;
 const INSTALLED_BYTES = 3_400_000;
 /** The code that an import of the entry loads, our files and dependencies together, as shipped, and gzipped. */
-const ENTRY_GZIP_BYTES = { 'dist/index.js': 107_000, 'dist/http.js': 56_500 };
+const ENTRY_GZIP_BYTES = { 'dist/index.js': 110_000, 'dist/http.js': 56_500 };
 /** Entries that run on every runtime. */
 const PORTABLE_ENTRIES = [
   'dist/index.js',

@@ -272,7 +272,7 @@ export const NEVER_ASK_FOR_ERA = ['server/', 'client/'];
 
 export const MAX_ENTRIES = 16;
 /** The files in src itself are the entries of the package, each of which users know by its name. */
-export const MAX_PUBLIC_ENTRIES = 24;
+export const MAX_PUBLIC_ENTRIES = 32;
 
 /**
  * The page with the table of the layers between its two marks; undefined if the page does not have the marks.
