@@ -5,7 +5,6 @@ import type { Auth, Call, HttpFacts, Outcome } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
 import { copyCall } from '../../protocol/direct.js';
 import { cancelledBy } from '../../protocol/errors.js';
-import { progressToken } from '../../protocol/meta.js';
 import { atLeast } from '../../protocol/tables/log-level.js';
 import type { QuestionEvent } from '../../protocol/telemetry/events.js';
 import { questionEvents } from '../../protocol/telemetry/tracing.js';
@@ -24,18 +23,15 @@ import {
 import { Replay } from '../asking/replay.js';
 import { checkKey, markHandled, NestedRun, type Run } from '../asking/run.js';
 import { ToolError } from '../results/tool-error.js';
-import { type Changed, changedOver } from '../state/changes.js';
+import { type Changed, changedOver, MAX_TELL_MS } from '../state/changes.js';
 import { APPROVAL, type ApprovalResult, approvalQuestion } from './approval.js';
 import { contextLog, LogCount, toLogData } from './call-log.js';
 import type { CallTimeout } from './call-timeout.js';
 import { type ClientFacts, clientFacts } from './client-facts.js';
 import type { Context, ContextLog, Elicit } from './context.js';
-import { readProgress } from './progress.js';
+import { nextProgress } from './progress.js';
 import type { ContextParts, NestedCall, RunInputs, SentSoFar } from './run-inputs.js';
 import { storeOf } from './stored.js';
-
-/** The longest time that a response waits for the bus. */
-const MAX_TELL_MS = 1000;
 
 /** The context of one run of a handler. Its members are made when the handler first uses them, so that unused ones cost nothing. */
 export class CallContext<State, User> implements Context<State, User> {
@@ -141,13 +137,11 @@ export class CallContext<State, User> implements Context<State, User> {
   }
 
   get progress(): Context['progress'] {
-    return (done, total, message) => {
-      const params = readProgress({ done, total, message });
-      const token = progressToken(this.#call.params);
-      // The value must grow with each notification (spec, Progress).
-      if (token === undefined || params === undefined || !(done > this.#lastProgress)) return;
-      this.#lastProgress = done;
-      this.#call.notify('notifications/progress', { progressToken: token, ...params });
+    return (...values) => {
+      const params = nextProgress(values, this.#lastProgress, this.#call);
+      if (params === undefined) return;
+      this.#lastProgress = params.progress;
+      this.#call.notify('notifications/progress', params);
     };
   }
 

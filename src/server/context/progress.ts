@@ -1,21 +1,26 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
+import type { Call } from '../../protocol/call.js';
+import { progressToken } from '../../protocol/meta.js';
 
-/** The arguments of `ctx.progress`. */
-export interface ProgressArguments {
-  readonly done: unknown;
-  readonly total: unknown;
-  readonly message: unknown;
-}
+type ProgressParams = JsonObject & { readonly progress: number };
 
 /**
- * Reads the arguments of `ctx.progress` as the params of `notifications/progress`, without the token. Returns undefined for a
- * number that is not finite, such as 0/0, which should not end a tool. Throws for a value of another type.
+ * The params of `notifications/progress` for the arguments of `ctx.progress`; undefined if nothing is to be sent. The value must grow with
+ * each notification (spec, Progress).
  */
-export function readProgress({
-  done,
-  total,
-  message,
-}: ProgressArguments): (JsonObject & { readonly progress: number }) | undefined {
+export function nextProgress(
+  values: readonly unknown[],
+  last: number,
+  call: Pick<Call, 'params'>,
+): ProgressParams | undefined {
+  const params = readProgress(values);
+  const token = progressToken(call.params);
+  if (token === undefined || params === undefined || !(params.progress > last)) return undefined;
+  return { progressToken: token, ...params };
+}
+
+// A number that is not finite, such as 0/0, should not end a tool. A value of another type is a mistake.
+function readProgress([done, total, message]: readonly unknown[]): ProgressParams | undefined {
   if (typeof done !== 'number') throw wrongType('the first argument must be a number', done);
   if (total !== undefined && typeof total !== 'number') throw wrongType('the total must be a number', total);
   if (message !== undefined && typeof message !== 'string')

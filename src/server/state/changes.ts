@@ -1,5 +1,8 @@
 // Announcements of changes, for subscribed clients of this process and of others.
 
+/** The longest time that a response waits for the bus. */
+export const MAX_TELL_MS = 1000;
+
 /** A change that a server announces: of a list, or of the contents of a resource. */
 export type Announcement =
   | {

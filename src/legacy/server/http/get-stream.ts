@@ -88,6 +88,11 @@ export function getStreams({
   ): Promise<void> {
     const name = after.slice(0, Math.max(0, after.lastIndexOf('-')));
     const followed = name.startsWith(`${live.tag}.p`) ? await readAfter(after) : undefined;
+    // The session may have ended meanwhile. Nobody would end a stream that is opened now.
+    if (live.isOver) {
+      followed?.controller.abort();
+      return refuse(incoming, 404, 'The session was ended. Send "initialize" again.', headers);
+    }
     const existing = live.streams.get(name);
     // A stream of this process is followed as soon as the log works again, and its client gets what cannot be stored at once.
     if (existing === undefined && followed?.failure) throw followed.failure;

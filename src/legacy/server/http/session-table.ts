@@ -50,6 +50,8 @@ export interface SessionTableOptions {
 /** Another process may have ended the session, and the bus may have lost its message. */
 const CHECK_MS = 1000;
 const CHECK_AGAIN_MS = 2000;
+/** A client that only reads a stream makes no request, so the directory is asked about its session after this time. */
+const CHECK_OPEN_MS = 120_000;
 // The last characters of the signature: enough for no two sessions to share them.
 const TAG_LENGTH = 22;
 
@@ -285,7 +287,10 @@ export class SessionTable {
   #sweep(): void {
     for (const live of this.sessions()) {
       if (live.expiresAt <= Date.now()) this.#stop(live);
-      else if (live.usedAt <= performance.now() - this.#options.idleMs && isIdle(live)) this.forget(live);
+      else if (isIdle(live)) {
+        if (live.usedAt <= performance.now() - this.#options.idleMs) this.forget(live);
+      } else if (this.#options.directory.isShared && live.checkedAt <= performance.now() - CHECK_OPEN_MS)
+        void this.#check(live);
     }
   }
 }

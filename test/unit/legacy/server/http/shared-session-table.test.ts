@@ -99,6 +99,19 @@ describe('a session of several processes', () => {
     await until('the session is unknown', async () => (await table.find(id, '')) === undefined);
   });
 
+  test('that was ended elsewhere is ended here, although nobody was told and its client only reads a stream', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { table } = openTable();
+    const live = await found(table);
+    attach(live);
+    await store.write([{ do: 'put', key: `session:${live.tag}`, value: { ended: true }, ttlMs: 600_000 }]);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(live.isOver).toBe(false);
+    await vi.advanceTimersByTimeAsync(120_000);
+    await until('the session is over', () => live.isOver);
+  });
+
   test('that a request finds in the store, just before two others have stored its end, is over for that request too', async () => {
     const { table, fault } = openTable();
     const live = await found(table);
