@@ -205,10 +205,11 @@ describeWithPostgres('A transaction of a step on Postgres', (server) => {
 
   test('Statements that a step starts at the same time each have the whole time limit', async () => {
     const lease = await held();
-    const hasty = open({ statementTimeoutMs: 600 });
+    const hasty = open({ statementTimeoutMs: 4_000 });
     const done = await hasty.store.transaction(
       async (client) => {
-        await Promise.all(Array.from({ length: 8 }, () => client.query('SELECT pg_sleep(0.3)')));
+        // Together they take longer than the limit, and each of them leaves a busy machine several seconds.
+        await Promise.all(Array.from({ length: 9 }, () => client.query('SELECT pg_sleep(0.5)')));
         return insert('i1')(client);
       },
       stepOf(lease, 'one'),
@@ -217,7 +218,7 @@ describeWithPostgres('A transaction of a step on Postgres', (server) => {
     await expect(
       hasty.store.transaction(
         async (client) => {
-          await client.query('SELECT pg_sleep(5)');
+          await client.query('SELECT pg_sleep(60)');
           return { id: 'i2' };
         },
         stepOf(lease, 'two'),
