@@ -117,8 +117,8 @@ describeWithPostgres('A cluster on a Postgres that fails', (server) => {
     const cluster = open({
       url: server().url,
       schema,
-      statementTimeoutMs: 300,
-      connectTimeoutMs: 500,
+      statementTimeoutMs: 1500,
+      connectTimeoutMs: 1500,
       poolSize: 2,
     });
     await cluster.start();
@@ -152,7 +152,7 @@ describeWithPostgres('A cluster on a Postgres that fails', (server) => {
 
   test('A connection that listens and gets no answer is opened anew, and the gap is reported', async () => {
     const schema = freshSchema();
-    const cluster = open({ url: server().url, schema, statementTimeoutMs: 500, connectTimeoutMs: 500 });
+    const cluster = open({ url: server().url, schema, statementTimeoutMs: 1500, connectTimeoutMs: 1500 });
     await cluster.start();
     let gaps = 0;
     await cluster.bus.subscribe('t', { message: () => undefined, gap: () => void gaps++ });
@@ -170,7 +170,7 @@ describeWithPostgres('A cluster on a Postgres that fails', (server) => {
 
   test('A lock that somebody else holds ends in an error that says so', async () => {
     const schema = freshSchema();
-    const cluster = open({ url: server().url, schema, statementTimeoutMs: 300 });
+    const cluster = open({ url: server().url, schema, statementTimeoutMs: 1500 });
     await cluster.store.write([{ do: 'enqueue', queue: 'q', key: 'g:1' }]);
     const [lease] = await cluster.store.claim('q', { owner: 'a', limit: 1, ms: 600_000 });
     const client = new pg.Client({ connectionString: server().url });
