@@ -128,9 +128,9 @@ export const LAYERS = {
     rooms: ['.', 'tasks/stored', 'tasks/running', 'tasks', 'skills', 'catalog'],
   },
   openapi: {
-    what: 'servers from OpenAPI documents: the document, its schemas, requests and replies',
+    what: 'servers from OpenAPI documents and from the routes of apps: the document, its schemas, requests and replies',
     may: ['async', 'jsonrpc', 'schema', 'protocol', 'oauth', 'server'],
-    rooms: ['document', 'schema', 'request', 'security', 'response', '.'],
+    rooms: ['document', 'schema', 'request', 'security', 'response', '.', 'routes'],
   },
   middleware: {
     what: 'parts that wrap the calls of servers, clients and single tools',

@@ -66,7 +66,8 @@ export interface OpenAPIOptions<T = object, R = object> {
   readonly fetch?: SafeFetch | undefined;
 }
 
-const optionKeys: KeysOf<OpenAPIOptions> = {
+/** The names of the options. */
+export const optionKeys: KeysOf<OpenAPIOptions> = {
   baseUrl: true,
   variables: true,
   credentials: true,

@@ -12,7 +12,11 @@ interface App {
     type: string,
     parser: (request: unknown, payload: unknown, done: (error: null) => void) => void,
   ): unknown;
-  all(path: string, handler: (request: AppRequest, reply: AppReply) => Promise<void>): unknown;
+  all(
+    path: string,
+    options: object,
+    handler: (request: AppRequest, reply: AppReply) => Promise<void>,
+  ): unknown;
   addHook(name: 'preClose', hook: () => Promise<void>): unknown;
 }
 
@@ -38,8 +42,10 @@ export function plugin(endpoint: HttpEndpoint): Plugin {
       const incoming = new NodeIncoming(request.raw, reply.raw, undefined, request);
       await new Promise<void>((done) => endpoint.handle(incoming, done));
     };
-    app.all('/', serve);
-    app.all('/*', serve);
+    // The endpoint is not an operation of the app's own API.
+    const options = { schema: { hide: true } };
+    app.all('/', options, serve);
+    app.all('/*', options, serve);
     // Close before Fastify waits for its connections to end: an open stream never ends on its own.
     app.addHook('preClose', () => endpoint.close());
   };

@@ -1,0 +1,195 @@
+import { Readable } from 'node:stream';
+import express from 'express';
+import fastify from 'fastify';
+import { createServer } from 'fullmcp';
+import { connect } from 'fullmcp/client';
+import { describeRoute, fromRoutes, type RoutesOptions, recordRoutes } from 'fullmcp/openapi';
+import { Hono } from 'hono';
+import { expect, test } from 'vitest';
+import type { Client } from '../../../src/client/model/client.js';
+
+const quiet: RoutesOptions = { onWarning: () => undefined };
+
+async function clientOf(app: object, options: RoutesOptions = {}): Promise<Client> {
+  const api = await fromRoutes(app, { ...quiet, ...options });
+  return connect(
+    createServer({ ...api, name: 'app', logger: () => undefined }),
+  ) as unknown as Promise<Client>;
+}
+
+/** A body that never ends, and a promise that resolves when it is given up. */
+function endless(): { readonly body: Readable; readonly givenUp: Promise<void> } {
+  const body = new Readable({
+    read() {
+      this.push('x'.repeat(1024));
+    },
+  });
+  return { body, givenUp: new Promise((resolve) => body.once('close', resolve)) };
+}
+
+interface HostileApp {
+  readonly app: object;
+  readonly options?: RoutesOptions;
+  /** Resolves when the app knows that nobody waits for the route `/hang`. */
+  readonly left: Promise<void>;
+  readonly givenUp: Promise<void>;
+}
+
+const apps: Readonly<Record<string, () => HostileApp>> = {
+  Hono() {
+    let giveUp = (): void => undefined;
+    const givenUp = new Promise<void>((resolve) => (giveUp = resolve));
+    let leave = (): void => undefined;
+    const left = new Promise<void>((resolve) => (leave = resolve));
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new Uint8Array(1024)),
+      cancel: () => giveUp(),
+    });
+    const app = new Hono();
+    app.get('/endless', (c) => c.body(body));
+    app.get('/hang', (c) => {
+      c.req.raw.signal.addEventListener('abort', leave);
+      return new Promise<Response>(() => undefined);
+    });
+    app.get('/throw', () => {
+      throw new Error('the password is swordfish');
+    });
+    app.get('/reject', () => Promise.reject('the password is swordfish'));
+    return { app, left, givenUp };
+  },
+  Express() {
+    const { body, givenUp } = endless();
+    let leave = (): void => undefined;
+    const left = new Promise<void>((resolve) => (leave = resolve));
+    const app = express();
+    app.get('/endless', (_, res) => {
+      body.pipe(res);
+      res.once('close', () => body.destroy());
+    });
+    app.get('/hang', (_, res) => void res.once('close', leave));
+    app.get('/throw', () => {
+      throw new Error('the password is swordfish');
+    });
+    app.get('/reject', (_, res) => void res.destroy(new Error('the password is swordfish')));
+    return { app, left, givenUp };
+  },
+  Fastify() {
+    const { body, givenUp } = endless();
+    let leave = (): void => undefined;
+    const left = new Promise<void>((resolve) => (leave = resolve));
+    const app = fastify();
+    const routes = recordRoutes(app);
+    app.get('/endless', (_, reply) => reply.send(body));
+    app.get('/hang', (request) => {
+      request.raw.once('close', leave);
+      return new Promise(() => undefined);
+    });
+    app.get(
+      '/throw',
+      { errorHandler: (_error, _request, reply) => reply.code(500).send('failed') },
+      async () => {
+        throw new Error('the password is swordfish');
+      },
+    );
+    app.get('/reject', (_, reply) => void reply.hijack().raw.destroy());
+    return { app, left, givenUp, options: { routes } };
+  },
+};
+const cases = Object.entries(apps);
+
+test.each(cases)('%s: a reply that never ends is given up at its limit', async (_, make) => {
+  const { app, options, givenUp } = make();
+  await using client = await clientOf(app, { ...options, maxBytes: 50_000 });
+  const { isError, text } = await client.callTool('get_endless');
+  expect({ isError, text }).toMatchObject({
+    isError: true,
+    text: expect.stringContaining('more than 50000 bytes'),
+  });
+  await givenUp;
+});
+
+test.each(cases)('%s: a handler that never replies ends with its time limit', async (_, make) => {
+  const { app, options, left } = make();
+  await using client = await clientOf(app, { ...options, timeoutMs: 50 });
+  expect((await client.callTool('get_hang')).text).toContain('took more than 0.05 s');
+  await left;
+});
+
+test.each(cases)('%s: the app learns that a call was cancelled', async (_, make) => {
+  const { app, options, left } = make();
+  await using client = await clientOf(app, options);
+  const abort = new AbortController();
+  const call = client.callTool('get_hang', {}, { signal: abort.signal });
+  setImmediate(() => setImmediate(() => abort.abort()));
+  await expect(call).rejects.toMatchObject({ code: 'cancelled' });
+  await left;
+});
+
+test.each(cases)('%s: a handler that fails does not show its error', async (_, make) => {
+  const { app, options } = make();
+  await using client = await clientOf(app, options);
+  for (const tool of ['get_throw', 'get_reject']) {
+    const { isError, text } = await client.callTool(tool);
+    expect(isError).toBe(true);
+    expect(text).toMatch(/failed/);
+    expect(text).not.toContain('swordfish');
+  }
+});
+
+test('calls at the same time get their own replies', async () => {
+  const app = express();
+  app.get('/echo/:id', (req, res) => void setImmediate(() => res.json({ id: req.params.id })));
+  await using client = await clientOf(app);
+  const ids = Array.from({ length: 60 }, (_, at) => `n${at}`);
+  const results = await Promise.all(ids.map((id) => client.callTool('get_echo_id', { id })));
+  expect(results.map(({ data }) => (data as { id: string }).id)).toEqual(ids);
+});
+
+test.each(['', '.', '..'])('the argument %j cannot lead to another route', async (id) => {
+  const reached: string[] = [];
+  const app = express();
+  app.get('/users/:id/files', (req, res) => void res.json(reached.push(req.url)));
+  app.get('/admin', (req, res) => void res.json(reached.push(req.url)));
+  app.use((req, res) => void res.json(reached.push(req.url)));
+  await using client = await clientOf(app, { rules: [{ path: '/admin', as: 'nothing' }] });
+  expect(await client.callTool('get_users_id_files', { id })).toMatchObject({ isError: true });
+  expect(reached).toEqual([]);
+});
+
+test('arguments cannot add headers, and nothing of the caller is forwarded', async () => {
+  const app = new Hono();
+  const seen: Record<string, string>[] = [];
+  app.get(
+    '/x',
+    describeRoute({ headers: { type: 'object', properties: { 'X-A': { type: 'string' } } } }),
+    (c) => {
+      seen.push(c.req.header());
+      return c.json({});
+    },
+  );
+  await using client = await clientOf(app);
+  expect(await client.callTool('get_x', { 'X-A': 'a\r\nX-Admin: 1' })).toMatchObject({ isError: true });
+  expect(await client.callTool('get_x', { 'X-A': 'a' })).toMatchObject({ isError: false });
+  expect(seen).toEqual([{ 'x-a': 'a', accept: 'application/json, */*;q=0.5' }]);
+});
+
+test('names of prototypes are ordinary names', async () => {
+  const body = JSON.parse(
+    '{"type":"object","properties":{"__proto__":{"type":"object"},"constructor":{"type":"string"}}}',
+  );
+  const app = new Hono();
+  app.post('/x/:toString', describeRoute({ body }), async (c) =>
+    c.body(await c.req.text(), 200, { 'content-type': 'application/json' }),
+  );
+  await using client = await clientOf(app);
+  const [tool] = await client.tools().all();
+  expect(Object.keys(tool?.inputSchema['properties'] as object).sort()).toEqual([
+    'constructor',
+    'toString',
+    'unnamed', // the request has the original name
+  ]);
+  const args = JSON.parse('{"toString":"a","unnamed":{"admin":true},"constructor":"b"}');
+  const result = await client.callTool(tool?.name ?? '', args);
+  expect(result.text).toBe('{"constructor":"b","__proto__":{"admin":true}}');
+  expect(({} as { admin?: boolean }).admin).toBeUndefined();
+});
