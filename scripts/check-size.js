@@ -24,6 +24,7 @@ const PORTABLE_ENTRIES = [
   'dist/middleware.js',
   'dist/extension.js',
   'dist/skills.js',
+  'dist/apps.js',
   'dist/tools.js',
   'dist/transform.js',
   'dist/catalog.js',

@@ -19,6 +19,7 @@ const STEPS = [
   { name: 'names', command: 'node scripts/check-names.js' },
   { name: 'length', command: 'node scripts/check-length.js' },
   { name: 'snippets', command: 'node scripts/check-snippets.js' },
+  { name: 'bridge of apps', command: 'node scripts/bridge.js --check' },
   { name: 'messages', command: 'node scripts/check-messages.js' },
   { name: 'links', command: 'node scripts/check-links.js' },
   {

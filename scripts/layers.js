@@ -25,6 +25,7 @@ export const LAYERS = {
       'encoding',
       'model',
       'model/skills',
+      'model/apps',
       'model/search',
       'uri-template',
       '.',
@@ -93,6 +94,7 @@ export const LAYERS = {
       'tasks',
       'subscriptions',
       'skills',
+      'apps',
       'tools',
       '.',
     ],
@@ -123,9 +125,9 @@ export const LAYERS = {
     rooms: ['targets', 'config', 'open', 'group', 'proxy', '.'],
   },
   extensions: {
-    what: 'extensions of the protocol: how one is made, tasks, skills; definitions that come from anywhere',
+    what: 'extensions of the protocol: how one is made, tasks, skills, apps; definitions that come from anywhere',
     may: ['async', 'jsonrpc', 'schema', 'protocol', 'state', 'server'],
-    rooms: ['.', 'tasks/stored', 'tasks/running', 'tasks', 'skills', 'catalog'],
+    rooms: ['.', 'tasks/stored', 'tasks/running', 'tasks', 'skills', 'apps', 'catalog'],
   },
   openapi: {
     what: 'servers from OpenAPI documents and from the routes of apps: the document, its schemas, requests and replies',

@@ -13,7 +13,12 @@ const stamp = '.lock-that-was-installed';
 const homes = [
   {
     folder: here('.'),
-    tests: [here('.'), here('../flows/cluster/'), here('../flows/sessions/clients.test.ts')],
+    tests: [
+      here('.'),
+      here('../flows/cluster/'),
+      here('../flows/sessions/clients.test.ts'),
+      here('../browser/apps/chart.test.ts'),
+    ],
   },
   { folder: here('../../examples/migration/'), tests: [here('migration.test.ts')] },
   { folder: here('../runtimes/'), tests: [here('../runtimes/')] },

@@ -23,3 +23,6 @@ export const STRUCTURED = 'fullmcp/structured';
  * `notifications/progress` are not sent for tasks.
  */
 export const TASK_PROGRESS = 'fullmcp/progress';
+
+/** On a listed tool of a mounted server that has an app: the prefix of the tools that the app calls. */
+export const TOOL_PREFIX = 'fullmcp/toolPrefix';

@@ -21,7 +21,7 @@ import { toContents } from '../results/contents.js';
 import type { ToolOutcomes } from '../results/tool-outcomes.js';
 import { combineAccess } from './combined-access.js';
 import type { ServerInternals } from './internals.js';
-import type { UriRewriter, UriRule } from './uris.js';
+import { mountMeta, type UriRewriter, type UriRule } from './uris.js';
 
 /** The parts of the outer server, and of the mount, that definitions are renamed with. */
 export interface MountParts {
@@ -52,12 +52,14 @@ function mountVersion(name: string, tool: CompiledTool, parts: MountParts): Comp
     { ...(tags && { tags }), ...(annotations && { annotations }) },
   );
   const { handler, output } = tool;
+  const { _meta } = tool.listed;
+  const added = name.endsWith(tool.name) ? name.slice(0, -tool.name.length) : '';
   const through = parts.wrap(chain(parts.inner.useOf(tool)));
   const run = tool.isOutermost ? handler.run : linking(handler.run, parts);
   return {
     ...tool,
     name,
-    listed: relist(tool.listed, { name }),
+    listed: relist(tool.listed, { name, ...(_meta && { _meta: mountMeta(_meta, parts.uris, added) }) }),
     access: combineAccess({ kind: 'tool', name }, own, tool.access),
     handler: {
       target: (call) => ({ ...handler.target(call), name }),
