@@ -25,6 +25,7 @@ const PORTABLE_ENTRIES = [
   'dist/extension.js',
   'dist/skills.js',
   'dist/apps.js',
+  'dist/server-card.js',
   'dist/tools.js',
   'dist/transform.js',
   'dist/catalog.js',

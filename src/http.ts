@@ -5,6 +5,7 @@ import { httpSessions, type SessionOptions } from './legacy/server/http/sessions
 import type { Authenticate } from './protocol/caller.js';
 import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
 import { McpError } from './protocol/errors.js';
+import { newestRevision, revisions } from './protocol/tables/revisions.js';
 import type { CoreServer } from './server/create-server.js';
 import { mask } from './server/results/tool-error.js';
 import type { Logger } from './server/state/log.js';
@@ -55,7 +56,9 @@ export interface Handler {
 
 /** The members of a server that a handler needs. The handler gives its `secret` to a server that has none. */
 export type DispatchSource = Pick<CoreServer, 'dispatch'> &
-  Partial<Pick<CoreServer, 'provideSecret' | 'logger' | 'shared' | 'auth' | 'secrets' | 'isGuarded'>>;
+  Partial<
+    Pick<CoreServer, 'info' | 'provideSecret' | 'logger' | 'shared' | 'auth' | 'secrets' | 'isGuarded'>
+  >;
 
 /**
  * Makes an HTTP handler for runtimes with `Request` and `Response`: Bun, Deno, Workers, Hono and others. It serves all
@@ -90,7 +93,7 @@ export function createEndpoint<Raw>(
   edge: EndpointEdge | undefined = protect(server, options),
 ): HttpEndpoint {
   const known = withPublicUrl(server, options);
-  const { sessions = true, secret, path } = known;
+  const { sessions = true, secret, path, publicUrl } = known;
   if (path !== undefined) checkPath(path, '"path"');
   if (secret !== undefined) server.provideSecret?.(secret);
   const warn = (message: string): void => server.logger?.('warning', message);
@@ -99,12 +102,24 @@ export function createEndpoint<Raw>(
     { ...known, protectedBy: edge?.auth, warn, isReady: server.shared?.isReady },
     sessions ? httpSessions(server.dispatch, { ...known, warn, shared: server.shared }) : undefined,
   );
+  const serveCard = known.card?.['~serve']({
+    ...{ info: server.info, publicUrl, path },
+    revisions: sessions ? revisions : [newestRevision],
+  });
+  const handle: HttpEndpoint['handle'] =
+    serveCard === undefined
+      ? endpoint.handle
+      : function handleWithCard(incoming, done) {
+          const replying = serveCard(incoming);
+          if (replying === undefined) endpoint.handle(incoming, done);
+          else void replying.then(done, done);
+        };
   if (edge === undefined) {
     if (server.isGuarded) warn(RULES_WITHOUT_AUTH);
-    return endpoint;
+    return { ...endpoint, handle };
   }
   return {
-    handle: endpoint.handle,
+    handle,
     leave: endpoint.leave,
     async close(options) {
       await endpoint.close(options);

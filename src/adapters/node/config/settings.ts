@@ -30,7 +30,7 @@ export interface Setting {
 }
 
 /** The options that a program alone can set, because JSON has no functions, and `config`, which names the file. */
-type ProgramOption = 'auth' | 'eventLog' | 'config';
+type ProgramOption = 'auth' | 'card' | 'eventLog' | 'config';
 
 /** The names of the settings. */
 export type SettingName = Exclude<keyof ServeOptions, ProgramOption>;

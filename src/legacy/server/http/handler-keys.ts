@@ -6,6 +6,7 @@ import type { SessionOptions } from './sessions.js';
 export const handlerKeys: KeysOf<HttpOptions & SessionOptions & { sessions: unknown; auth: unknown }> = {
   sessions: true,
   auth: true,
+  card: true,
   path: true,
   allowedHosts: true,
   allowedOrigins: true,
@@ -38,4 +39,5 @@ export const foreignHandlerNames: ForeignNames = {
   hosts: 'allowedHosts',
   origins: 'allowedOrigins',
   cors: 'allowedOrigins',
+  serverCard: 'card',
 };

@@ -1,3 +1,5 @@
+import type { ServerCard } from './server-card.js';
+
 /** The things that are served over HTTP. */
 export type Route = 'mcp' | 'sse' | 'messages' | 'health' | 'ready';
 
@@ -8,6 +10,11 @@ export interface Routes {
    * every other path is the endpoint.
    */
   readonly path?: string;
+  /**
+   * The public description of the server at `<endpoint>/server-card`, with the catalog at `/.well-known/ai-catalog.json`: `serverCard` of
+   * `fullmcp/server-card`. Needs `publicUrl`. Default: none.
+   */
+  readonly card?: ServerCard | undefined;
 }
 
 /** Throws an error that begins with `what` if a path is not valid. */
@@ -21,7 +28,7 @@ export function checkPath(path: unknown, what: string): void {
 const neighbours: ReadonlySet<string> = new Set<Route>(['sse', 'messages', 'health', 'ready']);
 
 /** Finds the route of a path; undefined if nothing is served there. */
-export function routeOf(path: string, { path: endpoint }: Routes): Route | undefined {
+export function routeOf(path: string, { path: endpoint }: Pick<Routes, 'path'>): Route | undefined {
   if (path === endpoint) return 'mcp';
   const slash = path.lastIndexOf('/');
   const last = path.slice(slash + 1);
