@@ -1,8 +1,12 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { connect } from 'fullmcp/client';
 import { expect, test } from 'vitest';
 import { prepare } from '../../../examples/skills/client.js';
 import { server as memory } from '../../../examples/skills/memory.js';
 import { deferred, server as reports } from '../../../examples/skills/own-extension.js';
+import { keep } from '../../../examples/skills/save.js';
 import { server } from '../../../examples/skills/server.js';
 
 // Runs the code that docs/skills.md and docs/extensions.md show.
@@ -14,6 +18,17 @@ test('a client lists the skills of a folder, loads one and reads a file of it', 
   expect(triage).toMatch(/^triage: Sorts/);
   expect(instructions).toContain('# Release notes');
   expect(template).toContain('{version}');
+});
+
+test('a client saves a skill in a folder', async () => {
+  await using client = await connect(server);
+  const folder = await mkdtemp(join(tmpdir(), 'fullmcp-skills-'));
+  try {
+    const path = await keep(client, folder);
+    expect(await readdir(path)).toEqual(['SKILL.md', 'templates']);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 test('skills from memory are served like those of a folder', async () => {
