@@ -6,15 +6,14 @@ import { McpError } from '../../protocol/errors.js';
 import type { LinkEvents, OpenLink } from '../../protocol/link.js';
 import { newestRevision } from '../../protocol/tables/revisions.js';
 import { checkConfig } from '../config/check.js';
+import { discoveredOf } from '../routing/discover.js';
+import { routingDispatch } from '../routing/dispatch.js';
 import type { ConnectOptions } from '../targets/options.js';
 import type { McpConfig, ServerEntry, Target } from '../targets/target.js';
-import { discoveredOf } from './discover.js';
-import { groupDispatch } from './dispatch.js';
 import { type GroupInfo, groupInfo } from './group-info.js';
 import type { ServerState } from './member.js';
 import { Membership } from './members.js';
 import { askThrough } from './questions.js';
-import { serverOf } from './routing.js';
 
 /**
  * A client of several servers. Tools and prompts have the name of their server as a prefix, as in `web_search`; resources keep
@@ -55,11 +54,11 @@ export async function connectGroup(
     });
     for (const [name, entry] of Object.entries(mcpServers)) group.add(name, entry);
     return {
-      dispatch: groupDispatch(group),
+      dispatch: routingDispatch(group),
       revision: newestRevision,
       transport: 'group',
       filtersSubscriptions: true,
-      serverOf: (settled) => serverOf(group, settled),
+      serverOf: (settled) => group.serverOf(settled),
       get discovered() {
         return discoveredOf(group);
       },

@@ -4,7 +4,13 @@ import { unlessAborted } from '../../async/abort.js';
 import { settlesWithin } from '../../async/deadline.js';
 import { Activity } from '../../client/connection/activity.js';
 import type { Client, ServerFacts } from '../../client/model/client.js';
+import type { JsonObject } from '../../jsonrpc/message.js';
+import type { Call, Outcome } from '../../protocol/call.js';
 import { copyError, McpError, toMcpError } from '../../protocol/errors.js';
+import type { SubscriptionFilter } from '../../protocol/model/model.js';
+import { listedKeys, lists } from '../routing/lists.js';
+import type { ListedKeys, ListName, Routed, RoutedSubscription } from '../routing/router.js';
+import { fetchList, forward, subscribe } from './member-calls.js';
 
 /** The state of one server of a group. */
 export interface ServerState {
@@ -16,14 +22,6 @@ export interface ServerState {
   readonly server?: ServerFacts;
 }
 
-/** The keys of a member's lists: names of tools and prompts, URIs of resources, and the matchers of templates. */
-export interface ListedKeys {
-  tools?: ReadonlySet<string> | undefined;
-  prompts?: ReadonlySet<string> | undefined;
-  resources?: ReadonlySet<string> | undefined;
-  templates?: ReadonlyMap<string, (uri: string) => object | undefined> | undefined;
-}
-
 export interface MemberParts {
   readonly open: (signal: AbortSignal) => Promise<Client>;
   /** Called with each new client: the first, or one after a lost connection. */
@@ -33,6 +31,18 @@ export interface MemberParts {
   /** Called when a client cannot be used any more. */
   readonly onGone: (client: Client) => void;
   readonly problem: (message: string, cause?: unknown) => void;
+  /** Runs `work` with the client. Undefined if that fails or takes too long; then `unavailable` is reported. */
+  readonly attempt: <T>(
+    member: Member,
+    options: AttemptOptions,
+    work: (client: Client, signal: AbortSignal) => Promise<T>,
+  ) => Promise<T | undefined>;
+}
+
+export interface AttemptOptions {
+  readonly signal: AbortSignal;
+  /** The consequence of a failure, for the report: `its tools are left out`. */
+  readonly unavailable: string;
 }
 
 const MIN_DELAY_MS = 1000;
@@ -41,7 +51,7 @@ const MAX_DELAY_MS = 60_000;
 const CLOSE_TIMEOUT_MS = 5000;
 
 /** One server of a group: connected when it is first needed, and again, after a delay, if it failed. */
-export class Member {
+export class Member implements Routed {
   readonly name: string;
   listedKeys: ListedKeys = {};
   /** Whether a list was made without this server: then connecting the server changes the list. */
@@ -67,6 +77,11 @@ export class Member {
 
   /** The client, if the server is connected. */
   get client(): Client | undefined {
+    return this.#client;
+  }
+
+  /** The client is the connection: a lost one is replaced by another. */
+  get connection(): Client | undefined {
     return this.#client;
   }
 
@@ -111,6 +126,40 @@ export class Member {
   resetBackoff(): void {
     this.#failures = 0;
     this.#retryAt = 0;
+  }
+
+  forward(call: Call, changes?: JsonObject): Promise<Outcome> {
+    return forward(this, call, changes);
+  }
+
+  list(kind: ListName, { signal }: Call): Promise<readonly JsonObject[] | undefined> {
+    const unavailable = `its ${lists[kind].field} are left out`;
+    return this.#parts.attempt(this, { signal, unavailable }, async (client, own) => {
+      const items = await fetchList(client, kind, own);
+      this.listedKeys[kind] = listedKeys(kind, items) as never;
+      return items;
+    });
+  }
+
+  async reach({ signal }: Call, unavailable: string): Promise<void> {
+    await this.#parts.attempt(this, { signal, unavailable }, async () => {});
+  }
+
+  subscribe(
+    _call: Call,
+    wanted: SubscriptionFilter,
+    onChange: (method: string, params: JsonObject) => void,
+  ): Promise<RoutedSubscription> {
+    return subscribe(this, wanted, onChange);
+  }
+
+  await<T>({ signal }: Call, unavailable: string, waiting: Promise<T>): Promise<T | undefined> {
+    return this.#parts.attempt(this, { signal, unavailable }, () => waiting);
+  }
+
+  /** Reports a problem with the name of the server before it. */
+  problem(message: string, cause?: unknown): void {
+    this.#parts.problem(`${this.name}: ${message}`, cause);
   }
 
   /** The error with the name of its server before the message. */

@@ -8,17 +8,11 @@ import { shorten } from '../../protocol/encoding/shorten.js';
 import { cancelledBy, McpError, toMcpError } from '../../protocol/errors.js';
 import type { LinkEvents } from '../../protocol/link.js';
 import { SUBSCRIPTION_ID } from '../../protocol/meta.js';
-import { type ListKind, listKinds } from '../../protocol/model/subscriptions.js';
+import { listKinds } from '../../protocol/model/subscriptions.js';
 import { checkServer } from '../config/check.js';
+import type { Listener, Router } from '../routing/router.js';
 import type { ServerEntry } from '../targets/target.js';
-import { Member } from './member.js';
-
-/** A subscription that is notified of changes in a group. */
-export interface Listener {
-  readonly changed: (kind: ListKind) => void;
-  readonly attach: (member: Member, client: Client) => void;
-  readonly detach: (client: Client) => void;
-}
+import { type AttemptOptions, Member } from './member.js';
 
 export interface MembershipParts {
   readonly events: Pick<LinkEvents, 'problem' | 'notification'>;
@@ -27,16 +21,10 @@ export interface MembershipParts {
   readonly attemptMs: number;
 }
 
-export interface AttemptOptions {
-  readonly signal: AbortSignal;
-  /** The consequence of a failure, for the report: `its tools are left out`. */
-  readonly unavailable: string;
-}
-
 const MAX_REPORTED = 1000;
 
 /** The members of a group, in order. Each is added, removed, and fails on its own. */
-export class Membership {
+export class Membership implements Router {
   readonly members: Map<string, Member> = new Map();
   readonly listeners: Set<Listener> = new Set();
   /** The names of the servers that outcomes and errors come from. */
@@ -75,6 +63,7 @@ export class Membership {
       new Member(name, {
         open: (signal) => this.#parts.open(server, signal),
         problem: this.#parts.events.problem,
+        attempt: (member, options, work) => this.attempt(member, options, work),
         origins: this.origins,
         onReady: (member, client) => this.#onReady(member, client),
         onGone: (client) => {
@@ -98,6 +87,20 @@ export class Membership {
   async close(): Promise<void> {
     this.#ended.abort(new McpError('connection_closed', 'The client was closed'));
     await Promise.all([...this.members.values()].map((member) => member.close()));
+  }
+
+  unrouted(method: string): McpError {
+    return new McpError(
+      'method_not_found',
+      `${method} is for one server, but this client has several. Use (await client.member(name)).request.`,
+    );
+  }
+
+  /** The name of the server that an outcome, an error, or the id of a task comes from. */
+  serverOf(settled: unknown): string | undefined {
+    if (typeof settled === 'object' && settled !== null) return this.origins.get(settled);
+    const [name = ''] = String(settled).split(':', 1);
+    return this.members.has(name) ? name : undefined;
   }
 
   problem(message: string, cause?: unknown): void {
@@ -157,7 +160,7 @@ export class Membership {
       if (!isObject(meta) || meta[SUBSCRIPTION_ID] === undefined)
         this.#parts.events.notification(method, params);
     });
-    for (const listener of this.listeners) listener.attach(member, client);
+    for (const listener of this.listeners) listener.attach(member);
     if (member.wasMissed) this.#announce(member);
     member.wasMissed = false;
   }

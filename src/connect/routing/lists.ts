@@ -1,19 +1,14 @@
 // The lists of all members, merged into one.
 
-import type { Client } from '../../client/model/client.js';
-import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import type { Outcome } from '../../protocol/call.js';
+import type { JsonObject } from '../../jsonrpc/message.js';
+import type { Call, Outcome } from '../../protocol/call.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
-import { McpError } from '../../protocol/errors.js';
 import { readParts } from '../../protocol/uri-template/grammar.js';
 import { createMatcher } from '../../protocol/uri-template/match.js';
-import type { ListedKeys, Member } from './member.js';
-import type { Membership } from './members.js';
-
-export type ListName = keyof ListedKeys;
+import type { ListedKeys, ListName, Routed, Router } from './router.js';
 
 /** The field of each list, the key of its entries, and whether the key has the server's name as a prefix. */
-const lists = {
+export const lists = {
   tools: { field: 'tools', key: 'name', isPrefixed: true, capability: 'tools', one: 'tool' },
   prompts: { field: 'prompts', key: 'name', isPrefixed: true, capability: 'prompts', one: 'prompt' },
   resources: { field: 'resources', key: 'uri', isPrefixed: false, capability: 'resources', one: 'resource' },
@@ -28,15 +23,11 @@ const lists = {
 
 /** Spec, Tools, Tool Names. */
 const MAX_NAME = 128;
-export const noLimit: { readonly timeoutMs: number; readonly maxTimeoutMs: number } = {
-  timeoutMs: Number.POSITIVE_INFINITY,
-  maxTimeoutMs: Number.POSITIVE_INFINITY,
-};
 
 /** The lists of all members, in order, as one page. */
-export async function listAll(group: Membership, kind: ListName, signal: AbortSignal): Promise<Outcome> {
-  const members = [...group.members.values()];
-  const parts = await Promise.all(members.map((member) => listOf(group, member, kind, signal)));
+export async function listAll(router: Router, kind: ListName, call: Call): Promise<Outcome> {
+  const members = [...router.members.values()];
+  const parts = await Promise.all(members.map((member) => member.list(kind, call)));
   const { field, key, isPrefixed, one } = lists[kind];
   const owners = new Map<string, string>();
   const items: JsonObject[] = [];
@@ -46,52 +37,27 @@ export async function listAll(group: Membership, kind: ListName, signal: AbortSi
       const name = isPrefixed ? `${server}_${own}` : own;
       const owner = owners.get(name);
       if (isPrefixed && name.length > MAX_NAME) {
-        group.problemOnce(
+        router.problemOnce(
           `${server}: the ${one} "${shorten(own, MAX_NAME)}" is left out: with the server's name as a prefix, its name is longer than ${MAX_NAME} characters`,
         );
       } else if (owner === undefined) {
         owners.set(name, server);
         items.push({ ...item, [key]: name });
       } else if (owner !== server) {
-        group.problemOnce(
+        router.problemOnce(
           `${server}: the ${one} "${shorten(name, 256)}" is left out: the server ${owner}, which comes first, has a ${one} of the same name`,
         );
       }
     }
   });
-  // The members cache their lists; the group's list changes whenever a member is added or removed.
+  // The list changes whenever a server is added or removed.
   return { resultType: 'complete', [field]: items, ttlMs: 0, cacheScope: 'private' };
 }
 
-/** The list of one member. Undefined if that fails, which is reported; the other members are not affected. */
-async function listOf(
-  group: Membership,
-  member: Member,
-  kind: ListName,
-  signal: AbortSignal,
-): Promise<readonly JsonObject[] | undefined> {
-  const { key, capability, field } = lists[kind];
-  return group.attempt(member, { signal, unavailable: `its ${field} are left out` }, async (client, own) => {
-    const items =
-      client.server.capabilities[capability] === undefined ? [] : await fetchList(client, kind, own);
-    const valid = items.filter((item) => isObject(item) && typeof item[key] === 'string');
-    member.listedKeys[kind] = (kind === 'templates' ? templatesOf(valid) : keysOf(valid, key)) as never;
-    return valid;
-  });
-}
-
-async function fetchList(
-  client: Client,
-  kind: ListName,
-  signal: AbortSignal,
-): Promise<readonly JsonObject[]> {
-  try {
-    return (await client[kind]({ signal, ...noLimit }).all()) as readonly object[] as readonly JsonObject[];
-  } catch (error) {
-    // Some servers declare resources but lack some of the methods.
-    if (McpError.is(error) && error.code === 'method_not_found') return [];
-    throw error;
-  }
+/** The keys of a list, by which calls find their server. */
+export function listedKeys<K extends ListName>(kind: K, items: readonly JsonObject[]): ListedKeys[K] {
+  const { key } = lists[kind];
+  return (kind === 'templates' ? templatesOf(items) : keysOf(items, key)) as ListedKeys[K];
 }
 
 function keysOf(items: readonly JsonObject[], key: string): ReadonlySet<string> {
@@ -112,11 +78,10 @@ function templatesOf(items: readonly JsonObject[]): NonNullable<ListedKeys['temp
 
 /** The keys of a member's list, which is fetched if it was not fetched before. */
 export async function listedKeysOf<K extends ListName>(
-  group: Membership,
-  member: Member,
+  member: Routed,
   kind: K,
-  signal: AbortSignal,
+  call: Call,
 ): Promise<ListedKeys[K]> {
-  if (member.listedKeys[kind] === undefined) await listOf(group, member, kind, signal);
+  if (member.listedKeys[kind] === undefined) await member.list(kind, call);
   return member.listedKeys[kind];
 }

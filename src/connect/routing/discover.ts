@@ -1,11 +1,11 @@
-// The description of a group: the union of its members' descriptions.
+// The description of several servers as one: the union of their descriptions.
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { SERVER_INFO } from '../../protocol/meta.js';
 import type { Discovered, ServerCapabilities } from '../../protocol/model/model.js';
 import { modernRevisions } from '../../protocol/tables/features.js';
 import { TASKS } from '../../protocol/tasks.js';
-import type { Membership } from './members.js';
+import type { Router } from './router.js';
 
 /** A server that has not been connected yet may have any capability. */
 const anyCapability: Readonly<ServerCapabilities> = {
@@ -17,8 +17,8 @@ const anyCapability: Readonly<ServerCapabilities> = {
   extensions: { [TASKS]: {} },
 };
 
-/** The group's description of itself, made of what is known about its members. Does not connect any of them. */
-export function discoveredOf({ members }: Pick<Membership, 'members'>): Discovered {
+/** The description of several servers, made of what is known about them. Does not connect any of them. */
+export function discoveredOf({ members }: Pick<Router, 'members'>): Discovered {
   const all = [...members.values()];
   const instructions = all.flatMap(({ name, facts }) =>
     facts?.instructions === undefined ? [] : [`## ${name}\n\n${facts.instructions}`],
@@ -37,7 +37,7 @@ export function discoveredOf({ members }: Pick<Membership, 'members'>): Discover
   };
 }
 
-// Capabilities are objects of objects or flags: the group has a capability if one member has it.
+// Capabilities are objects of objects or flags: all together have a capability if one of them has it.
 function mergeCapabilities(one: JsonObject, other: JsonObject, depth = 2): JsonObject {
   const both = new Map(Object.entries(one));
   for (const [key, value] of Object.entries(other)) {

@@ -1,0 +1,73 @@
+// Finds the server that a name or a task id belongs to.
+
+import type { Call, Outcome } from '../../protocol/call.js';
+import { shorten } from '../../protocol/encoding/shorten.js';
+import { McpError } from '../../protocol/errors.js';
+import { listedKeysOf } from './lists.js';
+import type { Routed, Router } from './router.js';
+
+/** Calls the tool or gets the prompt of the member that a name belongs to. */
+export async function forwardNamed(router: Router, kind: 'tools' | 'prompts', call: Call): Promise<Outcome> {
+  const { member, name } = await memberOf(router, kind, call.params['name'], call);
+  return member.forward(call, { name });
+}
+
+/** The member that a name belongs to, and the name that the member itself uses. */
+export async function memberOf(
+  router: Router,
+  kind: 'tools' | 'prompts',
+  name: unknown,
+  call: Call,
+): Promise<{ readonly member: Routed; readonly name: string }> {
+  if (typeof name !== 'string') throw new McpError('invalid_params', 'params.name must be a string');
+  const inOrder = [...router.members.values()]
+    .filter(({ name: server }) => name.startsWith(`${server}_`) && name.length > server.length + 1)
+    .map((member) => ({ member, name: name.slice(member.name.length + 1) }));
+  const longest = [...inOrder].sort((one, other) => other.member.name.length - one.member.name.length)[0];
+  if (longest === undefined) throw unknownName(router, kind, name);
+  if (inOrder.length === 1) return longest;
+  // One server's name is the beginning of another's: their lists decide, and in lists the first one wins.
+  const keys = await Promise.all(inOrder.map(({ member }) => listedKeysOf(member, kind, call)));
+  return inOrder.find(({ name: own }, at) => keys[at]?.has(own)) ?? longest;
+}
+
+function unknownName(router: Router, kind: 'tools' | 'prompts', name: string): McpError {
+  const prefixes = [...router.members.keys()].map((server) => `${server}_`).join(', ');
+  return new McpError(
+    'invalid_params',
+    `Unknown ${kind.slice(0, -1)}: ${shorten(name, 128)}. Names begin with the name of their server: ${prefixes || 'there are no servers'}.`,
+  );
+}
+
+// The id of a task begins with the name of its server, so that the server is known even after a restart of this program.
+
+/** Makes a call that is about a task on the server that has it. */
+export function forwardToTask(router: Router, call: Call): Promise<Outcome> {
+  const { member, taskId } = taskOf(router, call.params['taskId']);
+  return member.forward(call, { taskId });
+}
+
+/** The outcome of a call to one of several servers. */
+export function withServer(member: Pick<Routed, 'name'>, method: string, outcome: Outcome): Outcome {
+  const isTask = outcome.resultType === 'task' || method.startsWith('tasks/');
+  return isTask && typeof outcome['taskId'] === 'string'
+    ? { ...outcome, taskId: taskIdOf(member, outcome['taskId']) }
+    : outcome;
+}
+
+export function taskIdOf({ name }: Pick<Routed, 'name'>, taskId: string): string {
+  return `${name}:${taskId}`;
+}
+
+/** The member that has a task, and the id that the member itself uses. */
+export function taskOf(router: Router, id: unknown): { readonly member: Routed; readonly taskId: string } {
+  const fullId = String(id);
+  const end = fullId.indexOf(':');
+  const member = end < 0 ? undefined : router.members.get(fullId.slice(0, end));
+  if (member === undefined)
+    throw new McpError(
+      'invalid_params',
+      `Unknown task: ${shorten(fullId, 128)}. Ids begin with the name of their server.`,
+    );
+  return { member, taskId: fullId.slice(end + 1) };
+}
