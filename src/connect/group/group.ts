@@ -6,6 +6,7 @@ import { McpError } from '../../protocol/errors.js';
 import type { LinkEvents, OpenLink } from '../../protocol/link.js';
 import { newestRevision } from '../../protocol/tables/revisions.js';
 import { checkConfig } from '../config/check.js';
+import { entryTarget } from '../config/entry-target.js';
 import { discoveredOf } from '../routing/discover.js';
 import { routingDispatch } from '../routing/dispatch.js';
 import type { ConnectOptions } from '../targets/options.js';
@@ -96,16 +97,8 @@ function memberOptions(options: ConnectOptions, events: LinkEvents): ConnectOpti
 }
 
 function connectMember(entry: ServerEntry, options: ConnectOptions, connectOne: ConnectOne): Promise<Client> {
-  if ('target' in entry) return connectOne(entry.target, options);
-  if ('command' in entry) {
-    const { command, args, env, cwd } = entry;
-    const optional = { ...(args && { args }), ...(env && { env }), ...(cwd !== undefined && { cwd }) };
-    return connectOne({ command, ...optional }, options);
-  }
-  const { url, headers, auth, ca, cert, key } = entry;
-  const own = { auth, ca, cert, key };
-  const given = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
-  return connectOne({ url, ...(headers && { headers }) }, { ...options, ...given });
+  const { target, options: own } = entryTarget(entry);
+  return connectOne(target, { ...options, ...own });
 }
 
 // Credentials for one server must not be sent to all of them.

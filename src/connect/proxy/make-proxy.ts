@@ -1,15 +1,11 @@
-import { type Call, compose, type Dispatch } from '../../protocol/call.js';
+import { compose, type Dispatch } from '../../protocol/call.js';
 import { checkOptions } from '../../protocol/checks/known-keys.js';
-import { checkCounts, timerMs } from '../../protocol/checks/number-options.js';
 import { OperatorLog } from '../../protocol/telemetry/operator-log.js';
-import type { ConnectOptions, Runtime } from '../targets/options.js';
+import type { Runtime } from '../targets/options.js';
 import type { Target } from '../targets/target.js';
-import { forwarding } from './forwarding.js';
-import { HeldCalls } from './held-calls.js';
-import { identityOf, withIdentity } from './identity.js';
+import { makeForwarder } from './forwarder.js';
 import { targetOpener } from './open-target.js';
 import { type ProxyLogger, type ProxyOptions, proxyKeys } from './options.js';
-import { ProxyLinks } from './proxy-links.js';
 
 /** A server that passes every call on to another one. `serve`, `serveStdio`, handlers and `connect` take it as any server. */
 export interface ProxyServer extends AsyncDisposable {
@@ -33,26 +29,10 @@ export function makeProxy(runtime: Runtime): ProxyTo {
   const openTarget = targetOpener(runtime);
   return function proxy(target, options = {}) {
     checkOptions('proxy', options, proxyKeys);
-    const { identity = 'drop', use = [], logger = new OperatorLog('proxy').log, ...rest } = options;
-    const { maxConnections = 100, idleMs = 300_000, answerMs = 600_000, ...connecting } = rest;
-    checkCounts('proxy', { maxConnections });
-    const connect: ConnectOptions = connecting;
-    // Says at once that the target is none.
-    openTarget(target, connect);
-    const links = new ProxyLinks({
-      openAs: (as) => openTarget(target, as === undefined ? connect : withIdentity(connect, as)),
-      connectTimeoutMs: connect.connectTimeoutMs ?? 30_000,
-      maxConnections,
-      idleMs: timerMs('idleMs', idleMs),
-      problem: (message, cause) => logger('warning', message, cause),
-    });
-    const held = new HeldCalls(timerMs('answerMs', answerMs));
-    const identify = (call: Call) => identityOf(identity, call);
-    const dispatch = compose(use, forwarding({ links, held, identify }));
-    const close = async (): Promise<void> => {
-      held.close();
-      await links.close();
-    };
+    const { use = [], logger = new OperatorLog('proxy').log, ...rest } = options;
+    const forwarder = makeForwarder(target, { openTarget, logger, options: rest });
+    const dispatch = compose(use, forwarder.dispatch);
+    const { close } = forwarder;
     return {
       dispatch,
       logger,

@@ -1,3 +1,5 @@
+import { settlesWithin } from '../../async/deadline.js';
+import { Lifetime, withSignal } from '../../async/lifetime.js';
 import { keyOf } from '../../client/answering/answering.js';
 import { Connection } from '../../client/connection/connection.js';
 import { fullmcp } from '../../client/model/options.js';
@@ -7,8 +9,10 @@ import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import type { OpenLink } from '../../protocol/link.js';
 import type { InputRequest } from '../../protocol/model/input.js';
+import type { Discovered } from '../../protocol/model/model.js';
 import { has } from '../../protocol/tables/features.js';
 import { atLeast, isLogLevel, type LogLevel } from '../../protocol/tables/log-level.js';
+import { newestRevision, type Revision } from '../../protocol/tables/revisions.js';
 import type { ForwardedCall } from './forwarded-call.js';
 
 export interface ProxyLinkParts {
@@ -18,7 +22,7 @@ export interface ProxyLinkParts {
   readonly connectTimeoutMs: number;
   readonly problem: (message: string, cause?: unknown) => void;
   /** Called when the connection is lost. */
-  readonly onLost: (link: ProxyLink) => void;
+  readonly onLost: (link: ProxyLink, reason: McpError | undefined) => void;
 }
 
 interface LoggedCall {
@@ -29,6 +33,7 @@ interface LoggedCall {
 
 /** One connection to the server of a proxy. It is not opened again: the next call opens another one. */
 export class ProxyLink {
+  readonly #parts: ProxyLinkParts;
   readonly #connection: Connection;
   /** The calls that get log messages, the latest last. */
   readonly #logged = new Set<LoggedCall>();
@@ -40,7 +45,9 @@ export class ProxyLink {
   /** When it was last used, by the clock that nobody can set. */
   usedAt: number = performance.now();
 
-  constructor({ open, peer, connectTimeoutMs, problem, onLost }: ProxyLinkParts) {
+  constructor(parts: ProxyLinkParts) {
+    this.#parts = parts;
+    const { open, peer, connectTimeoutMs, problem, onLost } = parts;
     this.#connection = new Connection({
       open,
       client: { client: peer.client ?? fullmcp, capabilities: peer.capabilities },
@@ -51,8 +58,8 @@ export class ProxyLink {
         ask: (request, signal) => this.#ask(request, signal),
         problem,
       },
-      onStatus: (status) => {
-        if (status === 'closed') onLost(this);
+      onStatus: (status, reason) => {
+        if (status === 'closed') onLost(this, reason);
       },
       onFailure: () => undefined,
     });
@@ -63,6 +70,34 @@ export class ProxyLink {
   /** Whether each call describes its caller. Otherwise the connection belongs to one caller. */
   get isModern(): boolean {
     return !has(this.#connection.link.revision, 'handshake');
+  }
+
+  get discovered(): Discovered {
+    return this.#connection.link.discovered;
+  }
+
+  get revision(): Revision {
+    return this.#connection.link.revision;
+  }
+
+  /** Asks the server for its description, or pings an older one. */
+  async answersWithin(ms: number): Promise<boolean> {
+    const lifetime = new Lifetime();
+    const { peer } = this.#parts;
+    const call = {
+      ...{ id: 'check', method: 'server/discover', params: {}, notify: () => undefined },
+      peer: { ...peer, client: peer.client ?? fullmcp, revision: newestRevision, logLevel: undefined },
+    };
+    const asked = this.#connection.dispatch(withSignal(call, lifetime)).then(
+      () => true,
+      // Whatever the error is, somebody has sent it.
+      (error) =>
+        !McpError.is(error) || !['connection_closed', 'connect_failed', 'timeout'].includes(error.code),
+    );
+    const isInTime = await settlesWithin(asked, ms, { unref: true });
+    if (isInTime) return asked;
+    lifetime.end(new McpError('timeout', `The server did not answer within ${ms} ms.`));
+    return false;
   }
 
   /** Makes a call. `owner` names its caller; undefined if nobody else is known to be the same. */

@@ -4,6 +4,8 @@ import type { Call } from '../../protocol/call.js';
 import { principalOf } from '../../protocol/caller.js';
 import { McpError } from '../../protocol/errors.js';
 import type { OpenLink } from '../../protocol/link.js';
+import type { Discovered } from '../../protocol/model/model.js';
+import type { Revision } from '../../protocol/tables/revisions.js';
 import type { ForwardedIdentity } from './options.js';
 import { ProxyLink } from './proxy-link.js';
 
@@ -16,7 +18,15 @@ export interface ProxyLinksParts {
   readonly maxConnections: number;
   readonly idleMs: number;
   readonly problem: (message: string, cause?: unknown) => void;
+  /** Called when the first connection is open, when one cannot be opened, and when the last one was lost or closed. */
+  readonly onState?: ((state: LinksState) => void) | undefined;
 }
+
+/** What is known about the server of a proxy. `idle`: no connection is open, because none is needed. */
+export type LinksState =
+  | { readonly status: 'ready'; readonly discovered: Discovered; readonly revision: Revision }
+  | { readonly status: 'failed'; readonly error: McpError }
+  | { readonly status: 'idle' };
 
 /** A connection that a call uses. */
 export interface UsedLink {
@@ -44,6 +54,8 @@ export class ProxyLinks {
   /** The connections that one call has at a time, by key, while no call has them. */
   readonly #free = new Map<string, ProxyLink[]>();
   readonly #all = new Set<ProxyLink>();
+  /** Those that are open. The others are being opened. */
+  readonly #open = new Set<ProxyLink>();
   readonly #failures = new Map<string, Failure>();
   readonly #sessions = new WeakMap<object, string>();
   #lastSession = 0;
@@ -64,8 +76,7 @@ export class ProxyLinks {
       if (link.isModern) return this.#use(link, owner);
       this.#isSessionEra = true;
       // It was opened with the capabilities of whoever came first.
-      this.#shared.delete(key);
-      void link.close();
+      this.#discard(link);
     }
     const ownKey = JSON.stringify([key, owner ?? '', call.peer.capabilities]);
     if (owner !== undefined || !canBeAsked(call)) {
@@ -74,13 +85,25 @@ export class ProxyLinks {
       this.#isSessionEra = !link.isModern;
       return this.#use(link, owner);
     }
-    const link = this.#free.get(ownKey)?.pop() ?? (await this.#open(ownKey, call, identity));
+    const link = this.#free.get(ownKey)?.pop() ?? (await this.#openAt(ownKey, call, identity));
     return this.#use(link, owner, () => {
       if (!this.#all.has(link)) return;
       const free = this.#free.get(ownKey) ?? [];
       free.push(link);
       this.#free.set(ownKey, free);
     });
+  }
+
+  /**
+   * Asks the server over every connection whether it is there. One that does not answer within `ms` is closed if no call uses it: the next
+   * call opens another one. Returns how many did not answer.
+   */
+  async check(ms: number): Promise<number> {
+    const links = [...this.#open];
+    const answered = await Promise.all(links.map((link) => link.answersWithin(ms)));
+    const silent = links.filter((link, at) => !answered[at] && this.#all.has(link));
+    for (const link of silent) if (link.users === 0) this.#discard(link);
+    return silent.length;
   }
 
   async close(): Promise<void> {
@@ -113,7 +136,7 @@ export class ProxyLinks {
     return this.#whenReady(key, opening);
   }
 
-  #open(key: string, call: Call, identity: ForwardedIdentity | undefined): Promise<ProxyLink> {
+  #openAt(key: string, call: Call, identity: ForwardedIdentity | undefined): Promise<ProxyLink> {
     return this.#whenReady(key, this.#make(key, call, identity));
   }
 
@@ -125,7 +148,7 @@ export class ProxyLinks {
     const { openAs, connectTimeoutMs, problem } = this.#parts;
     const link = new ProxyLink({
       ...{ connectTimeoutMs, problem, open: openAs(identity), peer: call.peer },
-      onLost: (lost) => this.#forget(lost),
+      onLost: (lost, reason) => this.#onLost(lost, reason),
     });
     this.#all.add(link);
     this.#timer ??= this.#startTimer();
@@ -136,6 +159,9 @@ export class ProxyLinks {
     try {
       await link.ready;
       this.#failures.delete(key);
+      this.#open.add(link);
+      const { discovered, revision } = link;
+      this.#parts.onState?.({ status: 'ready', discovered, revision });
       return link;
     } catch (error) {
       this.#forget(link);
@@ -145,12 +171,28 @@ export class ProxyLinks {
       this.#failures.set(key, { error: error as McpError, count, retryAt });
       if (this.#failures.size > MAX_FAILURES)
         this.#failures.delete(this.#failures.keys().next().value as string);
+      if (this.#open.size === 0) this.#parts.onState?.({ status: 'failed', error: error as McpError });
       throw error;
     }
   }
 
+  #onLost(link: ProxyLink, error: McpError | undefined): void {
+    // Those that were closed here are forgotten already.
+    const wasOpen = this.#open.has(link);
+    this.#forget(link);
+    if (wasOpen && error !== undefined && this.#open.size === 0)
+      this.#parts.onState?.({ status: 'failed', error });
+  }
+
+  #discard(link: ProxyLink): void {
+    this.#forget(link);
+    if (this.#open.size === 0) this.#parts.onState?.({ status: 'idle' });
+    void link.close();
+  }
+
   #forget(link: ProxyLink): void {
     this.#all.delete(link);
+    this.#open.delete(link);
     for (const [key, shared] of this.#shared) if (shared === link) this.#shared.delete(key);
     for (const [key, free] of this.#free) {
       const left = free.filter((one) => one !== link);
@@ -168,8 +210,7 @@ export class ProxyLinks {
       .sort((one, other) => one.usedAt - other.usedAt);
     if (oldest === undefined)
       throw new McpError('overloaded', 'The proxy has too many connections to its server. Retry later.');
-    this.#forget(oldest);
-    void oldest.close();
+    this.#discard(oldest);
   }
 
   #startTimer(): ReturnType<typeof setInterval> {
@@ -178,9 +219,7 @@ export class ProxyLinks {
       () => {
         const before = performance.now() - idleMs;
         for (const link of this.#all) {
-          if (link.users > 0 || link.usedAt > before) continue;
-          this.#forget(link);
-          void link.close();
+          if (link.users === 0 && link.usedAt <= before) this.#discard(link);
         }
       },
       Math.max(10, Math.min(30_000, idleMs / 2)),

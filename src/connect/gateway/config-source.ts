@@ -1,0 +1,66 @@
+import { unref } from '../../async/unref.js';
+import { unsupported } from '../open/opener.js';
+import type { Runtime } from '../targets/options.js';
+import type { McpConfig } from '../targets/target.js';
+import type { PinFiles } from './pins/pins.js';
+
+/** The files of a gateway: its config and its lock file. */
+export interface GatewayFiles extends PinFiles {
+  /** A text that changes whenever the file does; undefined if the file does not exist. */
+  readonly version: (path: string) => Promise<string | undefined>;
+}
+
+/** Reads a config file, and replaces the variables in it. */
+export function configFile(runtime: Runtime, path: string): Promise<McpConfig> {
+  const { readConfig = unsupported('read a config file') } = runtime;
+  return readConfig(path);
+}
+
+export interface Watching {
+  readonly files: GatewayFiles;
+  readonly watchMs: number;
+  /** Reads the file. If that fails, the servers stay as they are. */
+  readonly onChange: () => Promise<unknown>;
+  readonly problem: (message: string, cause?: unknown) => void;
+}
+
+/** Looks at a file again and again. Returns the function that stops it. */
+export function watchConfig(path: string, { files, watchMs, onChange, problem }: Watching): () => void {
+  if (!(watchMs >= 10 && watchMs <= 86_400_000))
+    throw new RangeError('watchMs must be a number from 10 to 86400000.');
+  let known: string | undefined;
+  let isFirst = true;
+  let isLooking = false;
+
+  async function look(): Promise<void> {
+    const version = await files.version(path);
+    if (isFirst) known = version;
+    isFirst = false;
+    if (version === known) return;
+    // While an editor replaces a file, it may be away for a moment.
+    if (version === undefined) return;
+    known = version;
+    await onChange();
+  }
+
+  function lookOnce(): void {
+    if (isLooking) return;
+    isLooking = true;
+    look()
+      .catch((error) =>
+        problem(`The config ${path} cannot be used, so the servers stay as they are: ${messageOf(error)}`),
+      )
+      .finally(() => {
+        isLooking = false;
+      });
+  }
+
+  lookOnce();
+  const timer = setInterval(lookOnce, watchMs);
+  unref(timer);
+  return () => clearInterval(timer);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

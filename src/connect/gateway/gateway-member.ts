@@ -1,0 +1,241 @@
+// One server of a gateway: a proxy, and what its callers may see of it.
+
+import { unlessAborted } from '../../async/abort.js';
+import { withDeadline } from '../../async/deadline.js';
+import { Lifetime, onEnd, withSignal, withSignalOf } from '../../async/lifetime.js';
+import type { JsonObject } from '../../jsonrpc/message.js';
+import type { Call, Dispatch, Outcome } from '../../protocol/call.js';
+import { cancelledBy, copyError, McpError, toMcpError } from '../../protocol/errors.js';
+import { SERVER_INFO } from '../../protocol/meta.js';
+import type { Discovered, Implementation, SubscriptionFilter } from '../../protocol/model/model.js';
+import { ACKNOWLEDGED } from '../../protocol/model/subscriptions.js';
+import type { Revision } from '../../protocol/tables/revisions.js';
+import type { Forwarder } from '../proxy/forwarder.js';
+import type { LinksState } from '../proxy/proxy-links.js';
+import { listedKeys, lists } from '../routing/lists.js';
+import { withServer } from '../routing/names.js';
+import type { ListedKeys, ListName, Routed, RoutedSubscription } from '../routing/router.js';
+import { type GatewayServerInfo, wayCodes } from './member-state.js';
+import { fetchPages } from './pages.js';
+import type { Screen } from './screen.js';
+
+export interface GatewayMemberParts {
+  /** Passes calls on to the server. */
+  readonly forwarder: (onState: (state: LinksState) => void) => Forwarder;
+  /** Wraps the calls to this server, such as with a circuit breaker. */
+  readonly wrap: (dispatch: Dispatch) => Dispatch;
+  /** Decides what is seen and used of this server. */
+  readonly screen: Screen;
+  readonly listTimeoutMs: number;
+  readonly problem: (message: string, cause?: unknown) => void;
+  /** Called when the server is reachable. `wasMissed`: a list was made without it. */
+  readonly onReady: (member: GatewayMember, wasMissed: boolean) => void;
+}
+
+/** One server of a gateway. It is connected when it is first needed. */
+export class GatewayMember implements Routed {
+  readonly name: string;
+  listedKeys: ListedKeys = {};
+  isHealthy: boolean | undefined;
+  isOpenCircuit = false;
+  readonly #parts: GatewayMemberParts;
+  readonly #forwarder: Forwarder;
+  readonly #dispatch: Dispatch;
+  #status: GatewayServerInfo['status'] = 'idle';
+  #error: McpError | undefined;
+  #discovered: Discovered | undefined;
+  #revision: Revision | undefined;
+  #wasMissed = false;
+  #openCalls = 0;
+  #onDrained: (() => void) | undefined;
+  #reported = '';
+
+  constructor(name: string, parts: GatewayMemberParts) {
+    this.name = name;
+    this.#parts = parts;
+    this.#forwarder = parts.forwarder((state) => this.#onState(state));
+    this.#dispatch = parts.wrap(this.#forwarder.dispatch);
+  }
+
+  get facts(): Routed['facts'] {
+    const discovered = this.#discovered;
+    if (discovered === undefined) return undefined;
+    return { capabilities: discovered.capabilities, instructions: this.#parts.screen.instructions };
+  }
+
+  /** Subscriptions outlive connections, so that the member itself stands for all of them. */
+  get connection(): object | undefined {
+    return this.#status === 'ready' ? this : undefined;
+  }
+
+  get info(): GatewayServerInfo {
+    const server = this.#discovered?._meta?.[SERVER_INFO] as Implementation | undefined;
+    return {
+      status: this.#status,
+      isOpenCircuit: this.isOpenCircuit,
+      openCalls: this.#openCalls,
+      ...(this.isHealthy !== undefined && { isHealthy: this.isHealthy }),
+      ...(this.#error !== undefined && { error: this.#error.message }),
+      ...(server !== undefined && { server }),
+      ...(this.#revision !== undefined && { revision: this.#revision }),
+    };
+  }
+
+  async forward(call: Call, changes: JsonObject = {}): Promise<Outcome> {
+    const own = withSignalOf(call, { ...call, params: { ...call.params, ...changes } });
+    await this.#parts.screen.admit(own, (kind) => this.#fetch(kind, own, own.signal));
+    const outcome = await this.#send(own);
+    return withServer(this, call.method, outcome);
+  }
+
+  async list(kind: ListName, call: Call): Promise<readonly JsonObject[] | undefined> {
+    return this.#attempt(call, `its ${lists[kind].field} are left out`, async (signal) => {
+      const items = await this.#fetch(kind, call, signal);
+      this.listedKeys[kind] = listedKeys(kind, items) as never;
+      return this.#parts.screen.select(kind, items, {
+        call,
+        fetch: (other) => this.#fetch(other, call, signal),
+      });
+    });
+  }
+
+  async reach(call: Call, unavailable: string): Promise<void> {
+    const asking = { ...call, method: 'server/discover', params: {}, notify: () => undefined };
+    await this.#attempt(call, unavailable, (signal) => this.#send(withSignal(asking, { signal })));
+  }
+
+  await<T>(call: Call, unavailable: string, waiting: Promise<T>): Promise<T | undefined> {
+    return this.#attempt(call, unavailable, () => waiting);
+  }
+
+  async subscribe(
+    call: Call,
+    wanted: SubscriptionFilter,
+    onChange: (method: string, params: JsonObject) => void,
+  ): Promise<RoutedSubscription> {
+    const notifications = await this.#parts.screen.subscription(call, wanted);
+    const lifetime = new Lifetime();
+    const close = (): void => lifetime.end(new McpError('cancelled', 'The subscription was closed.'));
+    const forget = onEnd(call, close);
+    const accepted = await new Promise<SubscriptionFilter>((resolve, reject) => {
+      const notify: Call['notify'] = (method, params = {}) => {
+        if (method === ACKNOWLEDGED) resolve((params['notifications'] ?? {}) as SubscriptionFilter);
+        else this.#onChange(method, params, onChange);
+      };
+      const { _meta } = call.params;
+      const params = { notifications: { ...notifications }, ...(_meta !== undefined && { _meta }) };
+      const listening = withSignal({ ...call, params: params as JsonObject, notify }, lifetime);
+      this.#send(listening)
+        .then(() => resolve({}), reject)
+        .finally(forget);
+    });
+    return { accepted, close };
+  }
+
+  #onChange(method: string, params: JsonObject, notify: (method: string, params: JsonObject) => void): void {
+    if (method.endsWith('/list_changed')) this.#parts.screen.forget();
+    notify(method, params);
+  }
+
+  /** Asks the server whether it is there, if it is connected. */
+  async check(ms: number): Promise<void> {
+    if (this.#status !== 'ready') return;
+    const silent = await this.#forwarder.check(ms);
+    if (silent > 0 && this.isHealthy !== false)
+      this.#parts.problem(`${this.name}: the server does not answer within ${ms} ms`);
+    this.isHealthy = silent === 0;
+  }
+
+  /** What was held back may be used now. */
+  accepted(): void {
+    const { screen, onReady } = this.#parts;
+    screen.forget();
+    screen.meet(this.#discovered?.instructions);
+    onReady(this, true);
+  }
+
+  /** Closes the server when its calls have ended, at the latest after `drainMs`. */
+  async close(drainMs = 0): Promise<void> {
+    this.#status = 'closed';
+    if (drainMs > 0 && this.#openCalls > 0)
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, drainMs);
+        this.#onDrained = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    await this.#forwarder.close();
+  }
+
+  async #fetch(kind: ListName, call: Call, signal: AbortSignal): Promise<readonly JsonObject[]> {
+    const capability = this.#discovered?.capabilities[lists[kind].capability];
+    if (this.#status === 'ready' && capability === undefined) return [];
+    return fetchPages((listing) => this.#send(listing), kind, { call, signal });
+  }
+
+  async #send(call: Call): Promise<Outcome> {
+    const isSubscription = call.method === 'subscriptions/listen';
+    if (!isSubscription) this.#openCalls++;
+    try {
+      return await this.#dispatch(call);
+    } catch (error) {
+      throw this.#named(error);
+    } finally {
+      if (!isSubscription && --this.#openCalls === 0) this.#onDrained?.();
+    }
+  }
+
+  /** Errors of the way to the server name it. Those of the server itself pass unchanged. */
+  #named(error: unknown): unknown {
+    return McpError.is(error) && wayCodes.has(error.code)
+      ? copyError(error, { message: `${this.name}: ${error.message}`, cause: error })
+      : error;
+  }
+
+  /** Runs `work`. Undefined if that fails or takes too long, which is reported once. */
+  async #attempt<T>(
+    { signal }: Call,
+    unavailable: string,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T | undefined> {
+    const ms = this.#parts.listTimeoutMs;
+    try {
+      return await withDeadline({ signal, ms, reason: () => lateError(this.name, ms) }, (own) =>
+        unlessAborted(work(own), own),
+      );
+    } catch (error) {
+      if (signal.aborted) throw cancelledBy(error);
+      this.#wasMissed = true;
+      const { message } = toMcpError(error);
+      const line = `${message.startsWith(`${this.name}: `) ? '' : `${this.name}: `}${message}; ${unavailable}`;
+      if (line !== this.#reported) this.#parts.problem(line, error);
+      this.#reported = line;
+      return undefined;
+    }
+  }
+
+  #onState(state: LinksState): void {
+    if (this.#status === 'closed') return;
+    this.#status = state.status;
+    this.#error = state.status === 'failed' ? state.error : undefined;
+    // The server may have become another one, also if other connections to it are open.
+    this.#parts.screen.forget();
+    if (state.status !== 'ready') {
+      this.isHealthy = undefined;
+      if (state.status === 'failed') this.#wasMissed = true;
+      return;
+    }
+    this.#discovered = state.discovered;
+    this.#revision = state.revision;
+    this.#reported = '';
+    const wasMissed = this.#wasMissed;
+    this.#wasMissed = false;
+    this.#parts.screen.meet(state.discovered.instructions);
+    this.#parts.onReady(this, wasMissed);
+  }
+}
+
+function lateError(name: string, ms: number): McpError {
+  return new McpError('timeout', `${name}: no response within ${ms} ms`);
+}

@@ -1,0 +1,229 @@
+import { unref } from '../../async/unref.js';
+import { compose, type Dispatch, type Middleware, type Outcome } from '../../protocol/call.js';
+import { checkOptions } from '../../protocol/checks/known-keys.js';
+import { timerMs } from '../../protocol/checks/number-options.js';
+import { McpError } from '../../protocol/errors.js';
+import { SERVER_INFO } from '../../protocol/meta.js';
+import { OperatorLog } from '../../protocol/telemetry/operator-log.js';
+import { entryTarget } from '../config/entry-target.js';
+import { makeForwarder } from '../proxy/forwarder.js';
+import type { ProxyServer } from '../proxy/make-proxy.js';
+import { targetOpener } from '../proxy/open-target.js';
+import type { Identity } from '../proxy/options.js';
+import { routingDispatch } from '../routing/dispatch.js';
+import type { Runtime } from '../targets/options.js';
+import type { McpConfig } from '../targets/target.js';
+import { configFile, type GatewayFiles, watchConfig } from './config-source.js';
+import { GatewayMember } from './gateway-member.js';
+import { GatewayServers, type Reloaded } from './gateway-servers.js';
+import { type GatewayServerInfo, wayCodes } from './member-state.js';
+import { type GatewayBreaker, type GatewayOptions, gatewayKeys } from './options.js';
+import { Pins } from './pins/pins.js';
+import { Screen } from './screen.js';
+
+/** A server that presents several servers as one. `serve`, `serveStdio`, handlers and `connect` take it as any server. */
+export interface Gateway extends ProxyServer {
+  /** Reads the config. `serve` and the first call do it as well. Rejects if the config or the lock file has mistakes. */
+  readonly start: () => Promise<void>;
+  /** The state of each server, as JSON. */
+  readonly info: () => Readonly<Record<string, GatewayServerInfo>>;
+  /**
+   * Reads the config file once more, or takes another config. Only servers whose entry has changed are closed and opened anew. Rejects if
+   * the config has mistakes; then nothing has changed.
+   */
+  readonly reload: (config?: McpConfig) => Promise<Reloaded>;
+  /** Pins what a server offers now, so that it may be used. Only with the option `pins`. */
+  readonly accept: (server: string) => Promise<void>;
+}
+
+/** Makes a server that presents several servers as one. */
+export type GatewayTo = (config: McpConfig | string | URL, options?: GatewayOptions) => Gateway;
+
+export interface GatewayParts {
+  readonly runtime: Runtime;
+  readonly files: GatewayFiles;
+  /** Makes what stops calling a server that fails. */
+  readonly breaker: (
+    options: GatewayBreaker & {
+      readonly isFailure: (error: unknown) => boolean;
+      readonly onChange: (state: string) => void;
+    },
+  ) => Middleware;
+}
+
+const CHECK_TIMEOUT_MS = 10_000;
+
+/** Makes the `gateway` of a runtime. */
+export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayParts): GatewayTo {
+  const openTarget = targetOpener(runtime);
+
+  return function gateway(config, options = {}) {
+    checkOptions('gateway', options, gatewayKeys);
+    const { name = 'gateway', version = '1', instructions, identity = 'drop', use = [], allow } = options;
+    const { pins: pinOptions, breaker = {}, healthMs = 30_000, watchMs, listTimeoutMs = 20_000 } = options;
+    const { drainMs = 30_000, logger = new OperatorLog(name).log } = options;
+    const problem = (message: string, cause?: unknown): void => logger('warning', message, cause);
+    const pins = pinOptions && new Pins(pinOptions, { files, report: (line) => logger('warning', line) });
+    const file = typeof config === 'string' || config instanceof URL ? String(config) : undefined;
+    if (watchMs !== undefined && file === undefined)
+      throw new TypeError('gateway: watchMs looks at a config file, but the config is not a file.');
+
+    const servers = new GatewayServers({
+      problem,
+      drainMs: timerMs('drainMs', drainMs),
+      open(server, entry, onReady) {
+        const own = identityFor(identity, server);
+        const { target, options: given } = entryTarget(entry);
+        const screen = new Screen({ server, allow, pins, problem, isSameForAll: own === 'drop' });
+        const about = { ...connectOptions(options), ...given, identity: own };
+        const member: GatewayMember = new GatewayMember(server, {
+          forwarder: (onState) =>
+            makeForwarder(target, {
+              ...{ openTarget, options: about, onState },
+              logger: (level, message, detail) => logger(level, `${server}: ${message}`, detail),
+            }),
+          wrap: (dispatch) => (breaker === false ? dispatch : compose([breakerOf(breaker)], dispatch)),
+          ...{ screen, problem, onReady, listTimeoutMs: timerMs('listTimeoutMs', listTimeoutMs) },
+        });
+        function breakerOf(limits: GatewayBreaker): Middleware {
+          return makeBreaker({
+            ...{ openMs: 10_000, ...limits },
+            // A server that cannot be reached at all is not tried for a while anyway.
+            isFailure: (error) =>
+              member.info.status === 'ready' && McpError.is(error) && wayCodes.has(error.code),
+            onChange(state) {
+              member.isOpenCircuit = state === 'open';
+              if (state === 'open')
+                problem(`${server}: calls are refused for now, because the last ones have failed`);
+            },
+          });
+        }
+        return member;
+      },
+    });
+
+    let loaded: Promise<void> | undefined;
+    let isLoaded = false;
+    let stopWatching: (() => void) | undefined;
+    let health: ReturnType<typeof setInterval> | undefined;
+
+    async function load(): Promise<void> {
+      await pins?.load();
+      if (file !== undefined) servers.apply(await configFile(runtime, file));
+      isLoaded = true;
+      if (watchMs !== undefined && file !== undefined)
+        stopWatching = watchConfig(file, { files, watchMs, onChange: () => reload(), problem });
+      if (healthMs === 0 || servers.ended.aborted) return;
+      health = setInterval(
+        () => {
+          const ms = Math.min(healthMs, CHECK_TIMEOUT_MS);
+          for (const member of servers.members.values()) void member.check(ms);
+        },
+        timerMs('healthMs', healthMs),
+      );
+      unref(health);
+    }
+
+    // A config in the program is checked at once.
+    if (file === undefined) servers.apply(config as McpConfig);
+
+    function start(): Promise<void> {
+      loaded ??= load().catch((error) => {
+        loaded = undefined;
+        throw error;
+      });
+      return loaded;
+    }
+
+    async function reload(other?: McpConfig): Promise<Reloaded> {
+      await start();
+      if (other === undefined && file === undefined)
+        throw new TypeError('reload: there is no config file to read. Pass the new config.');
+      const reloaded = servers.apply(other ?? (await configFile(runtime, file as string)));
+      const { added, removed, changed } = reloaded;
+      if (added.length + removed.length + changed.length > 0)
+        logger('info', `The config was read: ${describe(reloaded)}.`);
+      return reloaded;
+    }
+
+    const route = routingDispatch(servers);
+    const dispatch: Dispatch = async (call) => {
+      if (!isLoaded) await start();
+      const outcome = await route(call);
+      return call.method === 'server/discover'
+        ? described(outcome, { name, version, instructions })
+        : outcome;
+    };
+
+    async function close(): Promise<void> {
+      stopWatching?.();
+      clearInterval(health);
+      await servers.close();
+    }
+
+    return {
+      dispatch: compose(use, dispatch),
+      logger,
+      start,
+      reload,
+      close,
+      provideSecret: () => undefined,
+      info: () => Object.fromEntries([...servers.members].map(([each, { info }]) => [each, info])),
+      async accept(server) {
+        if (pins === undefined)
+          throw new TypeError('accept: the gateway has no pins. Set the option `pins`.');
+        await pins.accept(server);
+        servers.members.get(server)?.accepted();
+      },
+      [Symbol.asyncDispose]: close,
+    };
+  };
+}
+
+function identityFor(identity: NonNullable<GatewayOptions['identity']>, server: string): Identity {
+  if (typeof identity !== 'object') return identity;
+  return Object.hasOwn(identity, server) ? (identity[server] ?? 'drop') : 'drop';
+}
+
+/** The options that every connection has. */
+function connectOptions(options: GatewayOptions): object {
+  const {
+    name: _n,
+    version: _v,
+    instructions: _i,
+    identity: _id,
+    use: _u,
+    allow: _a,
+    pins: _p,
+    ...rest
+  } = options;
+  const {
+    breaker: _b,
+    healthMs: _h,
+    watchMs: _w,
+    listTimeoutMs: _l,
+    drainMs: _d,
+    logger: _lo,
+    ...own
+  } = rest;
+  return own;
+}
+
+function described(
+  outcome: Outcome,
+  { name, version, instructions }: { name: string; version: string; instructions: string | undefined },
+): Outcome {
+  const all = [instructions, outcome['instructions']].filter((part) => typeof part === 'string');
+  return {
+    ...outcome,
+    ...(all.length > 0 && { instructions: all.join('\n\n') }),
+    _meta: { ...(outcome['_meta'] as object), [SERVER_INFO]: { name, version } },
+  };
+}
+
+function describe({ added, removed, changed }: Reloaded): string {
+  return Object.entries({ added, removed, changed })
+    .filter(([, names]) => names.length > 0)
+    .map(([what, names]) => `${what}: ${names.join(', ')}`)
+    .join('; ');
+}

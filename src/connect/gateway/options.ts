@@ -1,0 +1,100 @@
+import type { Auth, Middleware } from '../../protocol/call.js';
+import type { KeysOf } from '../../protocol/checks/known-keys.js';
+import type { Identity, ProxyLogger, ProxyOptions } from '../proxy/options.js';
+import type { PinOptions } from './pins/options.js';
+
+/** One thing that a server of a gateway offers. */
+export interface GatewayItem {
+  /** The name of the server in the config. */
+  readonly server: string;
+  /** What it is. */
+  readonly kind: 'tool' | 'prompt' | 'resource' | 'template';
+  /** The name that the server itself uses; the URI of a resource, or that of a template. */
+  readonly name: string;
+}
+
+/** Decides whether a caller may see and use something. What is hidden cannot be called either. */
+export type GatewayRule = (item: GatewayItem, caller: Auth | undefined) => boolean | Promise<boolean>;
+
+/** When a gateway stops calling a server that fails. */
+export interface GatewayBreaker {
+  /** The number of failures in a row after which calls are refused at once. Default: 5. */
+  readonly failures?: number | undefined;
+  /** The time for which they are refused, in milliseconds, until one call tries again. Default: 10 s. */
+  readonly openMs?: number | undefined;
+}
+
+/** The options of `gateway`: its own, and those of the connections to every server. */
+export interface GatewayOptions
+  extends Pick<
+    ProxyOptions,
+    | 'maxConnections'
+    | 'idleMs'
+    | 'answerMs'
+    | 'connectTimeoutMs'
+    | 'probeTimeoutMs'
+    | 'revision'
+    | 'knownServers'
+    | 'WebSocket'
+    | 'stderr'
+    | 'maxMessageBytes'
+    | 'proxy'
+    | 'lookup'
+    | 'fetch'
+  > {
+  /** The name of the gateway, as its callers see it. Default: `gateway`. */
+  readonly name?: string;
+  /** The version of the gateway. Default: `1`. */
+  readonly version?: string;
+  /** Advice for models, before that of the servers. Default: none. */
+  readonly instructions?: string;
+  /** As whom the gateway calls a server: for all of them, or by the name of the server. Default: `drop`. */
+  readonly identity?: Identity | Readonly<Record<string, Identity>>;
+  /** Middleware for all calls, with the names that callers use; the first outermost. Default: none. */
+  readonly use?: readonly Middleware[];
+  /** Decides what a caller sees and may use. Default: everything. */
+  readonly allow?: GatewayRule;
+  /** Compares what the servers offer with a lock file. Default: nothing is compared. */
+  readonly pins?: PinOptions;
+  /** Stops calling a server that fails. `false`: never. Default: after 5 failures in a row, for 10 s. */
+  readonly breaker?: GatewayBreaker | false;
+  /** The interval at which connected servers are asked whether they are there, in milliseconds; 0 for never. Default: 30 s. */
+  readonly healthMs?: number;
+  /** The interval at which the config file is looked at, in milliseconds. Default: it is read once, and again with `reload()`. */
+  readonly watchMs?: number;
+  /** The longest time that a list waits for one server, in milliseconds. Then it is made without it. Default: 20 s. */
+  readonly listTimeoutMs?: number;
+  /** The time that open calls of a removed server have to end, in milliseconds. Default: 30 s. */
+  readonly drainMs?: number;
+  /** Receives messages for the operator of the gateway. Default: lines on standard error. */
+  readonly logger?: ProxyLogger;
+}
+
+export const gatewayKeys: KeysOf<GatewayOptions> = {
+  name: true,
+  version: true,
+  instructions: true,
+  identity: true,
+  use: true,
+  allow: true,
+  pins: true,
+  breaker: true,
+  healthMs: true,
+  watchMs: true,
+  listTimeoutMs: true,
+  drainMs: true,
+  logger: true,
+  maxConnections: true,
+  idleMs: true,
+  answerMs: true,
+  connectTimeoutMs: true,
+  probeTimeoutMs: true,
+  revision: true,
+  knownServers: true,
+  WebSocket: true,
+  stderr: true,
+  maxMessageBytes: true,
+  proxy: true,
+  lookup: true,
+  fetch: true,
+};

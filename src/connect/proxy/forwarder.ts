@@ -1,0 +1,56 @@
+import type { Call, Dispatch } from '../../protocol/call.js';
+import { checkCounts, timerMs } from '../../protocol/checks/number-options.js';
+import type { OpenLink } from '../../protocol/link.js';
+import type { ConnectOptions } from '../targets/options.js';
+import type { Target } from '../targets/target.js';
+import { forwarding } from './forwarding.js';
+import { HeldCalls } from './held-calls.js';
+import { identityOf, withIdentity } from './identity.js';
+import type { ProxyLogger, ProxyOptions } from './options.js';
+import { type LinksState, ProxyLinks } from './proxy-links.js';
+
+export type OpenTarget = (target: Target, options: ConnectOptions) => OpenLink;
+
+export interface ForwarderParts {
+  readonly openTarget: OpenTarget;
+  readonly options: Omit<ProxyOptions, 'use' | 'logger'>;
+  readonly logger: ProxyLogger;
+  /** Called when the server becomes reachable or stops to be. */
+  readonly onState?: ((state: LinksState) => void) | undefined;
+}
+
+/** Passes calls on to one server. */
+export interface Forwarder {
+  readonly dispatch: Dispatch;
+  /** Asks over every open connection whether the server is there. Returns how many did not answer within `ms`. */
+  readonly check: (ms: number) => Promise<number>;
+  /** Cancels the calls that wait for answers, and closes the connections. */
+  readonly close: () => Promise<void>;
+}
+
+/** Makes what passes calls on to a target. Says at once if the target is none. */
+export function makeForwarder(target: Target, parts: ForwarderParts): Forwarder {
+  const { openTarget, options, logger, onState } = parts;
+  const { identity = 'drop', maxConnections = 100, idleMs = 300_000, answerMs = 600_000, ...rest } = options;
+  checkCounts('proxy', { maxConnections });
+  const connect: ConnectOptions = rest;
+  openTarget(target, connect);
+  const links = new ProxyLinks({
+    openAs: (as) => openTarget(target, as === undefined ? connect : withIdentity(connect, as)),
+    connectTimeoutMs: connect.connectTimeoutMs ?? 30_000,
+    maxConnections,
+    idleMs: timerMs('idleMs', idleMs),
+    problem: (message, cause) => logger('warning', message, cause),
+    onState,
+  });
+  const held = new HeldCalls(timerMs('answerMs', answerMs));
+  const identify = (call: Call) => identityOf(identity, call);
+  return {
+    dispatch: forwarding({ links, held, identify }),
+    check: (ms) => links.check(ms),
+    async close() {
+      held.close();
+      await links.close();
+    },
+  };
+}
