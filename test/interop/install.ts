@@ -16,6 +16,7 @@ const homes = [
     tests: [
       here('.'),
       here('../flows/cluster/'),
+      here('../flows/proxy/'),
       here('../flows/sessions/clients.test.ts'),
       here('../browser/apps/chart.test.ts'),
     ],

@@ -10,7 +10,7 @@ import { SERVER_INFO } from '../../protocol/meta.js';
 import type { Discovered, Implementation, SubscriptionFilter } from '../../protocol/model/model.js';
 import { ACKNOWLEDGED } from '../../protocol/model/subscriptions.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
-import type { Forwarder } from '../proxy/forwarder.js';
+import type { Forwarder, ForwarderParts } from '../proxy/forwarder.js';
 import type { LinksState } from '../proxy/proxy-links.js';
 import { listedKeys, lists } from '../routing/lists.js';
 import { withServer } from '../routing/names.js';
@@ -21,9 +21,11 @@ import type { Screen } from './screen.js';
 
 export interface GatewayMemberParts {
   /** Passes calls on to the server. */
-  readonly forwarder: (onState: (state: LinksState) => void) => Forwarder;
+  readonly forwarder: (events: Pick<ForwarderParts, 'onState' | 'onRelease'>) => Forwarder;
   /** Wraps the calls to this server, such as with a circuit breaker. */
   readonly wrap: (dispatch: Dispatch) => Dispatch;
+  /** The server that had this name before, if it still waits for the answers of this call. */
+  readonly elder: (name: string, call: Call) => GatewayMember | undefined;
   /** Decides what is seen and used of this server. */
   readonly screen: Screen;
   readonly listTimeoutMs: number;
@@ -53,7 +55,10 @@ export class GatewayMember implements Routed {
   constructor(name: string, parts: GatewayMemberParts) {
     this.name = name;
     this.#parts = parts;
-    this.#forwarder = parts.forwarder((state) => this.#onState(state));
+    this.#forwarder = parts.forwarder({
+      onState: (state) => this.#onState(state),
+      onRelease: () => this.#maybeDrained(),
+    });
     this.#dispatch = parts.wrap(this.#forwarder.dispatch);
   }
 
@@ -83,6 +88,9 @@ export class GatewayMember implements Routed {
 
   async forward(call: Call, changes: JsonObject = {}): Promise<Outcome> {
     const own = withSignalOf(call, { ...call, params: { ...call.params, ...changes } });
+    // The caller may answer a question of the server that had this name before.
+    const elder = this.#forwarder.awaits(own) ? undefined : this.#parts.elder(this.name, own);
+    if (elder !== undefined) return elder.forward(call, changes);
     await this.#parts.screen.admit(own, (kind) => this.#fetch(kind, own, own.signal));
     const outcome = await this.#send(own);
     return withServer(this, call.method, outcome);
@@ -157,7 +165,7 @@ export class GatewayMember implements Routed {
   /** Closes the server when its calls have ended, at the latest after `drainMs`. */
   async close(drainMs = 0): Promise<void> {
     this.#status = 'closed';
-    if (drainMs > 0 && this.#openCalls > 0)
+    if (drainMs > 0 && this.#isBusy)
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, drainMs);
         this.#onDrained = () => {
@@ -182,8 +190,22 @@ export class GatewayMember implements Routed {
     } catch (error) {
       throw this.#named(error);
     } finally {
-      if (!isSubscription && --this.#openCalls === 0) this.#onDrained?.();
+      if (!isSubscription) this.#openCalls--;
+      this.#maybeDrained();
     }
+  }
+
+  /** Whether it waits for answers that this call has. */
+  awaits(call: Call): boolean {
+    return this.#forwarder.awaits(call);
+  }
+
+  get #isBusy(): boolean {
+    return this.#openCalls > 0 || this.#forwarder.waiting > 0;
+  }
+
+  #maybeDrained(): void {
+    if (!this.#isBusy) this.#onDrained?.();
   }
 
   /** Errors of the way to the server name it. Those of the server itself pass unchanged. */

@@ -1,5 +1,6 @@
 // The servers of a gateway, which can be added, replaced and removed while calls are open.
 
+import type { Call } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { listKinds } from '../../protocol/model/subscriptions.js';
 import { canonical } from '../../state/canonical.js';
@@ -34,7 +35,7 @@ export class GatewayServers implements Router {
   readonly #parts: GatewayServersParts;
   readonly #ended = new AbortController();
   readonly #reported = new Set<string>();
-  readonly #closing = new Set<Promise<void>>();
+  readonly #closing = new Map<GatewayMember, Promise<void>>();
   #entries = new Map<string, ServerEntry>();
 
   constructor(parts: GatewayServersParts) {
@@ -72,6 +73,12 @@ export class GatewayServers implements Router {
     return { added, removed, changed, kept: [...kept] };
   }
 
+  /** The server that had a name before and still waits for the answers of a call. */
+  elder(name: string, call: Call): GatewayMember | undefined {
+    for (const member of this.#closing.keys()) if (member.name === name && member.awaits(call)) return member;
+    return undefined;
+  }
+
   unrouted(method: string): McpError {
     return new McpError('method_not_found', `${method} is for one server, but this gateway has several.`);
   }
@@ -89,7 +96,7 @@ export class GatewayServers implements Router {
   async close(): Promise<void> {
     this.#ended.abort(new McpError('connection_closed', 'The gateway was closed.'));
     await Promise.all([...this.members.values()].map((member) => member.close()));
-    await Promise.all(this.#closing);
+    await Promise.all(this.#closing.values());
   }
 
   #isSame(name: string, entry: ServerEntry): boolean {
@@ -109,8 +116,8 @@ export class GatewayServers implements Router {
     ])
       .then(() => member.close())
       .catch((error) => this.problem(`${member.name}: closing failed`, error))
-      .finally(() => this.#closing.delete(drained));
-    this.#closing.add(drained);
+      .finally(() => this.#closing.delete(member));
+    this.#closing.set(member, drained);
   }
 
   #onReady(member: GatewayMember, wasMissed: boolean): void {

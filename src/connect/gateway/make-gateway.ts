@@ -77,9 +77,10 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
         const screen = new Screen({ server, allow, pins, problem, isSameForAll: own === 'drop' });
         const about = { ...connectOptions(options), ...given, identity: own };
         const member: GatewayMember = new GatewayMember(server, {
-          forwarder: (onState) =>
+          elder: (each, call) => servers.elder(each, call),
+          forwarder: (events) =>
             makeForwarder(target, {
-              ...{ openTarget, options: about, onState },
+              ...{ openTarget, options: about, ...events },
               logger: (level, message, detail) => logger(level, `${server}: ${message}`, detail),
             }),
           wrap: (dispatch) => (breaker === false ? dispatch : compose([breakerOf(breaker)], dispatch)),

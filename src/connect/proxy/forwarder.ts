@@ -17,11 +17,17 @@ export interface ForwarderParts {
   readonly logger: ProxyLogger;
   /** Called when the server becomes reachable or stops to be. */
   readonly onState?: ((state: LinksState) => void) | undefined;
+  /** Called when a call stops to wait for answers, because they took too long. */
+  readonly onRelease?: (() => void) | undefined;
 }
 
 /** Passes calls on to one server. */
 export interface Forwarder {
   readonly dispatch: Dispatch;
+  /** Whether a call has the answers that a call to this server waits for. */
+  readonly awaits: (call: Call) => boolean;
+  /** The number of calls that wait for answers. */
+  readonly waiting: number;
   /** Asks over every open connection whether the server is there. Returns how many did not answer within `ms`. */
   readonly check: (ms: number) => Promise<number>;
   /** Cancels the calls that wait for answers, and closes the connections. */
@@ -30,7 +36,7 @@ export interface Forwarder {
 
 /** Makes what passes calls on to a target. Says at once if the target is none. */
 export function makeForwarder(target: Target, parts: ForwarderParts): Forwarder {
-  const { openTarget, options, logger, onState } = parts;
+  const { openTarget, options, logger, onState, onRelease } = parts;
   const { identity = 'drop', maxConnections = 100, idleMs = 300_000, answerMs = 600_000, ...rest } = options;
   checkCounts('proxy', { maxConnections });
   const connect: ConnectOptions = rest;
@@ -43,11 +49,15 @@ export function makeForwarder(target: Target, parts: ForwarderParts): Forwarder 
     problem: (message, cause) => logger('warning', message, cause),
     onState,
   });
-  const held = new HeldCalls(timerMs('answerMs', answerMs));
+  const held = new HeldCalls(timerMs('answerMs', answerMs), onRelease);
   const identify = (call: Call) => identityOf(identity, call);
   return {
     dispatch: forwarding({ links, held, identify }),
     check: (ms) => links.check(ms),
+    awaits: (call) => held.has(call),
+    get waiting() {
+      return held.size;
+    },
     async close() {
       held.close();
       await links.close();

@@ -21,9 +21,21 @@ const MAX_HELD = 1000;
 export class HeldCalls {
   readonly #held = new Map<string, HeldCall>();
   readonly #answerMs: number;
+  readonly #onRelease: (() => void) | undefined;
 
-  constructor(answerMs: number) {
+  /** `onRelease` is called when a call is not held any more. */
+  constructor(answerMs: number, onRelease?: () => void) {
     this.#answerMs = answerMs;
+    this.#onRelease = onRelease;
+  }
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  /** Whether a call has the answers to questions of a call that is held here. */
+  has({ params: { requestState } }: Call): boolean {
+    return this.#held.has(requestState as string);
   }
 
   /** Whether a call has the answers to questions of a held call. */
@@ -44,6 +56,7 @@ export class HeldCalls {
     const timer = setTimeout(() => {
       this.#held.delete(requestState);
       forwarded.end();
+      this.#onRelease?.();
     }, this.#answerMs);
     unref(timer);
     this.#held.set(requestState, { forwarded, print: printOf(round), timer });

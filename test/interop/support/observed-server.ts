@@ -19,10 +19,19 @@ export interface ObservedServer {
 const observer = new URL('../fixtures/observed-http.mjs', import.meta.url).href;
 
 /** Starts a script that listens on the port of the variable PORT, or on any. */
-export async function startObserved(script: string, ...args: readonly string[]): Promise<ObservedServer> {
+export function startObserved(script: string, ...args: readonly string[]): Promise<ObservedServer> {
+  return startObservedAt(0, script, ...args);
+}
+
+/** Starts a script on a port, such as the one that it had before. */
+export async function startObservedAt(
+  ownPort: number,
+  script: string,
+  ...args: readonly string[]
+): Promise<ObservedServer> {
   const child = fork(script, args, {
     execArgv: ['--import', observer],
-    env: { ...process.env, PORT: '0' },
+    env: { ...process.env, PORT: String(ownPort) },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let output = '';
