@@ -131,7 +131,7 @@ export class Pins {
     const origin = was === undefined ? '' : ` (before: "${shorten(was, 128)}")`;
     const verb = what === 'swapped' ? 'exchanged with another' : what;
     const result = what === 'removed' ? '' : this.#consequence;
-    const line = `${server}: ${subject} was ${verb}${origin}, unlike the lock file says.${result}`;
+    const line = `${server}: ${subject} was ${verb}${origin} since the lock file was written.${result}`;
     if (this.#say(line)) this.#options.onChange?.(change);
   }
 
