@@ -6,7 +6,7 @@ import type { PinFiles } from './pins/pins.js';
 
 /** The files of a gateway: its config and its lock file. */
 export interface GatewayFiles extends PinFiles {
-  /** A text that changes whenever the file does; undefined if the file does not exist. */
+  /** A string that changes whenever the file does; undefined if the file does not exist. */
   readonly version: (path: string) => Promise<string | undefined>;
 }
 
@@ -16,7 +16,7 @@ export function configFile(runtime: Runtime, path: string): Promise<McpConfig> {
   return readConfig(path);
 }
 
-export interface Watching {
+interface ConfigWatch {
   readonly files: GatewayFiles;
   readonly watchMs: number;
   /** Reads the file. If that fails, the servers stay as they are. */
@@ -25,7 +25,7 @@ export interface Watching {
 }
 
 /** Looks at a file again and again. Returns the function that stops it. */
-export function watchConfig(path: string, { files, watchMs, onChange, problem }: Watching): () => void {
+export function watchConfig(path: string, { files, watchMs, onChange, problem }: ConfigWatch): () => void {
   if (!(watchMs >= 10 && watchMs <= 86_400_000))
     throw new RangeError('watchMs must be a number from 10 to 86400000.');
   let known: string | undefined;

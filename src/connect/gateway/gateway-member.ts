@@ -154,7 +154,7 @@ export class GatewayMember implements Routed {
     this.isHealthy = silent === 0;
   }
 
-  /** What was held back may be used now. */
+  /** Takes note that an operator has accepted everything that was held back. */
   accepted(): void {
     const { screen, onReady } = this.#parts;
     screen.forget();

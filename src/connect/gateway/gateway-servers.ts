@@ -19,10 +19,13 @@ type MemberReady = (member: GatewayMember, wasMissed: boolean) => void;
 
 /** The result of reading the config once more: names of servers. */
 export interface Reloaded {
+  /** The servers that are new. */
   readonly added: readonly string[];
+  /** The servers that the config does not have any more. */
   readonly removed: readonly string[];
-  /** Those that were closed and opened anew, because their entry is another one. */
+  /** The servers that were closed and opened anew, because their entry is another one. */
   readonly changed: readonly string[];
+  /** The servers that were not touched. */
   readonly kept: readonly string[];
 }
 
@@ -51,7 +54,7 @@ export class GatewayServers implements Router {
     if (this.ended.aborted) throw this.ended.reason;
     const wanted = Object.entries(checkConfig(config).mcpServers).filter(([, { disabled }]) => !disabled);
     const kept = new Set(wanted.filter(([name, entry]) => this.#isSame(name, entry)).map(([name]) => name));
-    // All are made before any is closed: one that is no target throws.
+    // All are made before any is closed: an entry without a valid target throws.
     const made = new Map(
       wanted
         .filter(([name]) => !kept.has(name))

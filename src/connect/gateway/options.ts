@@ -7,13 +7,13 @@ import type { PinOptions } from './pins/options.js';
 export interface GatewayItem {
   /** The name of the server in the config. */
   readonly server: string;
-  /** What it is. */
+  /** The kind of thing. */
   readonly kind: 'tool' | 'prompt' | 'resource' | 'template';
   /** The name that the server itself uses; the URI of a resource, or that of a template. */
   readonly name: string;
 }
 
-/** Decides whether a caller may see and use something. What is hidden cannot be called either. */
+/** Decides whether a caller may see and use something. Hidden things cannot be called either. */
 export type GatewayRule = (item: GatewayItem, caller: Auth | undefined) => boolean | Promise<boolean>;
 
 /** When a gateway stops calling a server that fails. */

@@ -1,4 +1,4 @@
-// What callers may see and use of one server of a gateway: what the rule allows and what the pins do not hold back.
+// The part of one server of a gateway that callers may see and use: the rule allows it, and the pins do not hold it back.
 
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { isObject } from '../../jsonrpc/message.js';

@@ -1,4 +1,4 @@
-// What a group asks of one server: calls, lists and subscriptions, through the server's client.
+// Calls, lists and subscriptions of one server of a group, through the server's client.
 
 import { unlessAborted } from '../../async/abort.js';
 import type { Change, Client } from '../../client/model/client.js';
@@ -11,13 +11,21 @@ import type { SubscriptionFilter } from '../../protocol/model/model.js';
 import { lists } from '../routing/lists.js';
 import { withServer } from '../routing/names.js';
 import type { ListName, RoutedSubscription } from '../routing/router.js';
-import type { Member } from './member.js';
+
+/** The parts of a member that calls need. */
+interface CalledMember {
+  readonly name: string;
+  readonly connect: () => Promise<Client>;
+  readonly mark: <T extends object>(settled: T) => T;
+  readonly named: (error: unknown) => McpError;
+  readonly problem: (message: string, cause?: unknown) => void;
+}
 
 // The caller's client enforces the timeout.
 const noLimit = { timeoutMs: Number.POSITIVE_INFINITY, maxTimeoutMs: Number.POSITIVE_INFINITY };
 
 /** Makes the call on a member, with `changes` to its parameters. Notifications of the call go to the caller. */
-export async function forward(member: Member, call: Call, changes: JsonObject = {}): Promise<Outcome> {
+export async function forward(member: CalledMember, call: Call, changes: JsonObject = {}): Promise<Outcome> {
   const { _meta, ...params } = call.params;
   const { progressToken: _, ...meta } = (_meta ?? {}) as Record<string, unknown>;
   const token = progressToken(call.params);
@@ -67,7 +75,7 @@ export async function fetchList(
 
 /** Subscribes to changes of a server, which are reported as the notifications that they came with. */
 export async function subscribe(
-  member: Member,
+  member: CalledMember,
   wanted: SubscriptionFilter,
   onChange: (method: string, params: JsonObject) => void,
 ): Promise<RoutedSubscription> {
@@ -79,7 +87,7 @@ export async function subscribe(
 }
 
 function report(
-  member: Member,
+  member: CalledMember,
   client: Client,
   change: Change,
   notify: (method: string, params: JsonObject) => void,

@@ -9,7 +9,7 @@ import { identityOf, withIdentity } from './identity.js';
 import type { ProxyLogger, ProxyOptions } from './options.js';
 import { type LinksState, ProxyLinks } from './proxy-links.js';
 
-export type OpenTarget = (target: Target, options: ConnectOptions) => OpenLink;
+type OpenTarget = (target: Target, options: ConnectOptions) => OpenLink;
 
 export interface ForwarderParts {
   readonly openTarget: OpenTarget;

@@ -90,7 +90,7 @@ export class ProxyLink {
     };
     const asked = this.#connection.dispatch(withSignal(call, lifetime)).then(
       () => true,
-      // Whatever the error is, somebody has sent it.
+      // An error is an answer, too, unless it is about the connection.
       (error) =>
         !McpError.is(error) || !['connection_closed', 'connect_failed', 'timeout'].includes(error.code),
     );

@@ -22,7 +22,7 @@ export interface ProxyLinksParts {
   readonly onState?: ((state: LinksState) => void) | undefined;
 }
 
-/** What is known about the server of a proxy. `idle`: no connection is open, because none is needed. */
+/** The state of the server of a proxy. `idle`: no connection is open, because none is needed. */
 export type LinksState =
   | { readonly status: 'ready'; readonly discovered: Discovered; readonly revision: Revision }
   | { readonly status: 'failed'; readonly error: McpError }

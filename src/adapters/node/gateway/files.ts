@@ -28,7 +28,7 @@ export async function replaceFile(path: string, text: string): Promise<void> {
   }
 }
 
-/** A text that changes whenever the file does. */
+/** A string that changes whenever the file does. */
 export async function versionOf(path: string): Promise<string | undefined> {
   const stats = await stat(pathOf(path)).catch(unlessMissing);
   return stats && `${stats.mtimeMs}-${stats.ctimeMs}-${stats.size}-${stats.ino}`;

@@ -12,7 +12,7 @@ import type { ListName } from '../../routing/router.js';
 /** The digests of one list, by name or URI. */
 export type PinnedList = ReadonlyMap<string, string>;
 
-/** What is pinned of one server. A list is missing if it was never seen. */
+/** The digests of one server. A list is missing if it was never seen. */
 export interface PinnedServer {
   readonly instructions?: string | undefined;
   readonly lists: Readonly<Partial<Record<ListName, PinnedList>>>;
@@ -25,12 +25,12 @@ const listNames = Object.keys(lists) as ListName[];
 const encoder = new TextEncoder();
 
 /** A digest of a definition without its name, by which a renamed one is found again. */
-export function digestOfDefinition(kind: ListName, definition: JsonObject): string {
+function digestOfDefinition(kind: ListName, definition: JsonObject): string {
   const { [lists[kind].key]: _, ...content } = definition;
   return digestOfText(canonical(content));
 }
 
-/** A digest of a text. */
+/** A digest of a string. */
 export function digestOfText(text: string): string {
   return encodeBase64Url(sha256(encoder.encode(text)));
 }

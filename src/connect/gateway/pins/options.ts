@@ -2,7 +2,7 @@
 export interface PinChange {
   /** The name of the server in the config. */
   readonly server: string;
-  /** What has changed. `server` stands for the advice that it gives to models. */
+  /** The kind of thing that has changed. `server` stands for the advice that it gives to models. */
   readonly kind: 'tool' | 'prompt' | 'resource' | 'template' | 'server';
   /** The name, or the URI. Of a renamed one, the new name. */
   readonly name: string;
@@ -18,7 +18,7 @@ export interface PinOptions {
   readonly file: string;
   /** `quarantine`: what was changed, added or renamed cannot be seen or used until it is accepted. `report`: it is reported only. */
   readonly mode?: 'quarantine' | 'report';
-  /** What happens to a server that the lock file lacks. `record`: it is added, and trusted. `quarantine`: nothing of it can be used. */
+  /** The treatment of a server that the lock file lacks. `record`: it is added, and trusted. `quarantine`: nothing of it can be used. */
   readonly newServers?: 'record' | 'quarantine';
   /** Called with every difference, once. Default: only the log tells. */
   readonly onChange?: (change: PinChange) => void;

@@ -39,7 +39,7 @@ export class Pins {
   readonly #options: PinOptions;
   readonly #parts: PinsParts;
   readonly #servers = new Map<string, PinnedServer>();
-  /** What each server offered last, to be pinned when it is accepted. */
+  /** The digests of everything that each server offered last, to be pinned when it is accepted. */
   readonly #seen = new Map<string, PinnedServer>();
   readonly #reported = new Set<string>();
   #loaded: Promise<void> | undefined;

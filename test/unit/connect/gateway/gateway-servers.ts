@@ -14,7 +14,7 @@ export function serverWith(parts: object): Server {
 export interface TestGateway {
   readonly hub: Gateway;
   readonly client: Client;
-  /** What the operator was told. */
+  /** The messages for the operator. */
   readonly log: readonly string[];
 }
 

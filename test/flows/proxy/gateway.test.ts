@@ -6,15 +6,15 @@ import { createServer, tool } from 'fullmcp';
 import { type Gateway, gateway } from 'fullmcp/gateway';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Serving, serve } from '../../src/node.js';
-import { until } from '../support/until.js';
-import { type Connection, connectTo, type Row } from './support/connections.js';
+import { type Serving, serve } from '../../../src/node.js';
+import { type Connection, connectTo, type Row } from '../../interop/support/connections.js';
 import {
   type ObservedServer,
   pathInPackage,
   processesWith,
   startObservedAt,
-} from './support/observed-server.js';
+} from '../../interop/support/observed-server.js';
+import { until } from '../../support/until.js';
 
 // The official client through a gateway to servers of other makers and of other years: two programs, a server of today over HTTP, and one
 // that speaks HTTP+SSE as in 2024.
