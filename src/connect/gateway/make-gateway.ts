@@ -4,6 +4,7 @@ import { checkOptions } from '../../protocol/checks/known-keys.js';
 import { timerMs } from '../../protocol/checks/number-options.js';
 import { McpError } from '../../protocol/errors.js';
 import { SERVER_INFO } from '../../protocol/meta.js';
+import type { Implementation } from '../../protocol/model/model.js';
 import { OperatorLog } from '../../protocol/telemetry/operator-log.js';
 import { entryTarget } from '../config/entry-target.js';
 import { makeForwarder } from '../proxy/forwarder.js';
@@ -26,7 +27,9 @@ export interface Gateway extends ProxyServer {
   /** Reads the config. `serve` and the first call do it as well. Rejects if the config or the lock file has mistakes. */
   readonly start: () => Promise<void>;
   /** The state of each server, as JSON. */
-  readonly info: () => Readonly<Record<string, GatewayServerInfo>>;
+  readonly servers: () => Readonly<Record<string, GatewayServerInfo>>;
+  /** The name and the version of the gateway. */
+  readonly info: Implementation;
   /**
    * Reads the config file once more, or takes another config. Only servers whose entry has changed are closed and opened anew. Rejects if
    * the config has mistakes; then nothing has changed.
@@ -169,7 +172,8 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
       reload,
       close,
       provideSecret: () => undefined,
-      info: () => Object.fromEntries([...servers.members].map(([each, { info }]) => [each, info])),
+      info: { name, version },
+      servers: () => Object.fromEntries([...servers.members].map(([each, { info }]) => [each, info])),
       async accept(server) {
         if (pins === undefined)
           throw new TypeError('accept: the gateway has no pins. Set the option `pins`.');

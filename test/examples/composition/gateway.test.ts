@@ -91,6 +91,6 @@ test('the config beside the example has no mistakes', async () => {
   });
   const hub = gateway(path);
   await hub.start();
-  expect(Object.keys(hub.info())).toEqual(['files', 'tickets']);
+  expect(Object.keys(hub.servers())).toEqual(['files', 'tickets']);
   await hub.close();
 });

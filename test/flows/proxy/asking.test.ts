@@ -1,20 +1,24 @@
 import type { Middleware, Server } from 'fullmcp';
 import { afterEach, beforeEach, describe } from 'vitest';
+import { gateway } from '../../../src/gateway.js';
 import { type Serving, serve } from '../../../src/node.js';
 import { type ProxyServer, proxy } from '../../../src/proxy.js';
+import { unprefixed } from '../../fixtures/unprefixed.js';
 import { askingTable } from '../../support/wires/asking-table.js';
 import { modernWires, sessionWires, type Wire } from '../../support/wires/asking-wires.js';
 import { askingServer } from '../fixtures/asking-server.js';
 
-// The table of questions once more, through a proxy, with a server of either era behind it.
+// The table of questions once more, through a proxy and through a gateway, with a server of either era behind it.
 
 const some = (wires: readonly Wire[], ...names: readonly string[]): readonly Wire[] =>
   wires.filter(({ name }) => names.includes(name));
 
 describe.each([
-  ['a modern server', '2026-07-28'],
-  ['a server of the session era', '2025-11-25'],
-] as const)('through a proxy, %s', (_name, revision) => {
+  ['proxy', 'a modern server', '2026-07-28'],
+  ['proxy', 'a server of the session era', '2025-11-25'],
+  ['gateway', 'a modern server', '2026-07-28'],
+  ['gateway', 'a server of the session era', '2025-11-25'],
+] as const)('through a %s, %s', (kind, _name, revision) => {
   let effects: readonly string[];
   let calls: number;
   let behind: Serving;
@@ -30,12 +34,20 @@ describe.each([
     const inner = askingServer({ use: [count] });
     ({ effects } = inner);
     behind = await serve(inner.server, { port: 0, signals: false });
-    between = proxy(behind.url, { revision, logger: inner.server.logger });
+    const options = { revision, logger: inner.server.logger };
+    between =
+      kind === 'proxy'
+        ? proxy(behind.url, options)
+        : gateway(
+            { mcpServers: { behind: { url: behind.url } } },
+            { ...options, use: [unprefixed('behind')] },
+          );
     serving = await serve(between, { port: 0, signals: false });
   });
 
   afterEach(async () => {
     await serving.close();
+    await between.close();
     await behind.close();
   });
 

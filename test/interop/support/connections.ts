@@ -48,8 +48,8 @@ export interface Row {
   readonly who: Who;
   readonly over: Over;
   readonly modern: boolean;
-  /** The connection of the proxy, if there is one between the client and the server. */
-  readonly behind?: Pick<Row, 'over' | 'modern'>;
+  /** The connection of the proxy or gateway, if there is one between the client and the server. */
+  readonly behind?: Pick<Row, 'over' | 'modern'> & { readonly isGateway: boolean };
 }
 
 /** The second package has no WebSocket. */

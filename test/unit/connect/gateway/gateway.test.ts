@@ -53,7 +53,7 @@ describe('a gateway', () => {
     const { hub, client } = await gatewayTo({ one: note('one'), two: note('two') });
     await textOf(client, 'two_go');
     expect(new Set(opened)).toEqual(new Set(['two']));
-    expect(hub.info()).toMatchObject({ one: { status: 'idle' }, two: { status: 'ready', openCalls: 0 } });
+    expect(hub.servers()).toMatchObject({ one: { status: 'idle' }, two: { status: 'ready', openCalls: 0 } });
   });
 
   test('leaves a server that cannot be reached out of lists, and announces it when it is there', async () => {
@@ -66,7 +66,7 @@ describe('a gateway', () => {
     await using _subscription = await client.subscribe({ tools: true }, { onChange: () => changes++ });
     expect(await toolNames(client)).toEqual(['here_go']);
     expect(log.join('\n')).toMatch(/^there: .*its tools are left out$/m);
-    expect(hub.info()['there']).toMatchObject({ status: 'failed' });
+    expect(hub.servers()['there']).toMatchObject({ status: 'failed' });
     await expect(client.callTool('there_go')).rejects.toThrow(/^there: /);
 
     const again = await serve(serverWith({ tools: { go: say('went') } }), {
@@ -81,7 +81,7 @@ describe('a gateway', () => {
     );
     await until('the change was announced', () => changes > 0);
     expect(await toolNames(client)).toEqual(['here_go', 'there_go']);
-    expect(hub.info()['there']).toMatchObject({ status: 'ready' });
+    expect(hub.servers()['there']).toMatchObject({ status: 'ready' });
   });
 
   test('refuses calls to a server that fails again and again, and lets the others be', async () => {
@@ -98,7 +98,7 @@ describe('a gateway', () => {
     };
     const { hub, client } = await gatewayTo({ flaky, fine: real }, { breaker: { failures: 2, openMs: 50 } });
     for (let n = 0; n < 2; n++) await expect(client.callTool('flaky_go')).rejects.toThrow('nothing came');
-    expect(hub.info()['flaky']?.isOpenCircuit).toBe(true);
+    expect(hub.servers()['flaky']?.isOpenCircuit).toBe(true);
     const raw = await connect(hub, { maxRetries: 0 });
     onTestFinished(() => raw.close());
     await expect(raw.callTool('flaky_go')).rejects.toThrow('was not made');
@@ -110,7 +110,7 @@ describe('a gateway', () => {
         () => false,
       ),
     );
-    expect(hub.info()['flaky']?.isOpenCircuit).toBe(false);
+    expect(hub.servers()['flaky']?.isOpenCircuit).toBe(false);
   });
 
   test('closes the connection of a server that does not answer, so that the next call starts it anew', async () => {
@@ -122,12 +122,12 @@ describe('a gateway', () => {
     };
     const { hub, client } = await gatewayTo({ silent }, { healthMs: 300 });
     expect(await textOf(client, 'silent_go')).toBe('went');
-    await until('it was asked', () => hub.info()['silent']?.isHealthy === true);
+    await until('it was asked', () => hub.servers()['silent']?.isHealthy === true);
     isSilent = true;
-    await until('it is known to be silent', () => hub.info()['silent']?.status === 'idle');
+    await until('it is known to be silent', () => hub.servers()['silent']?.status === 'idle');
     isSilent = false;
     expect(await textOf(client, 'silent_go')).toBe('went');
-    expect(hub.info()['silent']?.status).toBe('ready');
+    expect(hub.servers()['silent']?.status).toBe('ready');
   });
 
   test('reports mistakes at once', () => {

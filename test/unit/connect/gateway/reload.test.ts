@@ -58,7 +58,11 @@ test('a config that is edited restarts only the servers whose entry has changed'
   expect(log.find((line) => line.includes('The config was read'))).toBe(
     'The config was read: added: c; changed: b.',
   );
-  expect(hub.info()).toMatchObject({ a: { status: 'ready' }, b: { status: 'idle' }, c: { status: 'idle' } });
+  expect(hub.servers()).toMatchObject({
+    a: { status: 'ready' },
+    b: { status: 'idle' },
+    c: { status: 'idle' },
+  });
   await until('the change was announced', () => changes.length > 0);
   expect(await toolNames(client)).toEqual(['a_say', 'b_say', 'c_say']);
   expect([await textOf(client, 'b_say'), await textOf(client, 'c_say')]).toEqual(['three', 'two']);
@@ -68,7 +72,7 @@ test('a config that is edited restarts only the servers whose entry has changed'
   expect(await textOf(client, 'a_say')).toBe('one');
 
   await save({ c: { url: two?.url } });
-  await until('the servers are removed', () => Object.keys(hub.info()).length === 1);
+  await until('the servers are removed', () => Object.keys(hub.servers()).length === 1);
   expect(await toolNames(client)).toEqual(['c_say']);
 });
 
