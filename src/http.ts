@@ -143,8 +143,9 @@ export interface EndpointEdge {
 export function protect<Raw>(
   server: DispatchSource,
   options: EndpointOptions & { readonly auth?: TransportAuth<Raw> },
+  { path, publicUrl }: Pick<EndpointOptions, 'path' | 'publicUrl'> = withPublicUrl(server, options),
 ): EndpointEdge | undefined {
-  const { auth, path, publicUrl } = withPublicUrl(server, options);
+  const { auth } = options;
   const { logger: log = console.error as Logger } = server;
   const masked = (error: unknown, where: string): McpError =>
     new McpError('internal_error', mask(error, where, log), { status: 500 });

@@ -1,7 +1,7 @@
 import { delay } from '../../../async/delay.js';
 import { type Message, printResult, type RequestMessage, readMessage } from '../../../jsonrpc/message.js';
 import { MAX_DEPTH } from '../../../jsonrpc/parse.js';
-import { type Auth, type Dispatch, type Outcome, printOutcome } from '../../../protocol/call.js';
+import { type Dispatch, type Outcome, printOutcome } from '../../../protocol/call.js';
 import { timerMs } from '../../../protocol/checks/number-options.js';
 import { copyCall, type DirectDispatch, toDirect } from '../../../protocol/direct.js';
 import { isModern } from '../../../protocol/era.js';
@@ -10,16 +10,16 @@ import { readPeer } from '../../../protocol/meta.js';
 import type { ParsedMessage } from '../../server/channel.js';
 import { checkHeaders } from './check-headers.js';
 import { type StreamLimits, Streams } from './event-streams.js';
-import { createGuard, type GuardOptions } from './guard.js';
+import { type GateOptions, httpGate, type ServedRoute } from './gate.js';
+import type { GuardOptions } from './guard.js';
 import { InFlight } from './in-flight.js';
-import type { BodyLimits, HeaderFields, Incoming, Protection } from './incoming.js';
-import { noHeaders, replyJson } from './json-reply.js';
+import type { BodyLimits, HeaderFields, Incoming } from './incoming.js';
 import { LISTEN, PostedCall } from './posted-call.js';
-import { refuse, replyWithError } from './refusal.js';
+import { refuse, replyWithError, rpcRefusals } from './refusal.js';
 import { ReplyWriter } from './reply.js';
-import { checkBodyType, parseBody, ReceivedRequest, readBody } from './request-body.js';
-import { type Route, type Routes, routeOf } from './routes.js';
-import { readTrustProxy, type TrustProxyOptions } from './trusted-proxies.js';
+import { checkBodyType, parseBody, type ReceivedRequest, readBody } from './request-body.js';
+import { type Routes, routeOf } from './routes.js';
+import type { TrustProxyOptions } from './trusted-proxies.js';
 
 /** The options of an HTTP endpoint. */
 export interface HttpOptions extends GuardOptions, Partial<StreamLimits>, Routes {
@@ -47,27 +47,8 @@ export interface HttpOptions extends GuardOptions, Partial<StreamLimits>, Routes
   readonly trustProxy?: false | number | readonly string[] | TrustProxyOptions | undefined;
 }
 
-export interface HttpEndpointOptions extends HttpOptions {
-  /** Identifies the callers of requests, before their bodies are read. Default: callers are anonymous. */
-  readonly protectedBy?: EndpointAuth | undefined;
-  /** Called with the reason when a request is refused for its host or origin, once for each reason. */
-  readonly warn?: ((message: string) => void) | undefined;
-  /** Whether everything responds that calls need. Default: it does. */
-  readonly isReady?: (() => Promise<boolean>) | undefined;
-}
-
-/** The authorization of an endpoint. */
-export interface EndpointAuth extends Protection {
-  /** Resolves when requests can be checked; undefined if they can be now. */
-  starting(): Promise<void> | undefined;
-  /** The caller; undefined for an anonymous one. Throws an `McpError` to refuse the request. */
-  authenticate(incoming: Incoming): Auth | undefined | Promise<Auth | undefined>;
-  /**
-   * Replies to a request that needs no caller: for metadata, or for a page of the provider. Undefined if the request is none of
-   * these. The host of the request has been checked.
-   */
-  servePublic(incoming: Incoming, route: Route | undefined): Promise<void> | undefined;
-}
+/** The options of an HTTP endpoint with the parts that a transport adds. */
+export interface HttpEndpointOptions extends HttpOptions, GateOptions {}
 
 /** Serves the messages and requests of the session era, if that is enabled. */
 export interface SessionEra {
@@ -111,13 +92,10 @@ export function httpEndpoint(
   sessionEra?: (context: EraContext) => SessionEra,
 ): HttpEndpoint {
   const { maxBodyBytes = 4 * 1024 * 1024, maxDepth = MAX_DEPTH, requestTimeoutMs = 600_000 } = options;
-  const { bodyTimeoutMs = 30_000, writeTimeoutMs = 30_000 } = options;
+  const { bodyTimeoutMs = 30_000 } = options;
   const limits: BodyLimits = { maxBytes: maxBodyBytes, silenceMs: bodyTimeoutMs };
   const { keepAliveMs = 15_000, maxAgeMs = 3_600_000, maxBufferedBytes = 4 * 1024 * 1024 } = options;
-  const { protectedBy } = options;
-  const clientAddress = readTrustProxy(options.trustProxy);
   const direct: DirectDispatch = toDirect(dispatch) ?? (async (call) => dispatch(copyCall(call)));
-  const guard = createGuard(options, options.warn);
   const streams = new Streams({ keepAliveMs, maxAgeMs, maxBufferedBytes });
   const inFlight = new InFlight(requestTimeoutMs);
   const sessions = sessionEra?.({
@@ -125,79 +103,6 @@ export function httpEndpoint(
     inFlight,
     read: (incoming) => readBody(incoming, { ...limits, maxDepth }),
   });
-
-  const requestParts = { post, inFlight };
-
-  function handle(incoming: Incoming, done: () => void): void {
-    incoming.writeTimeoutMs = writeTimeoutMs;
-    incoming.endpoint = inFlight;
-    if (clientAddress !== undefined) incoming.clientAddress = clientAddress;
-    const received = new ReceivedRequest(incoming, requestParts, done);
-    try {
-      const route = admit(received);
-      if (route === undefined) received.finish();
-      else if (typeof route !== 'string') received.finishAfter(route);
-      else if (protectedBy === undefined) serve(received, route);
-      else serveCaller(received, route, protectedBy.authenticate(incoming));
-    } catch (error) {
-      received.fail(error);
-    }
-  }
-
-  function serveCaller(
-    received: ReceivedRequest,
-    route: ServedRoute,
-    auth: Auth | undefined | Promise<Auth | undefined>,
-  ): void {
-    const { incoming } = received;
-    if (!(auth instanceof Promise)) {
-      incoming.auth = auth;
-      return serve(received, route);
-    }
-    auth
-      .then((caller) => {
-        incoming.auth = caller;
-        serve(received, route);
-      })
-      .catch((error) => received.fail(error));
-  }
-
-  /** The route of a request; undefined if the request has its reply already, a promise if it will have it. */
-  function admit(received: ReceivedRequest): ServedRoute | undefined | Promise<unknown> {
-    const { incoming } = received;
-    const route = routeOf(incoming.path, options);
-    if (route === 'health') return void replyJson(incoming, 200, '{"status":"ok"}', noHeaders);
-    if (route === 'ready') return replyReadiness(incoming);
-    if (protectedBy !== undefined) {
-      const starting = protectedBy.starting();
-      if (starting !== undefined) return starting.then(() => again(incoming));
-      incoming.protection = protectedBy;
-      const notHere = guard.refuseHost(incoming);
-      if (notHere !== undefined) return void refuse(incoming, 403, notHere);
-      const replying = protectedBy.servePublic(incoming, route);
-      if (replying !== undefined) return replying;
-    }
-    const refused = guard.refuse(incoming);
-    if (refused !== undefined) return void refuse(incoming, 403, refused);
-    const headers = guard.cors(incoming);
-    received.headers = headers;
-    if (route === undefined) return void refuse(incoming, 404, 'Nothing is served at this path', headers);
-    if (incoming.method === 'OPTIONS') return void incoming.reply(204, guard.preflight(incoming));
-    if (!inFlight.draining) return route;
-    const closing = { ...headers, 'retry-after': '5', connection: 'close' };
-    return void refuse(incoming, 503, 'The server is shutting down', closing);
-  }
-
-  function again(incoming: Incoming): Promise<void> {
-    return new Promise((done) => handle(incoming, done));
-  }
-
-  async function replyReadiness(incoming: Incoming): Promise<void> {
-    // Anybody may ask, so the reason is only in the log.
-    const isReady = inFlight.isLeaving || (await options.isReady?.()) !== false;
-    const status = inFlight.isLeaving ? 'draining' : isReady ? 'ready' : 'unavailable';
-    replyJson(incoming, status === 'ready' ? 200 : 503, JSON.stringify({ status }), noHeaders);
-  }
 
   function serve(received: ReceivedRequest, route: ServedRoute): void {
     const { incoming, headers } = received;
@@ -278,7 +183,10 @@ export function httpEndpoint(
   }
 
   return {
-    handle,
+    handle: httpGate(options, {
+      ...{ post, inFlight, serve, refusals: rpcRefusals },
+      routeOf: (path) => routeOf(path, options),
+    }),
     leave: () => inFlight.leave(),
     async close({ delayMs = 0, deadlineMs = 10_000 } = {}) {
       inFlight.leave();
@@ -287,8 +195,6 @@ export function httpEndpoint(
     },
   };
 }
-
-type ServedRoute = Exclude<Route, 'health' | 'ready'>;
 
 interface Pending {
   readonly call: PostedCall;

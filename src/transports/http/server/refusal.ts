@@ -45,6 +45,16 @@ export function replyToFailure(incoming: Incoming, error: unknown, headers: Head
   replyWithError(incoming, toMcpError(error), { headers });
 }
 
+/** The ways in which an endpoint replies to requests that it does not serve. */
+export interface Refusals {
+  readonly refuse: (incoming: Incoming, status: number, message: string, headers: HeaderFields) => void;
+  /** Replies to a request that failed, for whatever reason. */
+  readonly fail: (incoming: Incoming, error: unknown, headers: HeaderFields) => void;
+}
+
+/** Refusals with JSON-RPC errors. */
+export const rpcRefusals: Refusals = { refuse, fail: replyToFailure };
+
 const RETRY_SECONDS = 5;
 
 /** The headers that tell a client what it can do about an error. Nothing that a peer or a program chose can end a header. */

@@ -4,7 +4,7 @@ import type { ParsedMessage } from '../../server/channel.js';
 import type { InFlight } from './in-flight.js';
 import type { BodyLimits, BodyReceiver, HeaderFields, Incoming } from './incoming.js';
 import { noHeaders } from './json-reply.js';
-import { replyToFailure } from './refusal.js';
+import type { Refusals } from './refusal.js';
 
 // The body of a POST: its type, its JSON, and the request that waits for it.
 
@@ -43,19 +43,21 @@ export async function readBody(
   return { value: parseBody(text, maxDepth), length: text.length };
 }
 
-interface RequestParts {
+/** The parts of an endpoint that a request needs. */
+export interface ReceivedParts {
   readonly post: (incoming: Incoming, text: string, headers: HeaderFields) => Promise<void> | void;
   readonly inFlight: InFlight;
+  readonly refusals: Refusals;
 }
 
 /** A request until it has its reply. It receives its own body, so that no function is made for each request. */
 export class ReceivedRequest implements BodyReceiver {
   readonly incoming: Incoming;
   headers: HeaderFields = noHeaders;
-  readonly #parts: RequestParts;
+  readonly #parts: ReceivedParts;
   readonly #done: () => void;
 
-  constructor(incoming: Incoming, parts: RequestParts, done: () => void) {
+  constructor(incoming: Incoming, parts: ReceivedParts, done: () => void) {
     this.incoming = incoming;
     this.#parts = parts;
     this.#done = done;
@@ -73,7 +75,7 @@ export class ReceivedRequest implements BodyReceiver {
   }
 
   fail(error: unknown): void {
-    replyToFailure(this.incoming, error, this.headers);
+    this.#parts.refusals.fail(this.incoming, error, this.headers);
     this.finish();
   }
 

@@ -4,7 +4,7 @@ import { type AuthInit, toAuth } from '../../../../protocol/caller.js';
 import { McpError } from '../../../../protocol/errors.js';
 import type { AuthProvider } from '../../../../state/auth-provider.js';
 import type { AuthRun } from '../../../../state/auth-run.js';
-import type { EndpointAuth } from '../endpoint.js';
+import type { EndpointAuth } from '../gate.js';
 import type { Incoming } from '../incoming.js';
 import type { Route } from '../routes.js';
 import { watchCredentials } from './credential-watch.js';
