@@ -29,6 +29,7 @@ const PORTABLE_ENTRIES = [
   'dist/tools.js',
   'dist/transform.js',
   'dist/catalog.js',
+  'dist/rest.js',
 ];
 /** The client for browsers, minified and gzipped: the part that a page loads to connect, and all parts together. */
 const BROWSER_ENTRY = 'dist/client-web.js';

@@ -130,9 +130,9 @@ export const LAYERS = {
     rooms: ['.', 'tasks/stored', 'tasks/running', 'tasks', 'skills', 'apps', 'catalog'],
   },
   openapi: {
-    what: 'servers from OpenAPI documents and from the routes of apps: the document, its schemas, requests and replies',
-    may: ['async', 'jsonrpc', 'schema', 'protocol', 'oauth', 'server'],
-    rooms: ['document', 'schema', 'request', 'security', 'response', '.', 'routes'],
+    what: 'servers from OpenAPI documents and from the routes of apps, and servers as REST APIs: the document, its schemas, requests and replies',
+    may: ['async', 'jsonrpc', 'schema', 'protocol', 'state', 'oauth', 'server', 'transports'],
+    rooms: ['document', 'schema', 'request', 'security', 'response', '.', 'routes', 'rest'],
   },
   middleware: {
     what: 'parts that wrap the calls of servers, clients and single tools',
@@ -231,6 +231,7 @@ export const MAY_LOAD_NODE = [
   'oauth.ts',
   'oauth-proxy.ts',
   'openapi.ts',
+  'rest.ts',
 ];
 export const NODE_GLOBALS = [
   'process',

@@ -55,10 +55,10 @@ export interface Handler {
 }
 
 /** The members of a server that a handler needs. The handler gives its `secret` to a server that has none. */
-export type DispatchSource = Pick<CoreServer, 'dispatch'> &
-  Partial<
-    Pick<CoreServer, 'info' | 'provideSecret' | 'logger' | 'shared' | 'auth' | 'secrets' | 'isGuarded'>
-  >;
+export type DispatchSource = Pick<CoreServer, 'dispatch'> & {
+  /** The name and version of the server. A gateway has a function instead, which is about the servers behind it. */
+  readonly info?: CoreServer['info'] | (() => unknown);
+} & Partial<Pick<CoreServer, 'provideSecret' | 'logger' | 'shared' | 'auth' | 'secrets' | 'isGuarded'>>;
 
 /**
  * Makes an HTTP handler for runtimes with `Request` and `Response`: Bun, Deno, Workers, Hono and others. It serves all
@@ -103,7 +103,7 @@ export function createEndpoint<Raw>(
     sessions ? httpSessions(server.dispatch, { ...known, warn, shared: server.shared }) : undefined,
   );
   const serveCard = known.card?.['~serve']({
-    ...{ info: server.info, publicUrl, path },
+    ...{ info: typeof server.info === 'function' ? undefined : server.info, publicUrl, path },
     revisions: sessions ? revisions : [newestRevision],
   });
   const handle: HttpEndpoint['handle'] =

@@ -3,13 +3,13 @@
 import { isObject } from '../../jsonrpc/message.js';
 import { listOf, nameOf } from '../document/operations.js';
 import type { Json } from '../document/references.js';
+import { ComponentSchemas } from '../schema/component-schemas.js';
 import type { AppRoute, FoundRoutes, OperationParts } from './app-route.js';
 import { parametersOf } from './route-path.js';
-import { RouteSchemas } from './route-schemas.js';
 
 /** Makes the document. A route without a description has only the parameters of its path. */
 export function routeDocument({ routes, shared }: FoundRoutes, info: object): Json {
-  const schemas = new RouteSchemas(shared);
+  const schemas = new ComponentSchemas(shared);
   const paths = new Map<string, Record<string, unknown>>();
   for (const [at, route] of routes.entries()) {
     const item = paths.get(route.path) ?? {};
@@ -31,9 +31,9 @@ class RouteOperation {
   readonly #route: AppRoute;
   readonly #parts: OperationParts;
   readonly #at: number;
-  readonly #schemas: RouteSchemas;
+  readonly #schemas: ComponentSchemas;
 
-  constructor(route: AppRoute, at: number, schemas: RouteSchemas) {
+  constructor(route: AppRoute, at: number, schemas: ComponentSchemas) {
     this.#route = route;
     this.#parts = route.description ?? {};
     this.#at = at;
@@ -123,7 +123,7 @@ class RouteOperation {
     );
   }
 
-  #define(part: string, schema: unknown, io: 'input' | 'output'): ReturnType<RouteSchemas['define']> {
+  #define(part: string, schema: unknown, io: 'input' | 'output'): ReturnType<ComponentSchemas['define']> {
     const { method, path } = this.#route;
     return this.#schemas.define(`route${this.#at}_${part}`, schema, {
       io,

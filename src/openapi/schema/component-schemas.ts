@@ -1,4 +1,4 @@
-// The schemas of routes as components of one document, so that their references lead where they led before.
+// Schemas from anywhere as components of one document, so that their references lead where they led before.
 
 import { isObject } from '../../jsonrpc/message.js';
 import { toJsonSchema } from '../../schema/convert.js';
@@ -16,19 +16,19 @@ export interface Component {
   readonly schema: unknown;
 }
 
-/** The components of a document that is made from routes. */
-export class RouteSchemas {
+/** The components of a document that is made here. */
+export class ComponentSchemas {
   readonly #components = new Map<string, unknown>();
   readonly #ids = new Map<string, string>();
 
-  /** Begins with the schemas that routes refer to by their ids. */
+  /** Begins with the schemas that others refer to by their ids. */
   constructor(shared: Json = {}) {
     for (const [at, id] of Object.keys(shared).entries()) this.#ids.set(id, `${COMPONENTS}shared${at}`);
     for (const [at, [id, schema]] of Object.entries(shared).entries())
       this.#add(`shared${at}`, schema, `the schema "${id}"`);
   }
 
-  /** Adds a schema of a route. */
+  /** Adds a schema. */
   define(
     name: string,
     schema: unknown,

@@ -11,6 +11,7 @@ import {
 } from '../../protocol/encoding/param-headers.js';
 import { McpError } from '../../protocol/errors.js';
 import type { ListedTool, ListedToolAnnotations } from '../../protocol/model/model.js';
+import { INVALID_ARGUMENTS } from '../../protocol/tables/failure-texts.js';
 import { KEEPS_KEYS } from '../../protocol/tables/meta-keys.js';
 import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
 import type { ValidationResult } from '../../schema/check/issue.js';
@@ -239,6 +240,6 @@ function toInput(
   if (checked.ok) return checked;
   return explainLater(checked.issues, tool.input, args).then((problem) => ({
     ok: false,
-    failure: toolFailure(`Invalid arguments for ${tool.name}. ${problem}`),
+    failure: toolFailure(`${INVALID_ARGUMENTS}${tool.name}. ${problem}`),
   }));
 }

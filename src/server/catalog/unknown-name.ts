@@ -1,6 +1,7 @@
 import type { Caller } from '../../protocol/caller.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
+import { UNKNOWN_NAME } from '../../protocol/tables/failure-texts.js';
 import { closestName } from '../../schema/explain/closest-name.js';
 import type { Catalog } from './catalog.js';
 
@@ -19,5 +20,5 @@ export async function unknownName(
     names.filter((other) => other !== name),
   );
   const hint = closest === undefined ? '' : `. Did you mean "${closest}"?`;
-  return new McpError('invalid_params', `Unknown ${kind}: ${shorten(name, 128)}${hint}`);
+  return new McpError('invalid_params', `${UNKNOWN_NAME[kind]}${shorten(name, 128)}${hint}`);
 }

@@ -2,6 +2,7 @@
 
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
+import { INVALID_ARGUMENTS } from '../../protocol/tables/failure-texts.js';
 import type { Around } from '../../protocol/telemetry/hosting.js';
 import { explainLater } from '../../schema/explain-later.js';
 import type { SharedState } from '../../state/cluster.js';
@@ -121,7 +122,7 @@ export function methodTable(parts: ServerParts): MethodTable {
       const checked = await prompt.args.validate(args);
       if (!checked.ok) {
         const problem = await explainLater(checked.issues, prompt.args, args);
-        throw new McpError('invalid_params', `Invalid arguments for prompt ${prompt.name}. ${problem}`);
+        throw new McpError('invalid_params', `${INVALID_ARGUMENTS}prompt ${prompt.name}. ${problem}`);
       }
       await entrance.promptInput(call, prompt, checked.value);
       const value = await withToolErrors(prompt.run(checked.value, ctx));

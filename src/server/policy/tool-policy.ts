@@ -4,6 +4,7 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
 import { McpError } from '../../protocol/errors.js';
+import { notCalled } from '../../protocol/tables/failure-texts.js';
 import { canonical } from '../../state/canonical.js';
 import type { PolicyTool, ToolPolicy, ToolUse } from '../define/policy.js';
 import type { Awaitable } from '../define/tool-handler.js';
@@ -33,7 +34,7 @@ type AsksForApproval = Parameters<ToolPolicy['refusal']>[1];
 /** Makes the policy for one tool. A decision that fails denies. */
 export function toolPolicy(tool: PolicyTool, { decide, onFailure }: ToolPolicyParts): ToolPolicy {
   const { name } = tool;
-  const denial = `The tool "${name}" was not called: the policy of this server does not allow it with these arguments.`;
+  const denial = `${notCalled(name)}the policy of this server does not allow it with these arguments.`;
 
   function decideFor({ auth, isLocal }: Caller, input: unknown): Awaitable<PolicyDecision> {
     const deny = (error: unknown): PolicyDecision => {
@@ -57,12 +58,12 @@ export function toolPolicy(tool: PolicyTool, { decide, onFailure }: ToolPolicyPa
     // The message may show only a part of the arguments. The approval is for all of them.
     const answer = await ctx.askForApproval(message, canonical([name, sent])).catch((error: unknown) => {
       if (!McpError.is(error) || error.code !== 'missing_capability') throw error;
-      const reason = `The tool "${name}" was not called: a person has to approve this call, and this client cannot ask one.`;
+      const reason = `${notCalled(name)}a person has to approve this call, and this client cannot ask one.`;
       throw new McpError('missing_capability', `${reason} ${error.message}`, { data: error.data });
     });
     if (answer.action === 'accept' && answer.content.approve === true) return undefined;
     const reason = answer.action === 'cancel' ? 'closed the question' : 'did not approve the call';
-    return `The tool "${name}" was not called: the user ${reason}.`;
+    return `${notCalled(name)}the user ${reason}.`;
   }
 
   return {

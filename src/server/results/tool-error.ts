@@ -1,5 +1,6 @@
 // Errors for the model, and the masking of all others.
 
+import { MASKED } from '../../protocol/tables/failure-texts.js';
 import type { Logger } from '../state/log.js';
 
 const brand = Symbol.for('fullmcp.ToolError');
@@ -28,5 +29,5 @@ export function mask(error: unknown, where: string, log: Logger): string {
     byte.toString(16).padStart(2, '0'),
   ).join('');
   log('error', `${where} failed (ref ${ref})`, error);
-  return `Internal error (ref ${ref})`;
+  return `${MASKED}${ref})`;
 }

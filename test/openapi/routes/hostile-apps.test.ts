@@ -145,6 +145,25 @@ test('calls at the same time get their own replies', async () => {
   expect(results.map(({ data }) => (data as { id: string }).id)).toEqual(ids);
 });
 
+test('large bodies arrive whole in both directions, and a head that is too large is a failed call', async () => {
+  const app = express();
+  app.use(express.json({ limit: '10mb' }));
+  const body = { type: 'object', properties: { text: { type: 'string' } } };
+  app.post('/echo', describeRoute({ operationId: 'echo', body }), (req, res) => {
+    res.set('connection', 'close').json({ text: req.body.text, size: req.body.text.length });
+    // A server often ends its connection before the client has read everything.
+    res.once('finish', () => req.socket.destroy());
+  });
+  app.get('/size/:id', (req, res) => void res.json({ size: req.params.id.length }));
+  await using client = await clientOf(app);
+  const text = 'aé€😀'.repeat(300_000);
+  const { data } = await client.callTool('echo', { text });
+  expect((data as { size: number }).size).toBe(text.length);
+  expect((data as { text: string }).text === text).toBe(true);
+  expect(await client.callTool('get_size_id', { id: 'x'.repeat(30_000) })).toMatchObject({ isError: true });
+  expect((await client.callTool('get_size_id', { id: 'x' })).data).toEqual({ size: 1 });
+});
+
 test.each(['', '.', '..'])('the argument %j cannot lead to another route', async (id) => {
   const reached: string[] = [];
   const app = express();

@@ -55,21 +55,27 @@ function webBody(reply: IncomingMessage): ReadableStream<Uint8Array> {
   });
 }
 
-/** Two streams, each of which reads what is written to the other. */
+/** Two streams, each of which reads what is written to the other: the client's, and the server's. */
 function connectedPair(): readonly [Duplex, Duplex] {
-  const near: End = new End(() => far);
-  const far: End = new End(() => near);
+  const near: End = new End({ other: () => far, isClient: true });
+  const far: End = new End({ other: () => near, isClient: false });
   return [near, far];
+}
+
+interface EndParts {
+  readonly other: () => End;
+  readonly isClient: boolean;
 }
 
 /** One end of a connection. A chunk counts as written when the other end has room for more. */
 class End extends Duplex {
-  readonly #other: () => End;
+  readonly #parts: EndParts;
   #resume: (() => void) | undefined;
+  #hasEnded = false;
 
-  constructor(other: () => End) {
+  constructor(parts: EndParts) {
     super();
-    this.#other = other;
+    this.#parts = parts;
   }
 
   override _read(): void {
@@ -79,20 +85,31 @@ class End extends Duplex {
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    const other = this.#other();
+    const other = this.#parts.other();
     if (other.push(chunk)) done();
     else other.#resume = done;
   }
 
   override _final(done: () => void): void {
-    this.#other().push(null);
+    this.#parts.other().#receiveEnd();
     done();
   }
 
+  // A client that is gone reads nothing, and a handler that waits for it must learn that at once. A server that is gone has often sent
+  // its whole reply, which the client still has to read.
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    const other = this.#other();
+    const other = this.#parts.other();
     // Not in the same turn: the other end may be in the middle of a write.
-    if (!other.destroyed) process.nextTick(() => other.destroy());
+    process.nextTick(() => {
+      if (this.#parts.isClient) other.destroy();
+      else other.#receiveEnd();
+    });
     done(error);
+  }
+
+  #receiveEnd(): void {
+    if (this.#hasEnded || this.destroyed) return;
+    this.#hasEnded = true;
+    this.push(null);
   }
 }

@@ -8,10 +8,11 @@ import {
   BodyTooLarge,
   type HeaderFields,
   type Incoming,
+  JSON_TYPE,
+  jsonHeaders,
   type Outlet,
   type Protection,
 } from '../../../transports/http/server/incoming.js';
-import { JSON_TYPE, jsonHeaders } from '../../../transports/http/server/json-reply.js';
 import { NodeBody } from './body.js';
 import { hasPipelined, pipelinedOn, whilePipelined } from './pipelined.js';
 
@@ -128,9 +129,7 @@ export class NodeIncoming implements Incoming {
       // ASCII is the same in both, and latin1 is copied, while UTF-8 is encoded.
       res.end(body, bytes === body.length ? 'latin1' : 'utf8');
     }
-    // Bytes that the kernel accepted at once are not unread. A pipelined reply has no connection yet.
-    if (res.socket === null) res.once('socket', () => setImmediate(() => this.#limitWriting()));
-    else if (res.socket.writableLength > 0) this.#limitWriting();
+    this.#watchWriting();
   }
 
   async respond(response: Response): Promise<void> {
@@ -142,12 +141,20 @@ export class NodeIncoming implements Incoming {
     const cookies = response.headers.getSetCookie();
     if (cookies.length > 0) headers['set-cookie'] = cookies;
     res.writeHead(response.status, { ...headers, 'content-length': body.length }).end(body);
+    this.#watchWriting();
   }
 
   // A client that keeps its connection would send its next request to a server that is shutting down.
   #endIfLeaving(): void {
     if (this.endpoint?.isLeaving && this.#req.httpVersionMajor === 1)
       this.#res.setHeader('connection', 'close');
+  }
+
+  // Bytes that the kernel accepted at once are not unread. A pipelined reply has no connection yet.
+  #watchWriting(): void {
+    const { socket } = this.#res;
+    if (socket === null) this.#res.once('socket', () => setImmediate(() => this.#limitWriting()));
+    else if (socket.writableLength > 0) this.#limitWriting();
   }
 
   // Uses Node's own timer of the connection: it restarts whenever the client reads, closes the connection when it expires, and

@@ -16,8 +16,12 @@ import type { EventLog } from '../../../state/event-log.js';
 import { memoryEventLog } from '../../../state/memory/event-log.js';
 import { stateOfOne } from '../../../state/memory/state-of-one.js';
 import type { EraContext, SessionEra } from '../../../transports/http/server/endpoint.js';
-import { callerOf, type HeaderFields, type Incoming } from '../../../transports/http/server/incoming.js';
-import { replyJson } from '../../../transports/http/server/json-reply.js';
+import {
+  callerOf,
+  type HeaderFields,
+  type Incoming,
+  replyJson,
+} from '../../../transports/http/server/incoming.js';
 import { refuse, replyWithError } from '../../../transports/http/server/refusal.js';
 import { batchProblem, collector, readInBatch } from '../channel-session.js';
 import type { SessionRequest } from '../forward.js';

@@ -1,8 +1,7 @@
 import type { Auth } from '../../../protocol/call.js';
 import { createGuard, type GuardOptions } from './guard.js';
 import type { InFlight } from './in-flight.js';
-import type { Incoming, Protection } from './incoming.js';
-import { noHeaders, replyJson } from './json-reply.js';
+import { type Incoming, noHeaders, type Protection, replyJson } from './incoming.js';
 import type { Refusals } from './refusal.js';
 import { type ReceivedParts, ReceivedRequest } from './request-body.js';
 import type { Route } from './routes.js';

@@ -1,6 +1,5 @@
 import { quote } from '../../../protocol/encoding/shorten.js';
-import type { HeaderFields, Incoming } from './incoming.js';
-import { noHeaders } from './json-reply.js';
+import { type HeaderFields, type Incoming, noHeaders } from './incoming.js';
 
 /** Turns off the check of the Host header, for `allowedHosts`. Only for a server behind a proxy that checks it. */
 export const unsafeAnyHost: unique symbol = Symbol('fullmcp.unsafeAnyHost');

@@ -1,8 +1,14 @@
 import { isObject, printError, type RequestId } from '../../../jsonrpc/message.js';
 import { type Challenge, type McpError, toMcpError } from '../../../protocol/errors.js';
 import { newestRevision, type Revision } from '../../../protocol/tables/revisions.js';
-import { BodyStalled, BodyTooLarge, type HeaderFields, type Incoming } from './incoming.js';
-import { noHeaders, replyJson } from './json-reply.js';
+import {
+  BodyStalled,
+  BodyTooLarge,
+  type HeaderFields,
+  type Incoming,
+  noHeaders,
+  replyJson,
+} from './incoming.js';
 
 /** Refuses a request, with a JSON-RPC error as the body, which people and clients can read. */
 export function refuse(

@@ -2,8 +2,7 @@ import { printError, type RequestId } from '../../../jsonrpc/message.js';
 import { McpError } from '../../../protocol/errors.js';
 import { newestRevision } from '../../../protocol/tables/revisions.js';
 import type { EventStream, StreamOwner, Streams } from './event-streams.js';
-import type { HeaderFields, Incoming } from './incoming.js';
-import { replyJson } from './json-reply.js';
+import { type HeaderFields, type Incoming, replyJson } from './incoming.js';
 import { challengeHeaders } from './refusal.js';
 
 const endReasons = {

@@ -2,8 +2,13 @@ import { parseStrictly, RefusedJson } from '../../../jsonrpc/parse.js';
 import { McpError } from '../../../protocol/errors.js';
 import type { ParsedMessage } from '../../server/channel.js';
 import type { InFlight } from './in-flight.js';
-import type { BodyLimits, BodyReceiver, HeaderFields, Incoming } from './incoming.js';
-import { noHeaders } from './json-reply.js';
+import {
+  type BodyLimits,
+  type BodyReceiver,
+  type HeaderFields,
+  type Incoming,
+  noHeaders,
+} from './incoming.js';
 import type { Refusals } from './refusal.js';
 
 // The body of a POST: its type, its JSON, and the request that waits for it.

@@ -1,6 +1,5 @@
 import type { ResourceFacts } from '../../../../state/auth-provider.js';
-import type { HeaderFields, Incoming } from '../incoming.js';
-import { replyJson } from '../json-reply.js';
+import { type HeaderFields, type Incoming, replyJson } from '../incoming.js';
 import { isRequested, refuse } from '../refusal.js';
 
 // The metadata of a protected resource (RFC 9728).

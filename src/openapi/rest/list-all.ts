@@ -1,0 +1,44 @@
+// Everything that a caller sees in a list of a server.
+
+import { isObject } from '../../jsonrpc/message.js';
+import type { Call, Dispatch } from '../../protocol/call.js';
+import { McpError } from '../../protocol/errors.js';
+import { listOf } from '../document/operations.js';
+import { restPeer } from './rest-endpoint.js';
+
+const MAX_PAGES = 1000;
+
+/** Reads all pages of a list; empty if the server does not have it. */
+export async function listAll<T>(
+  dispatch: Dispatch,
+  {
+    list,
+    caller,
+  }: { readonly list: 'tools' | 'prompts' | 'resources'; readonly caller: Pick<Call, 'auth' | 'http'> },
+): Promise<readonly T[]> {
+  const items: unknown[] = [];
+  let cursor: unknown;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const params = cursor === undefined ? {} : { cursor };
+    try {
+      const outcome = await dispatch({
+        ...{
+          id: `rest-${list}`,
+          method: `${list}/list`,
+          params,
+          peer: restPeer,
+          via: { transport: 'http' },
+          ...caller,
+        },
+        ...{ signal: new AbortController().signal, notify: () => undefined },
+      });
+      items.push(...listOf(outcome[list]).filter((item) => isObject(item)));
+      cursor = outcome['nextCursor'];
+    } catch (error) {
+      if (McpError.is(error) && error.code === 'method_not_found') break;
+      throw error;
+    }
+    if (typeof cursor !== 'string') break;
+  }
+  return items as T[];
+}
