@@ -3,7 +3,7 @@
 import { isUnfit, MAX_MESSAGE_SIZE } from './message-size.js';
 
 /** The parts of a window that a channel uses. */
-export interface PeerWindow {
+interface PeerWindow {
   readonly postMessage: (message: unknown, targetOrigin: string) => void;
 }
 

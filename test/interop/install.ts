@@ -19,6 +19,7 @@ const homes = [
       here('../flows/proxy/'),
       here('../flows/sessions/clients.test.ts'),
       here('../browser/apps/chart.test.ts'),
+      here('../browser/apps/sandbox.test.ts'),
     ],
   },
   { folder: here('../../examples/migration/'), tests: [here('migration.test.ts')] },

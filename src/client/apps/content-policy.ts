@@ -34,7 +34,7 @@ export function readPermissions(declared: unknown): readonly AppPermission[] {
  * The content security policy of a page. It never has 'self': the page is shown without an origin, and 'self' could then mean that of the
  * host.
  */
-export function contentPolicy(csp: AppCsp): string {
+function contentPolicy(csp: AppCsp): string {
   const { connectDomains = [], resourceDomains = [], frameDomains = [], baseUriDomains = [] } = csp;
   const from = (...sources: readonly string[]): string => (sources.length > 0 ? sources.join(' ') : "'none'");
   return [

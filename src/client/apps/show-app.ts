@@ -1,12 +1,12 @@
 // Shows an app in a page of the host: a frame without an origin, and the host's end of the bridge.
 
 import { RefusedError, windowChannel } from '../../jsonrpc/window-channel.js';
-import { APP_PERMISSIONS, type AppPermission, CANCELLED } from '../../protocol/model/apps/app.js';
+import { type AppPermission, CANCELLED } from '../../protocol/model/apps/app.js';
 import type { HostContext } from '../../protocol/model/apps/host-context.js';
 import type { Implementation, ListedTool } from '../../protocol/model/model.js';
 import type { CallResult, Client } from '../model/client.js';
+import { appFrame } from './app-frame.js';
 import { type AppHandlers, type AppViewRequest, appRequests, resultOf } from './app-requests.js';
-import { withPolicy } from './content-policy.js';
 import { readApp } from './read-app.js';
 
 /** The options of `showApp`. */
@@ -23,6 +23,11 @@ export interface ShowAppOptions extends AppHandlers {
   readonly approve?: (request: AppViewRequest) => boolean | Promise<boolean>;
   /** The features of the browser that the app gets, if it asks for them. Default: none. */
   readonly grant?: readonly AppPermission[];
+  /**
+   * The address of a page that `sandboxPage` has made, at another origin. The specification wants one for hosts that are websites. Default:
+   * none, the sandbox is a frame without an origin.
+   */
+  readonly sandbox?: string;
   /** Called once if the app is closed because of its behaviour. */
   readonly onClosed?: (reason: string) => void;
   /** The time for the app to answer `close`. Default: 2 s. */
@@ -51,6 +56,7 @@ export interface AppView extends AsyncDisposable {
   readonly close: (reason?: string) => Promise<void>;
 }
 
+const LEFT = 'The app has left its page.';
 /** The most messages that wait for the app. */
 const MAX_WAITING = 100;
 
@@ -67,12 +73,8 @@ export async function showApp(client: Client, options: ShowAppOptions): Promise<
   const app = await readApp(client, tool);
   if (app === undefined) throw new TypeError(`The tool "${tool.name}" has no app.`);
   const granted = (options.grant ?? []).filter((name) => app.permissions.includes(name));
-  const frame = document.createElement('iframe');
-  frame.setAttribute('sandbox', 'allow-scripts allow-forms');
-  frame.allow = granted.map((name) => `${APP_PERMISSIONS[name]} *`).join('; ');
-  frame.referrerPolicy = 'no-referrer';
-  frame.title = tool.title ?? tool.name;
-  frame.style.cssText = `width: 100%; border: ${app.prefersBorder === true ? '1px solid' : '0'}`;
+  const shown = appFrame(app, { title: tool.title ?? tool.name, granted, sandbox: options.sandbox });
+  const { frame } = shown;
   let context: HostContext = { ...options.context, toolInfo: { tool } };
   let waiting: (() => void)[] | undefined = [];
   let phase: 'new' | 'greeted' | 'ready' | 'closed' = 'new';
@@ -96,20 +98,22 @@ export async function showApp(client: Client, options: ShowAppOptions): Promise<
     },
   });
 
-  frame.srcdoc = withPolicy(app.html, app.csp);
   frame.addEventListener('load', () => {
-    // The second page in the frame would not have the policy of the first one.
-    if (++loads > 1) fail('The app has left its page.');
+    // The second page in the frame is not our sandbox.
+    if (++loads > 1) fail(LEFT);
   });
   // The frame has its window at once, so the channel is there before the page runs.
   container.append(frame);
   const channel = windowChannel({
     peer: frame.contentWindow as Window,
-    origin: 'null',
+    origin: shown.origin,
     timeoutMs: 60_000,
     cancelMethod: CANCELLED,
     onNotification(method, params) {
-      if (method === 'ui/notifications/initialized' && phase === 'greeted') {
+      const sandbox = shown.notice(method);
+      if (sandbox === 'ready') channel.notify('ui/notifications/sandbox-resource-ready', shown.resource);
+      else if (sandbox === 'left') fail(LEFT);
+      else if (method === 'ui/notifications/initialized' && phase === 'greeted') {
         phase = 'ready';
         for (const send of waiting ?? []) send();
         waiting = undefined;

@@ -1,4 +1,4 @@
-// The bridge of apps, minified. Made from connect-to-host.ts by scripts/bridge.js.
+// connectToHost of src/extensions/apps/connect-to-host.ts, minified by scripts/bridge.js.
 
 /** The code that defines `connectToHost` in a page. */
 export const BRIDGE: string =

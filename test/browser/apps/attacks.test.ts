@@ -135,11 +135,20 @@ describeInChromium('apps that misbehave', { timeout: 60_000 }, () => {
     expect(outcomes).toEqual([-32600, -32600, -32600, -32600, 'DataCloneError', 64, 136]);
   });
 
-  it('are closed when they leave their page, whose policy would be lost', async () => {
-    const page = await show('leaver');
+  it('cannot leave their page, whose policy would be lost, and are closed if they try', async () => {
+    const page = await hosts.open();
+    const visited: string[] = [];
+    page.on('framenavigated', (frame) => visited.push(frame.url()));
+    await page.evaluate(() =>
+      addEventListener('message', ({ data }) => {
+        (window as unknown as HostWindow).notes.push(['received', data.method]);
+      }),
+    );
+    await page.evaluate((url) => (window as unknown as HostWindow).show(url, 'leaver'), hosts.url());
     const notes = await notesUntil(page, (all) => all.some(([what]) => what === 'closed'));
     expect(notes).toContainEqual(['closed', 'The app has left its page.']);
-    expect(notes.some(([what]) => what === 'approve')).toBe(false);
+    expect(notes).not.toContainEqual(['received', 'tools/call']);
+    expect(visited.some((url) => url.startsWith('data:'))).toBe(false);
     expect(await page.$('iframe')).toBe(null);
   });
 
@@ -180,8 +189,11 @@ describeInChromium('apps that misbehave', { timeout: 60_000 }, () => {
           stranger.sandbox.add('allow-scripts');
           stranger.srcdoc = `<script>
             const result = { jsonrpc: '2.0', method: 'ui/notifications/tool-result', params: { content: [{ type: 'text', text: 'forged' }] } };
-            parent.frames[0].postMessage(result, '*');
-            for (let id = 0; id < 10; id++) parent.frames[0].postMessage({ jsonrpc: '2.0', id, result: { content: [], forged: true } }, '*');
+            for (const target of [parent.frames[0], parent.frames[0].frames[0]]) {
+              target.postMessage(result, '*');
+              target.postMessage({ jsonrpc: '2.0', method: 'ui/notifications/sandbox-resource-ready', params: { html: 'forged' } }, '*');
+              for (let id = 0; id < 10; id++) target.postMessage({ jsonrpc: '2.0', id, result: { content: [], forged: true } }, '*');
+            }
             parent.postMessage({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'for_apps' } }, '*');
             parent.postMessage({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'forged' } }, '*');
             parent.postMessage('all sent', '*');
@@ -216,7 +228,7 @@ describeInChromium('apps that misbehave', { timeout: 60_000 }, () => {
       await page.setContent(
         `<!doctype html><script>addEventListener('message', ({ source, data }) => { ${reply} });</script><iframe></iframe>`,
       );
-      const frame = await appFrame(page);
+      const frame = await appFrame(page, { sandbox: false });
       await frame.setContent(`<!doctype html>${bridgeScript()}`);
       return frame.evaluate(() =>
         (globalThis as unknown as { connectToHost: (options: object) => Promise<unknown> })

@@ -64,7 +64,7 @@ describeInChromium('the chart of the example', { timeout: 60_000 }, () => {
       (url) => (window as unknown as OfficialWindow).show(url, 'sales', { year: 2026 }),
       hosts.url(),
     );
-    const frame = await appFrame(page);
+    const frame = await appFrame(page, { sandbox: false });
     await frame.waitForSelector('rect');
     const heights = await frame.$$eval('rect', (bars) =>
       bars.map((bar) => Number(bar.getAttribute('height'))),

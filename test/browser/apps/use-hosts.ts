@@ -8,7 +8,9 @@ import { type HostSite, openHostSite } from './host-site.js';
 
 export interface Hosts {
   /** Opens the page of a host; it is closed after the test. */
-  readonly open: (script?: string) => Promise<Page>;
+  readonly open: (script?: string, options?: Parameters<HostSite['page']>[1]) => Promise<Page>;
+  /** The address of the sandbox. */
+  readonly sandbox: () => string;
   /** The address of the server. */
   readonly url: () => string;
   readonly browser: () => Browser;
@@ -40,23 +42,29 @@ export function useHosts(server: Server, ...scripts: readonly string[]): Hosts {
   });
 
   return {
-    async open(script = scripts[0] as string) {
+    async open(script = scripts[0] as string, options = {}) {
       const context = await browser.newContext();
       context.setDefaultTimeout(10_000);
       const page = await context.newPage();
       pages.push(page);
-      await page.goto(site.page(script));
+      await page.goto(site.page(script, options));
       await page.waitForFunction(() => 'show' in window);
       return page;
     },
+    sandbox: () => site.sandbox,
     url: () => `http://localhost:${serving.port}/mcp`,
     browser: () => browser,
   };
 }
 
-/** The frame of the app that a page shows. */
-export async function appFrame(page: Page): Promise<Frame> {
-  const element = await page.waitForSelector('iframe');
+/** The frame of the app that a page shows: in that of a sandbox, unless the app is shown without one. */
+export async function appFrame(page: Page, { sandbox = true } = {}): Promise<Frame> {
+  const outer = await frameIn(page);
+  return sandbox ? frameIn(outer) : outer;
+}
+
+async function frameIn(place: Page | Frame): Promise<Frame> {
+  const element = await place.waitForSelector('iframe', { state: 'attached' });
   const frame = await element.contentFrame();
   if (frame === null) throw new Error('The frame has no page');
   return frame;

@@ -1,6 +1,7 @@
 import { appsClient, readApp } from 'fullmcp/apps';
 import { testClient } from 'fullmcp/testing';
 import { describe, expect, test } from 'vitest';
+import sandbox from '../../../examples/app/sandbox.js';
 import { server } from '../../../examples/app/server.js';
 
 // Runs the server that docs/apps.md shows. test/browser/apps shows its page in a browser.
@@ -18,5 +19,13 @@ describe('the server with an app of the guide', () => {
     const { text } = await other.callTool('sales', { year: 2026 });
     expect(text).toMatch(/^Sales of 2026 by month: \d+/);
     await expect(other.callTool('sales_data', { year: 2026 })).rejects.toThrow('Unknown tool');
+  });
+
+  test('has a sandbox that only its host may use', async () => {
+    const reply = sandbox.fetch();
+    expect(reply.headers.get('content-security-policy')).toBe(
+      "frame-ancestors https://chat.example.com; frame-src 'none'",
+    );
+    expect(await reply.text()).toContain('relayApp(["https://chat.example.com"])');
   });
 });

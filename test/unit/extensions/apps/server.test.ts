@@ -10,6 +10,7 @@ import {
   uiOf,
   withApp,
 } from 'fullmcp/apps';
+import { proxy } from 'fullmcp/proxy';
 import { testClient } from 'fullmcp/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -114,6 +115,17 @@ describe('a server with apps', () => {
     const names = (await other.tools().all()).map(({ name }) => name);
     expect(names).toEqual(['all_shop_sales', 'all_shop_summary']);
     await expect(other.callTool('all_shop_refresh')).rejects.toThrow('Unknown tool');
+  });
+
+  test('keeps its apps behind a proxy, for hosts with and without apps', async () => {
+    const front = await proxy(server);
+    await using host = await testClient(front, asHost);
+    const [sales] = await host.tools().all();
+    expect(await readApp(host, sales as NonNullable<typeof sales>)).toMatchObject({ html });
+    expect((await host.callTool('refresh')).text).toBe('fresh');
+    await using other = await testClient(front);
+    expect((await other.tools().all()).map(({ name }) => name)).toEqual(['sales', 'summary']);
+    await expect(other.callTool('refresh')).rejects.toThrow('Unknown tool: refresh');
   });
 
   test('does not show apps to a host that declares another media type', async () => {
