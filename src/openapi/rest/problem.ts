@@ -75,7 +75,7 @@ function problemOf(error: McpError): Problem {
   if (code === 'missing_capability')
     return {
       ...{ status: 409, code: 'needs_mcp_client' },
-      detail: `The tool asks the user or the model something, which needs an MCP client. ${message}`,
+      detail: `The call needs an MCP client: the tool asks a question, or runs as a task. ${message}`,
     };
   if (code === 'invalid_params' && isUnknownName(message)) return { status: 404, code: 'not_found', detail };
   if (code === 'invalid_params' && message.startsWith(INVALID_ARGUMENTS))

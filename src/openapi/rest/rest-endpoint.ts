@@ -41,7 +41,7 @@ export interface RestEndpointOptions extends RestLimits, GateOptions {
 }
 
 /** The caller of a request. */
-export type RestCaller = Pick<Call, 'auth' | 'http'> & { readonly auth: Auth | undefined };
+type RestCaller = Pick<Call, 'auth' | 'http'> & { readonly auth: Auth | undefined };
 
 /** A client that neither answers questions nor follows tasks. */
 export const restPeer: Call['peer'] = {

@@ -101,6 +101,7 @@ test.each([
   ['a failed tool', '/tools/fail', { json: {} }, 422, 'tool_failed', /^Order 7 does not exist\.$/],
   ['a crash', '/tools/crash', { json: {} }, 500, 'internal_error', /^Internal error \(ref [0-9a-f]{8}\)$/],
   ['a question', '/tools/ask', { json: {} }, 409, 'needs_mcp_client', /needs an MCP client/],
+  ['a task', '/tools/later', { json: {} }, 409, 'needs_mcp_client', /needs an MCP client/],
   [
     'JSON that is none',
     '/tools/add',

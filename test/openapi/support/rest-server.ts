@@ -47,6 +47,7 @@ export function restServer(options: object = {}) {
           return `${yes}`;
         },
       }),
+      later: tool({ task: 'required', run: () => 'done' }),
       'v1.list-all': tool({ input: z.strictObject({ tree }), run: ({ tree: given }) => ({ tree: given }) }),
     },
     resources: {

@@ -170,12 +170,8 @@ export function httpSessions(
         sessionId === undefined
           ? 'There is no session. Send "initialize" first, or put the protocol version into params._meta.'
           : 'The session is unknown. Send "initialize" again.';
-      replyJson(
-        incoming,
-        sessionId === undefined ? 400 : 404,
-        printError(id, { code: -32600, message }),
-        headers,
-      );
+      const status = sessionId === undefined ? 400 : 404;
+      replyJson(incoming, status, printError(id, { code: -32600, message }), headers);
       return undefined;
     }
 

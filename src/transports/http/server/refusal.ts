@@ -40,7 +40,7 @@ export function replyWithError(
 }
 
 /** Replies to a request that could not be served. */
-export function replyToFailure(incoming: Incoming, error: unknown, headers: HeaderFields): void {
+function replyToFailure(incoming: Incoming, error: unknown, headers: HeaderFields): void {
   if (error instanceof BodyTooLarge) {
     return refuse(incoming, 413, `${error.message}. Send less, or raise maxBodyBytes.`, headers);
   }
