@@ -3,7 +3,8 @@ import { defineConfig } from 'vitest/config';
 import shared from '../../../../vitest.config.js';
 import { isOfTests } from './resolve.js';
 
-// The flow tests once more, with every middleware on every server, in the processes that they start, too: `npm run flows`.
+// The flow tests once more, with every middleware on every server, in the processes that they start, too: `npm run flows`. With the variable
+// FLOWS=mounted, every server is mounted two levels deep instead.
 
 const aliases = shared.resolve?.alias as { find: RegExp; replacement: string }[];
 const url = (name: string): URL => new URL(name, import.meta.url);
