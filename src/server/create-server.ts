@@ -195,8 +195,11 @@ export function createServer<State, User, T>(
     },
     async () => {
       await lifetimes.close();
-      await mounts.close(log);
-      await lifespan.close();
+      try {
+        await mounts.close(log);
+      } finally {
+        await lifespan.close();
+      }
     },
   );
   const auth = authRun(options.auth, () => ({ shared, secrets: seal.secrets(), log }));

@@ -29,7 +29,9 @@ export class ForwardedCall {
   /** Makes the call. `first` is its first round. */
   start(first: Call, dispatch: (call: Call) => Promise<Outcome>): void {
     const notify: Call['notify'] = (method, params) => this.notify(method, params);
-    this.#settled = dispatch(withSignal({ ...first, release: undefined, notify }, this.#lifetime));
+    // A server that releases the connection of the call lets the caller poll, and so does the proxy.
+    const release = (): void => this.#round?.release?.();
+    this.#settled = dispatch(withSignal({ ...first, release, notify }, this.#lifetime));
     // Each round reports it, and after the last one nobody is left to know.
     this.#settled.catch(() => undefined);
   }

@@ -98,7 +98,7 @@ export async function openSessionLink(exchange: Exchange, parts: SessionLinkPart
     method: string = call.method,
     params: JsonObject = call.params,
   ): ReturnType<Forward> {
-    const { signal, peer, notify } = call;
+    const { signal, peer, notify, release } = call;
     if (session.handshake.discovered.capabilities.logging !== undefined) {
       const levelSet = logLevel.apply(peer.logLevel);
       if (levelSet !== undefined) await unlessAborted(levelSet, signal);
@@ -109,6 +109,7 @@ export async function openSessionLink(exchange: Exchange, parts: SessionLinkPart
       signal,
       onNotification: (name, values) =>
         isOfSession(name) ? onNotification(name, values) : notify(name, values),
+      onRelease: release,
     });
   }
 

@@ -69,13 +69,16 @@ export class Mounts {
 
   async close(log: Logger): Promise<void> {
     this.#isStarted = false;
+    const failures: unknown[] = [];
     for (const { prefix, inner } of this.#mounts) {
       if (inner.letGo() > 0) continue;
-      await inner
-        .close()
-        .catch((error) => log('error', `The server mounted as "${prefix}" could not be closed`, error));
+      await inner.close().catch((error) => {
+        log('error', `The server mounted as "${prefix}" could not be closed`, error);
+        failures.push(error);
+      });
     }
     this.#mounts.clear();
+    if (failures.length > 0) throw failures[0];
   }
 
   /** The checks of readiness of all mounted servers. */

@@ -27,6 +27,8 @@ export interface OutgoingRequest extends PrintableCall {
    * on its stream. Never called after the response.
    */
   readonly onNotification?: ((method: string, params: JsonObject | undefined) => void) | undefined;
+  /** Called when the server releases the connection of this request, before its response is there. */
+  readonly onRelease?: (() => void) | undefined;
 }
 
 /** Listeners for messages that the other peer initiates. None of them may throw. */

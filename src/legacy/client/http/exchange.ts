@@ -91,7 +91,7 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
     outgoing: OutgoingRequest,
     { id, onMessage, onSend, scope }: SendContext,
   ): Promise<JsonObject> {
-    const { method, params, onNotification } = outgoing;
+    const { method, params, onNotification, onRelease } = outgoing;
     const { ready } = session;
     if (ready !== undefined) await ready;
     if (scope.ended) throw cancelledBy(scope.signal.reason);
@@ -109,6 +109,7 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
       session: current,
       scope,
       listener: { id, onMessage, problem },
+      onRelease,
     });
     if (isHandshake && typeof result['protocolVersion'] === 'string')
       current.version = result['protocolVersion'];

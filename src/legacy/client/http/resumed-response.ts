@@ -23,6 +23,8 @@ export interface ResumableParts {
   readonly session: HttpSession;
   readonly scope: RequestScope;
   readonly listener: ResponseListener;
+  /** Called when the server ends the stream before the response, and says how to resume it. */
+  readonly onRelease?: (() => void) | undefined;
 }
 
 // A poll costs little patience, so that a server may let its client poll for long. A failure costs much.
@@ -31,7 +33,7 @@ const COST_OF_FAILURE = 20;
 
 /** Reads the response to a POST. A stream that ends too early is resumed if the server has sent an event id. */
 export async function readResumable(reply: HttpReply, parts: ResumableParts): Promise<JsonObject> {
-  const { target, session, scope, listener } = parts;
+  const { target, session, scope, listener, onRelease } = parts;
   if (!isEventStream(reply)) return readResponse(reply, parts);
   const cursor = new Cursor();
   let stream: HttpReply | McpError = reply;
@@ -46,6 +48,7 @@ export async function readResumable(reply: HttpReply, parts: ResumableParts): Pr
       cause = stream;
     } else {
       const reader = new EventStreamReader({ maxBytes: target.maxBytes });
+      cause = undefined;
       const response = await readStream(stream, { reader, take: responseReader(listener), scope }).catch(
         (error) => {
           if (McpError.is(error)) throw error;
@@ -58,6 +61,7 @@ export async function readResumable(reply: HttpReply, parts: ResumableParts): Pr
       failures = 0;
     }
     if (cursor.lastEventId === undefined || patience <= 0) throw incomplete(target.displayUrl, cause);
+    if (cause === undefined) onRelease?.();
     await delay(cursor.delayMs(failures), { signal: scope.signal }).catch(() => undefined);
     if (scope.ended) throw incomplete(target.displayUrl, scope.signal.reason);
     stream = await openStream(target, { session, cursor, scope });

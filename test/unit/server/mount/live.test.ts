@@ -126,6 +126,28 @@ describe('a mount is live', () => {
     expect(events).toEqual(['open', 'close']);
   });
 
+  it('closes everything, and then says that the lifespan of a mounted server could not end', async () => {
+    const events: string[] = [];
+    const lifespan = (name: string) =>
+      async function* () {
+        yield {};
+        events.push(name);
+        if (name === 'first') throw new Error('The database is away.');
+      };
+    const mounted = (name: string) =>
+      createServer({ ...quiet, name, lifespan: lifespan(name), tools: { a: tool({ run: () => 'a' }) } });
+    const middle = createServer({ ...quiet, name: 'middle', mount: { first: mounted('first') } });
+    const outer = createServer({
+      ...quiet,
+      name: 'outer',
+      lifespan: lifespan('outer'),
+      mount: { middle, second: mounted('second') },
+    });
+    await outer.start();
+    await expect(outer.close()).rejects.toThrow('The database is away.');
+    expect(events).toEqual(['first', 'second', 'outer']);
+  });
+
   it('leaves a server open that was removed, or is served itself', async () => {
     const inner = createServer({
       ...quiet,
