@@ -27,6 +27,15 @@ export function startClient(name, options) {
   return start(fileURLToPath(new URL(`./clients/${name}.js`, import.meta.url)), options);
 }
 
+/**
+ * Starts a server that stands for another one.
+ * @param {string} kind
+ * @param {string[]} args
+ */
+export function startComposed(kind, ...args) {
+  return start(fileURLToPath(new URL('./composition/server.js', import.meta.url)), { args: [kind, ...args] });
+}
+
 /** Starts a process that holds open streams. */
 export function startStreams() {
   return start(fileURLToPath(new URL('./streams/load.js', import.meta.url)));

@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const dist = process.env.FULLMCP_DIST ?? fileURLToPath(new URL('../dist', import.meta.url));
 
-/** @param {'index' | 'node' | 'auth' | 'stdio' | 'client' | 'lmdb' | 'middleware' | 'otel'} entry */
+/** @param {'index' | 'node' | 'auth' | 'stdio' | 'client' | 'lmdb' | 'middleware' | 'otel' | 'proxy' | 'gateway'} entry */
 export function fullmcp(entry) {
   return import(pathToFileURL(resolve(dist, `${entry}.js`)).href);
 }

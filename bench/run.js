@@ -1,7 +1,8 @@
 // Measures fullmcp, the official SDK and the bare floor in turn, in one run. --quick takes a fifth of the time;
 // --against <checkout> measures another build of fullmcp in the same rounds. With `engines` as the first argument, measures many
 // processes on each engine instead; with `auth`, the check of credentials; with `middleware`, each built-in middleware;
-// with `audit`, the log of calls; with `streams`, ten thousand open streams; with `search`, a search over ten thousand tools.
+// with `audit`, the log of calls; with `streams`, ten thousand open streams; with `search`, a search over ten thousand tools;
+// with `composition`, servers that are mounted and proxied.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -35,6 +36,12 @@ if (process.argv[2] === 'streams') {
 if (process.argv[2] === 'search') {
   const { measureSearch } = await import('./search/run.js');
   await measureSearch(process.argv.slice(3));
+  process.exit();
+}
+
+if (process.argv[2] === 'composition') {
+  const { measureComposition } = await import('./composition/run.js');
+  await measureComposition(process.argv.slice(3));
   process.exit();
 }
 
@@ -91,7 +98,9 @@ for (const name of ['floor', 'fullmcp']) {
 }
 
 if (!quick && against === undefined) {
-  const { auth, middleware, streams, search } = JSON.parse(readFileSync(`${here}results.json`, 'utf8'));
+  const { auth, middleware, streams, search, composition } = JSON.parse(
+    readFileSync(`${here}results.json`, 'utf8'),
+  );
   const results = {
     date: new Date().toISOString().slice(0, 10),
     node: process.version,
@@ -102,6 +111,7 @@ if (!quick && against === undefined) {
     ...(middleware && { middleware }),
     ...(streams && { streams }),
     ...(search && { search }),
+    ...(composition && { composition }),
   };
   writeFileSync(`${here}results.json`, `${JSON.stringify(results, round, 2)}\n`);
 }
