@@ -7,6 +7,7 @@ import { APPS_REVISION, uiOf } from '../../protocol/model/apps/app.js';
 import type { DisplayMode, HostCapabilities, HostContext } from '../../protocol/model/apps/host-context.js';
 import { type ContentBlock, isContentBlock } from '../../protocol/model/content.js';
 import type { Implementation, ListedTool } from '../../protocol/model/model.js';
+import { TOOL_PREFIX } from '../../protocol/tables/meta-keys.js';
 import type { CallResult, Client } from '../model/client.js';
 import { fullmcp } from '../model/options.js';
 
@@ -77,7 +78,9 @@ export function appRequests(client: Client, parts: AppRequestParts): AppRequests
     const find = (): ListedTool | undefined => tools?.find((tool) => tool.name === name);
     if (find() === undefined) tools = await client.tools().all();
     const tool = find();
-    if (tool === undefined || !uiOf(tool).visibility.includes('app'))
+    // Behind a prefix are the tools of one of several servers. An app calls those of its own server alone.
+    const prefix = parts.context().toolInfo?.tool._meta?.[TOOL_PREFIX] ?? '';
+    if (tool === undefined || !uiOf(tool).visibility.includes('app') || !tool.name.startsWith(String(prefix)))
       throw new RefusedError('The server has no such tool for apps.', REFUSED);
     return tool.name;
   }

@@ -70,6 +70,10 @@ const MAX_WAITING = 100;
  */
 export async function showApp(client: Client, options: ShowAppOptions): Promise<AppView> {
   const { tool, container, teardownMs = 2_000 } = options;
+  if ('member' in client)
+    throw new TypeError(
+      'showApp needs the client of one server, so that an app cannot use others: showApp(await client.member(name), …).',
+    );
   const app = await readApp(client, tool);
   if (app === undefined) throw new TypeError(`The tool "${tool.name}" has no app.`);
   const granted = (options.grant ?? []).filter((name) => app.permissions.includes(name));

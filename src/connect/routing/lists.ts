@@ -1,8 +1,9 @@
 // The lists of all members, merged into one.
 
-import type { JsonObject } from '../../jsonrpc/message.js';
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
+import { TOOL_PREFIX } from '../../protocol/tables/meta-keys.js';
 import { readParts } from '../../protocol/uri-template/grammar.js';
 import { createMatcher } from '../../protocol/uri-template/match.js';
 import type { ListedKeys, ListName, Routed, Router } from './router.js';
@@ -42,7 +43,7 @@ export async function listAll(router: Router, kind: ListName, call: Call): Promi
         );
       } else if (owner === undefined) {
         owners.set(name, server);
-        items.push({ ...item, [key]: name });
+        items.push({ ...item, [key]: name, ...appMeta(item, `${server}_`) });
       } else if (owner !== server) {
         router.problemOnce(
           `${server}: the ${one} "${shorten(name, 256)}" is left out: the server ${owner}, which comes first, has a ${one} of the same name`,
@@ -52,6 +53,12 @@ export async function listAll(router: Router, kind: ListName, call: Call): Promi
   });
   // The list changes whenever a server is added or removed.
   return { resultType: 'complete', [field]: items, ttlMs: 0, cacheScope: 'private' };
+}
+
+/** The `_meta` of a tool that has an app, with the prefix of the tools that the app calls. */
+function appMeta({ _meta }: JsonObject, prefix: string): JsonObject | undefined {
+  if (!isObject(_meta) || !isObject(_meta['ui'])) return undefined;
+  return { _meta: { ..._meta, [TOOL_PREFIX]: `${prefix}${_meta[TOOL_PREFIX] ?? ''}` } };
 }
 
 /** The keys of a list, by which calls find their server. */

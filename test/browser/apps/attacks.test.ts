@@ -27,7 +27,7 @@ describeInChromium('apps that misbehave', { timeout: 60_000 }, () => {
   const ready = (page: Page): Promise<void> =>
     page.evaluate(() => (window as unknown as HostWindow).view.ready);
 
-  it('call the tools of their server by its own names, even if the server is mounted in another one', async () => {
+  it('call the tools of their own server alone, by its names, even if it is mounted in another one', async () => {
     const page = await show('shop_sales');
     await page.evaluate(() => (window as unknown as HostWindow).run({ year: 2026 }).then(() => undefined));
     const frame = await appFrame(page);
@@ -35,6 +35,16 @@ describeInChromium('apps that misbehave', { timeout: 60_000 }, () => {
     await frame.click('button');
     await frame.waitForFunction(() => document.querySelector('h1')?.textContent === 'Sales of 2027');
     expect(await notesUntil(page, () => true)).toContainEqual(['approve', 'tools/call', 'shop_sales_data']);
+    // A tool of the outer server, by its name there.
+    const refused = await frame.evaluate(
+      () =>
+        new Promise((resolve) => {
+          addEventListener('message', ({ data }) => data.id === 'cross' && resolve(data.error?.message));
+          const params = { name: 'for_apps', arguments: {} };
+          parent.postMessage({ jsonrpc: '2.0', id: 'cross', method: 'tools/call', params }, '*');
+        }),
+    );
+    expect(refused).toBe('The server has no such tool for apps.');
   });
 
   it('cannot call a tool that is for the model alone, or one that the server does not list', async () => {

@@ -6,10 +6,12 @@ import {
   apps,
   appsClient,
   readApp,
+  showApp,
   showsApps,
   uiOf,
   withApp,
 } from 'fullmcp/apps';
+import { connect, type ListedTool } from 'fullmcp/client';
 import { proxy } from 'fullmcp/proxy';
 import { testClient } from 'fullmcp/testing';
 import { describe, expect, test } from 'vitest';
@@ -126,6 +128,22 @@ describe('a server with apps', () => {
     await using other = await testClient(front);
     expect((await other.tools().all()).map(({ name }) => name)).toEqual(['sales', 'summary']);
     await expect(other.callTool('refresh')).rejects.toThrow('Unknown tool: refresh');
+  });
+
+  test('keeps its apps among several servers, whose client cannot show them: an app could use the other servers', async () => {
+    const other = createServer({
+      name: 'other',
+      version: '1.0.0',
+      tools: { secret: tool({ run: () => 'plans' }) },
+    });
+    await using group = await connect(
+      { mcpServers: { shop: { target: server }, other: { target: other } } },
+      asHost,
+    );
+    const sales = (await group.tools().all()).find(({ name }) => name === 'shop_sales') as ListedTool;
+    expect(sales._meta).toMatchObject({ ui: { resourceUri: page.uri }, 'fullmcp/toolPrefix': 'shop_' });
+    const container = {} as HTMLElement;
+    await expect(showApp(group, { tool: sales, container })).rejects.toThrow('the client of one server');
   });
 
   test('does not show apps to a host that declares another media type', async () => {
