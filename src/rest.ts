@@ -4,7 +4,7 @@ import type { NodeHandler } from './adapters/node/server/handler.js';
 import { type DispatchSource, protect } from './http.js';
 import { restAuth } from './openapi/rest/rest-auth.js';
 import { type RestLimits, restEndpoint } from './openapi/rest/rest-endpoint.js';
-import { serverDocument } from './openapi/rest/server-document.js';
+import { documentPrinter, serverDocument } from './openapi/rest/server-document.js';
 import { type Authenticate, type AuthInit, toAuth } from './protocol/caller.js';
 import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
 import type { CoreServer } from './server/create-server.js';
@@ -92,15 +92,13 @@ export function rest<Req = Request>(server: RestSource, options: RestOptions<Req
     dispatch: server.dispatch,
     protectedBy: edge && restAuth(edge.auth),
     warn: (message) => server.logger?.('warning', message),
-    documentFor: (caller) =>
-      serverDocument({
-        dispatch: server.dispatch,
-        info: server.info,
-        url: '.',
-        caller,
-        provider,
-        securitySchemes,
-      }),
+    documentFor: documentPrinter({
+      dispatch: server.dispatch,
+      info: server.info,
+      url: '.',
+      provider,
+      securitySchemes,
+    }),
   });
   function handle(request: Request, context?: RequestContext): Promise<Response> {
     const { incoming, response } = webIncoming(request, context);

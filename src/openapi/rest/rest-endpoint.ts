@@ -36,8 +36,8 @@ export interface RestEndpointOptions extends RestLimits, GateOptions {
   readonly dispatch: Dispatch;
   /** The path that the paths of the API begin with. Default: a router has mounted the endpoint. */
   readonly path?: string | undefined;
-  /** Makes the OpenAPI document for a caller. */
-  readonly documentFor: (caller: RestCaller) => Promise<object>;
+  /** Makes the OpenAPI document for a caller, as JSON. */
+  readonly documentFor: (caller: RestCaller) => Promise<string>;
 }
 
 /** The caller of a request. */
@@ -75,8 +75,8 @@ export function restEndpoint(options: RestEndpointOptions): HttpEndpoint {
   }
 
   async function describe({ incoming, headers }: ReceivedRequest): Promise<void> {
-    const document = await documentFor(callerOf(incoming) as RestCaller);
-    send(incoming, { type: 'application/json', body: JSON.stringify(document) }, headers);
+    const body = await documentFor(callerOf(incoming) as RestCaller);
+    send(incoming, { type: 'application/json', body }, headers);
   }
 
   function read({ incoming, headers }: ReceivedRequest): Promise<void> {

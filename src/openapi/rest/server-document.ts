@@ -1,37 +1,66 @@
 // The OpenAPI document of a server.
 
 import { isObject } from '../../jsonrpc/message.js';
-import type { Call, Dispatch } from '../../protocol/call.js';
+import type { Call, Dispatch, Outcome } from '../../protocol/call.js';
 import type { Implementation, ListedPrompt, ListedResource, ListedTool } from '../../protocol/model/model.js';
 import { KEEPS_KEYS, TAGS } from '../../protocol/tables/meta-keys.js';
-import type { AuthProvider } from '../../state/auth-provider.js';
 import { listOf } from '../document/operations.js';
 import type { Json } from '../document/references.js';
 import { ComponentSchemas } from '../schema/component-schemas.js';
-import { listAll } from './list-all.js';
+import { type SecurityParts, schemesOf, securityOf } from './document-security.js';
+import { listAll, type WholeList } from './list-all.js';
 import { pathOf } from './rest-paths.js';
 
 /** The parts of a server's document. */
-export interface ServerDocumentParts {
+export interface ServerDocumentParts extends SecurityParts {
   readonly dispatch: Dispatch;
   readonly info: Implementation;
   readonly caller: Pick<Call, 'auth' | 'http'>;
-  /** The provider of the server's `auth`; undefined if there is none, or if it is a function. */
-  readonly provider: AuthProvider | undefined;
-  /** The security schemes, in place of those of the provider. */
-  readonly securitySchemes?: Readonly<Record<string, object>> | undefined;
   /** The URL of the API. */
   readonly url: string | undefined;
 }
 
 /** Makes the document of what a caller sees. */
 export async function serverDocument(parts: ServerDocumentParts): Promise<Json> {
-  const { dispatch, caller, info, url } = parts;
+  return printDocument(parts, await readLists(parts));
+}
+
+/** Makes documents as JSON. One of a thousand tools takes 20 ms, so it is made again only if a list has changed, or is another caller's. */
+export function documentPrinter(
+  parts: Omit<ServerDocumentParts, 'caller'>,
+): (caller: ServerDocumentParts['caller']) => Promise<string> {
+  const known = new WeakMap<object, { readonly pages: readonly Outcome[]; readonly json: string }>();
+  return async function documentFor(caller) {
+    const lists = await readLists({ ...parts, caller });
+    const pages = [...lists.tools.pages, ...lists.prompts.pages, ...lists.resources.pages];
+    const [first] = pages;
+    const last = first && known.get(first);
+    const isSame = (page: Outcome, at: number): boolean => Object.isFrozen(page) && page === last?.pages[at];
+    if (last?.pages.length === pages.length && pages.every(isSame)) return last.json;
+    const json = JSON.stringify(printDocument({ ...parts, caller }, lists));
+    if (first !== undefined) known.set(first, { pages, json });
+    return json;
+  };
+}
+
+interface Lists {
+  readonly tools: WholeList<ListedTool>;
+  readonly prompts: WholeList<ListedPrompt>;
+  readonly resources: WholeList<ListedResource>;
+}
+
+async function readLists({ dispatch, caller }: ServerDocumentParts): Promise<Lists> {
   const [tools, prompts, resources] = await Promise.all([
     listAll<ListedTool>(dispatch, { list: 'tools', caller }),
     listAll<ListedPrompt>(dispatch, { list: 'prompts', caller }),
     listAll<ListedResource>(dispatch, { list: 'resources', caller }),
   ]);
+  return { tools, prompts, resources };
+}
+
+function printDocument(parts: ServerDocumentParts, lists: Lists): Json {
+  const { info, url } = parts;
+  const [tools, prompts, resources] = [lists.tools.items, lists.prompts.items, lists.resources.items];
   const schemas = new ComponentSchemas();
   schemas.define('Problem', problemSchema, { io: 'output', where: 'problem' });
   const paths: [string, object][] = [
@@ -193,33 +222,4 @@ function described(
     ...(description !== undefined && { description }),
     tags: own.length > 0 ? own : [`${kind}s`],
   };
-}
-
-/** The schemes by their names in `WWW-Authenticate`. A key in a header of its own cannot be told from its scheme. */
-const known: Readonly<Record<string, object>> = {
-  Bearer: { type: 'http', scheme: 'bearer' },
-  Basic: { type: 'http', scheme: 'basic' },
-  DPoP: { type: 'http', scheme: 'DPoP' },
-};
-
-function schemesBy({ provider, securitySchemes }: ServerDocumentParts): Readonly<Record<string, object>> {
-  if (securitySchemes !== undefined) return securitySchemes;
-  const names = provider === undefined ? [] : (provider.schemes ?? ['Bearer']);
-  return Object.fromEntries(
-    names.flatMap((name) =>
-      Object.hasOwn(known, name) ? [[name.toLowerCase(), known[name] as object]] : [],
-    ),
-  );
-}
-
-function schemesOf(parts: ServerDocumentParts): object {
-  const schemes = schemesBy(parts);
-  return Object.keys(schemes).length === 0 ? {} : { securitySchemes: schemes };
-}
-
-function securityOf(parts: ServerDocumentParts): object {
-  const names = Object.keys(schemesBy(parts));
-  if (names.length === 0) return {};
-  const isOptional = parts.provider === undefined || parts.provider.optional === true;
-  return { security: [...(isOptional ? [{}] : []), ...names.map((name) => ({ [name]: [] }))] };
 }

@@ -61,7 +61,7 @@ test('on Node, a client that disconnects cancels its call', async () => {
 });
 
 test('a client that does not read the bytes of a reply is disconnected', async () => {
-  const data = Buffer.alloc(32 * 1024 * 1024).toString('base64');
+  const data = Buffer.alloc(16 * 1024 * 1024).toString('base64');
   const server = createServer({
     ...{ name: 'pictures', version: '1', logger: () => undefined },
     tools: { picture: tool({ run: () => ({ content: [{ type: 'image', data, mimeType: 'image/png' }] }) }) },

@@ -151,6 +151,23 @@ test('the document has only the tools that its caller sees', async () => {
   expect(Object.keys((await toOpenAPI(server, { auth }))['paths'] as object)).toEqual(await pathsOf('admin'));
 });
 
+test('the document follows changes of the server, although it is kept', async () => {
+  const { server } = guarded();
+  const api = rest(server);
+  const pathsOf = async (): Promise<readonly string[]> => {
+    const response = await api(new Request('http://localhost/openapi.json'));
+    return Object.keys(((await response.json()) as { paths: object }).paths);
+  };
+  const before = await pathsOf();
+  expect(await pathsOf()).toEqual(before);
+  const added = server.tool('added', {}, run);
+  expect(await pathsOf()).toEqual([...before, '/tools/added']);
+  server.prompt('ask', {}, () => 'Ask');
+  expect(await pathsOf()).toEqual([...before, '/tools/added', '/prompts/ask']);
+  added.remove();
+  expect(await pathsOf()).toEqual([...before, '/prompts/ask']);
+});
+
 test('a refusal has a challenge, and does not tell more than the one of MCP', async () => {
   const { server } = guarded();
   const response = await rest(server)(

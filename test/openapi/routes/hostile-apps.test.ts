@@ -27,9 +27,18 @@ function endless(): { readonly body: Readable; readonly givenUp: Promise<void> }
   return { body, givenUp: new Promise((resolve) => body.once('close', resolve)) };
 }
 
+/** A promise, and the function that resolves it. */
+function signalled(): readonly [Promise<void>, () => void] {
+  let fire = (): void => undefined;
+  const wait = new Promise<void>((resolve) => (fire = resolve));
+  return [wait, () => fire()];
+}
+
 interface HostileApp {
   readonly app: object;
   readonly options?: RoutesOptions;
+  /** Resolves when the route `/hang` is called. */
+  readonly reached: Promise<void>;
   /** Resolves when the app knows that nobody waits for the route `/hang`. */
   readonly left: Promise<void>;
   readonly givenUp: Promise<void>;
@@ -37,10 +46,9 @@ interface HostileApp {
 
 const apps: Readonly<Record<string, () => HostileApp>> = {
   Hono() {
-    let giveUp = (): void => undefined;
-    const givenUp = new Promise<void>((resolve) => (giveUp = resolve));
-    let leave = (): void => undefined;
-    const left = new Promise<void>((resolve) => (leave = resolve));
+    const [givenUp, giveUp] = signalled();
+    const [left, leave] = signalled();
+    const [reached, reach] = signalled();
     const body = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(new Uint8Array(1024)),
       cancel: () => giveUp(),
@@ -48,6 +56,7 @@ const apps: Readonly<Record<string, () => HostileApp>> = {
     const app = new Hono();
     app.get('/endless', (c) => c.body(body));
     app.get('/hang', (c) => {
+      reach();
       c.req.raw.signal.addEventListener('abort', leave);
       return new Promise<Response>(() => undefined);
     });
@@ -55,32 +64,36 @@ const apps: Readonly<Record<string, () => HostileApp>> = {
       throw new Error('the password is swordfish');
     });
     app.get('/reject', () => Promise.reject('the password is swordfish'));
-    return { app, left, givenUp };
+    return { app, reached, left, givenUp };
   },
   Express() {
     const { body, givenUp } = endless();
-    let leave = (): void => undefined;
-    const left = new Promise<void>((resolve) => (leave = resolve));
+    const [left, leave] = signalled();
+    const [reached, reach] = signalled();
     const app = express();
     app.get('/endless', (_, res) => {
       body.pipe(res);
       res.once('close', () => body.destroy());
     });
-    app.get('/hang', (_, res) => void res.once('close', leave));
+    app.get('/hang', (_, res) => {
+      reach();
+      res.once('close', leave);
+    });
     app.get('/throw', () => {
       throw new Error('the password is swordfish');
     });
     app.get('/reject', (_, res) => void res.destroy(new Error('the password is swordfish')));
-    return { app, left, givenUp };
+    return { app, reached, left, givenUp };
   },
   Fastify() {
     const { body, givenUp } = endless();
-    let leave = (): void => undefined;
-    const left = new Promise<void>((resolve) => (leave = resolve));
+    const [left, leave] = signalled();
+    const [reached, reach] = signalled();
     const app = fastify();
     const routes = recordRoutes(app);
     app.get('/endless', (_, reply) => reply.send(body));
     app.get('/hang', (request) => {
+      reach();
       request.raw.once('close', leave);
       return new Promise(() => undefined);
     });
@@ -92,7 +105,7 @@ const apps: Readonly<Record<string, () => HostileApp>> = {
       },
     );
     app.get('/reject', (_, reply) => void reply.hijack().raw.destroy());
-    return { app, left, givenUp, options: { routes } };
+    return { app, reached, left, givenUp, options: { routes } };
   },
 };
 const cases = Object.entries(apps);
@@ -116,11 +129,11 @@ test.each(cases)('%s: a handler that never replies ends with its time limit', as
 });
 
 test.each(cases)('%s: the app learns that a call was cancelled', async (_, make) => {
-  const { app, options, left } = make();
+  const { app, options, reached, left } = make();
   await using client = await clientOf(app, options);
   const abort = new AbortController();
   const call = client.callTool('get_hang', {}, { signal: abort.signal });
-  setImmediate(() => setImmediate(() => abort.abort()));
+  void reached.then(() => abort.abort());
   await expect(call).rejects.toMatchObject({ code: 'cancelled' });
   await left;
 });
