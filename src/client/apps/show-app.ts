@@ -9,12 +9,19 @@ import { appFrame } from './app-frame.js';
 import { type AppHandlers, type AppViewRequest, appRequests, resultOf } from './app-requests.js';
 import { readApp } from './read-app.js';
 
+/** An element of a page. A program that is compiled without the types of the DOM, such as a server, sees an object. */
+export type PageElement<Name extends 'HTMLElement' | 'HTMLIFrameElement'> = typeof globalThis extends {
+  readonly [Type in Name]: { readonly prototype: infer Instance };
+}
+  ? Instance
+  : object;
+
 /** The options of `showApp`. */
 export interface ShowAppOptions extends AppHandlers {
   /** The tool whose app is shown, as the client lists it. */
   readonly tool: ListedTool;
   /** The element that the frame is put into. */
-  readonly container: HTMLElement;
+  readonly container: PageElement<'HTMLElement'>;
   /** The name and the version of the host. Default: those of fullmcp. */
   readonly info?: Implementation;
   /** The surroundings of the app. `toolInfo` is added. */
@@ -37,7 +44,7 @@ export interface ShowAppOptions extends AppHandlers {
 /** An app that is shown. Messages to the app wait until it is ready. */
 export interface AppView extends AsyncDisposable {
   /** The frame of the app. */
-  readonly frame: HTMLIFrameElement;
+  readonly frame: PageElement<'HTMLIFrameElement'>;
   /** Resolves when the app has connected. Rejects if it is closed before. */
   readonly ready: Promise<void>;
   /** Calls the tool and shows the call: its arguments, and then its result or its cancellation. */

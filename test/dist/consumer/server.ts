@@ -1,4 +1,5 @@
 import { createServer, tool } from 'fullmcp';
+import { app, appPage, apps, withApp } from 'fullmcp/apps';
 import { connect } from 'fullmcp/client';
 import * as http from 'fullmcp/http';
 import { serve } from 'fullmcp/node';
@@ -40,4 +41,13 @@ tool({
   input: z.object({ a: z.number() }),
   // @ts-expect-error b is not in the schema
   run: ({ a, b }) => a + b,
+});
+
+// A server with apps needs no types of the DOM.
+const page = app({ uri: 'ui://page', html: appPage({ body: 'Hello' }) });
+createServer({
+  name: 'pages',
+  version: '1.0.0',
+  tools: { show: withApp(tool({ run: () => 'Hello' }), page) },
+  extensions: [apps(page)],
 });
