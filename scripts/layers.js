@@ -38,7 +38,7 @@ export const LAYERS = {
     rooms: ['.', 'memory'],
   },
   oauth: {
-    what: 'authorization: the hardened fetch, the metadata documents, the login of a client, the providers of a server, the authorization server in front of another provider',
+    what: 'authorization: the hardened fetch, the metadata documents, the login of a client, the providers of a server, the tokens of callers for the servers behind a proxy, the authorization server in front of another provider',
     may: ['async', 'jsonrpc', 'protocol', 'state'],
     rooms: [
       'fetch',
@@ -53,6 +53,7 @@ export const LAYERS = {
       'server/dpop',
       'server/tokens',
       'server/presets',
+      'forwarding',
       'proxy/upstream',
       'proxy/presets',
       'proxy/tokens',

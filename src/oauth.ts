@@ -6,6 +6,9 @@ import type { OAuthRuntime } from './oauth/client/create-auth.js';
 import { makeMachineClients } from './oauth/client/machine-clients.js';
 import { makeOAuth } from './oauth/client/oauth.js';
 import type { TokenStore } from './oauth/client/store/token-store.js';
+import type { ExchangeTokenOptions } from './oauth/forwarding/exchange-options.js';
+import { type ExchangedIdentity, makeExchangeToken } from './oauth/forwarding/exchange-token.js';
+import type { Call } from './protocol/call.js';
 
 export type { FileTokenStoreOptions, TokenKey } from './adapters/node/oauth/file-token-store.js';
 export type { AuthorizationOptions, OAuthClient } from './oauth/client/create-auth.js';
@@ -30,6 +33,8 @@ export type { TokenLock, TokenStore, TokenWrite } from './oauth/client/store/tok
 export type { HeadlessAuthorize } from './oauth/client/user-agent.js';
 export type { IssuerExceptions } from './oauth/documents/authorization-server.js';
 export type { SafeFetch, SafeFetchInit } from './oauth/fetch/safe-fetch.js';
+export type { ExchangeTokenOptions } from './oauth/forwarding/exchange-options.js';
+export type { ExchangedIdentity } from './oauth/forwarding/exchange-token.js';
 export type {
   AuthHeaders,
   AuthorizedRequest,
@@ -76,6 +81,18 @@ export const clientCredentials: (typeof machineClients)['clientCredentials'] =
 export const workloadIdentity: (typeof machineClients)['workloadIdentity'] = machineClients.workloadIdentity;
 /** Authorizes a user whom the identity provider of an enterprise has authenticated, without another consent. */
 export const enterprise: (typeof machineClients)['enterprise'] = machineClients.enterprise;
+
+/**
+ * Makes the `identity` of a proxy that exchanges the tokens of its callers for tokens of the server behind it (RFC 8693). Each caller's
+ * token is exchanged once and cached until shortly before it expires. Callers without a token are refused.
+ * @example
+ * ```ts
+ * const identity = exchangeToken({ issuer: 'https://login.example.com', clientId: 'proxy', clientSecret, resource: url });
+ * const upstream = proxy(url, { identity });
+ * ```
+ */
+export const exchangeToken: (options: ExchangeTokenOptions) => (call: Call) => Promise<ExchangedIdentity> =
+  /* @__PURE__ */ makeExchangeToken(runtime);
 
 /**
  * Makes a token store in a folder: encrypted files (AES-256-GCM) that only their owner can read. Processes may share it. Needs

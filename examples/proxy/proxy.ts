@@ -2,6 +2,7 @@ import process from 'node:process';
 import { type ApiKey, apiKey } from 'fullmcp/auth';
 import { rateLimit } from 'fullmcp/middleware';
 import { type ServeOptions, serve } from 'fullmcp/node';
+import { exchangeToken } from 'fullmcp/oauth';
 import { type ProxyServer, proxy } from 'fullmcp/proxy';
 
 // Servers in front of other servers. docs/proxy.md shows this code.
@@ -27,8 +28,23 @@ export async function guarded(url: string, keys: readonly ApiKey[], own: ServeOp
   return serving;
 }
 
+/** Exchanges the token of each caller for one of the server (RFC 8693). */
+export function exchanging(url: string, issuer: string, clientSecret: string): ProxyServer {
+  // #region exchange
+  return proxy(url, {
+    identity: exchangeToken({
+      issuer,
+      clientId: 'mcp-proxy',
+      clientSecret,
+      resource: url,
+      scopes: ['files'],
+    }),
+  });
+  // #endregion
+}
+
 /** Calls the server as somebody else for each caller. */
-export function exchanging(url: string, tokenFor: (subject: string) => Promise<string>): ProxyServer {
+export function withStoredTokens(url: string, tokenFor: (subject: string) => Promise<string>): ProxyServer {
   // #region identity
   return proxy(url, {
     async identity({ auth }) {

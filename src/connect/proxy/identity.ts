@@ -22,16 +22,17 @@ export function identityOf(
 /** The options of connections with somebody's credentials. Those of the proxy must not be sent with them. */
 export function withIdentity(
   options: ConnectOptions,
-  { headers: own, caller }: ForwardedIdentity,
+  { headers: own, auth: ownAuth, caller }: ForwardedIdentity,
 ): ConnectOptions {
   const { auth, headers: shared, ...rest } = options;
   const headers = async (): Promise<[string, string][]> => {
     const ownPairs = toPairs(own);
     const names = new Set(ownPairs.map(([name]) => name.toLowerCase()));
+    if (ownAuth !== undefined) names.add('authorization');
     const sharedPairs = toPairs(typeof shared === 'function' ? await shared() : shared);
     return [...sharedPairs.filter(([name]) => !names.has(name.toLowerCase())), ...ownPairs];
   };
-  return { ...rest, headers, ...(caller && { caller }) };
+  return { ...rest, headers, ...(ownAuth && { auth: ownAuth }), ...(caller && { caller }) };
 }
 
 function toPairs(headers: HeaderValues = {}): [string, string][] {

@@ -1,5 +1,6 @@
 import type { Auth, Call, Middleware } from '../../protocol/call.js';
 import type { KeysOf } from '../../protocol/checks/known-keys.js';
+import type { ClientAuth } from '../../protocol/model/client-auth.js';
 import type { HeaderValues, HttpLinkOptions } from '../../transports/http/client/options.js';
 import type { ConnectOptions } from '../targets/options.js';
 
@@ -12,6 +13,8 @@ export interface ForwardedIdentity {
   readonly key: string;
   /** Headers for the requests of this caller. They replace those of the same name in the options. */
   readonly headers?: HeaderValues | undefined;
+  /** Authorizes the requests of this caller, in place of `auth` in the options: `exchangeToken` of `fullmcp/oauth` makes one. */
+  readonly auth?: ClientAuth | undefined;
   /** The caller that a server in the same process sees. */
   readonly caller?: Auth | undefined;
 }

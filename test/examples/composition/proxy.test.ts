@@ -1,9 +1,12 @@
+import { createServer as createHttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
 import { createServer, tool } from 'fullmcp';
-import { hashApiKey } from 'fullmcp/auth';
+import { bearer, hashApiKey } from 'fullmcp/auth';
 import { connect } from 'fullmcp/client';
 import { serve } from 'fullmcp/node';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { exchanging, guarded, overHttp } from '../../../examples/proxy/proxy.js';
+import { exchanging, guarded, overHttp, withStoredTokens } from '../../../examples/proxy/proxy.js';
 
 // Runs the code that docs/proxy.md shows.
 
@@ -36,8 +39,33 @@ test('the guarded proxy of the guide takes keys of its own and calls with its ow
   await expect(connect(serving.url, { auth: 'another key' })).rejects.toThrow();
 });
 
-test('the exchanging proxy of the guide calls with the token of each caller', async () => {
-  const between = exchanging(await serveBehind(), async (subject) => `token-of-${subject}`);
+test('the exchanging proxy of the guide calls with the exchanged token of its caller', async () => {
+  const asked: (string | null)[][] = [];
+  const authorization = createHttpServer(async (request, response) => {
+    const issuer = `http://${request.headers.host}`;
+    const sent = new URLSearchParams(await readText(request));
+    if (sent.size > 0) asked.push(['subject_token', 'resource', 'scope'].map((name) => sent.get(name)));
+    const answer =
+      sent.size > 0
+        ? { access_token: 'of-the-server', token_type: 'Bearer', expires_in: 60 }
+        : { issuer, token_endpoint: `${issuer}/token` };
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+  });
+  await new Promise<void>((resolve) => authorization.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void authorization.close());
+  const url = await serveBehind();
+  const { port } = authorization.address() as AddressInfo;
+  const between = exchanging(url, `http://127.0.0.1:${port}`, 'a secret');
+  const auth = bearer(() => ({ subject: 'ada' }));
+  const serving = await serve(between, { port: 0, signals: false, auth });
+  onTestFinished(() => serving.close());
+  await using client = await connect(serving.url, { auth: 'of-ada' });
+  expect((await client.callTool('who')).text).toBe('Bearer of-the-server');
+  expect(asked).toEqual([['of-ada', url, 'files']]);
+});
+
+test('the proxy of the guide with stored tokens calls with the token of each caller', async () => {
+  const between = withStoredTokens(await serveBehind(), async (subject) => `token-of-${subject}`);
   onTestFinished(() => between.close());
   for (const subject of ['ada', 'ben']) {
     await using client = await connect(between, { caller: { subject } });
