@@ -84,6 +84,8 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
           forwarder: (events) =>
             makeForwarder(target, {
               ...{ openTarget, options: about, ...events },
+              // A server must not decide when its lists are compared again.
+              keepsLists: pins === undefined,
               logger: (level, message, detail) => logger(level, `${server}: ${message}`, detail),
             }),
           wrap: (dispatch) => (breaker === false ? dispatch : compose([breakerOf(breaker)], dispatch)),

@@ -6,6 +6,7 @@ import type { Target } from '../targets/target.js';
 import { forwarding } from './forwarding.js';
 import { HeldCalls } from './held-calls.js';
 import { identityOf, withIdentity } from './identity.js';
+import { ListCache } from './list-cache.js';
 import type { ProxyLogger, ProxyOptions } from './options.js';
 import { type LinksState, ProxyLinks } from './proxy-links.js';
 
@@ -17,6 +18,8 @@ export interface ForwarderParts {
   readonly logger: ProxyLogger;
   /** Called when the server becomes reachable or stops to be. */
   readonly onState?: ((state: LinksState) => void) | undefined;
+  /** Whether lists are kept for as long as the server allows. Default: true. */
+  readonly keepsLists?: boolean;
   /** Called when a call stops to wait for answers, because they took too long. */
   readonly onRelease?: (() => void) | undefined;
 }
@@ -41,6 +44,7 @@ export function makeForwarder(target: Target, parts: ForwarderParts): Forwarder 
   checkCounts('proxy', { maxConnections });
   const connect: ConnectOptions = rest;
   openTarget(target, connect);
+  const lists = parts.keepsLists === false ? undefined : new ListCache();
   const links = new ProxyLinks({
     openAs: (as) => openTarget(target, as === undefined ? connect : withIdentity(connect, as)),
     connectTimeoutMs: connect.connectTimeoutMs ?? 30_000,
@@ -48,11 +52,12 @@ export function makeForwarder(target: Target, parts: ForwarderParts): Forwarder 
     idleMs: timerMs('idleMs', idleMs),
     problem: (message, cause) => logger('warning', message, cause),
     onState,
+    onNotification: (method, link) => lists?.onNotification(method, link),
   });
   const held = new HeldCalls(timerMs('answerMs', answerMs), onRelease);
   const identify = (call: Call) => identityOf(identity, call);
   return {
-    dispatch: forwarding({ links, held, identify }),
+    dispatch: forwarding({ links, held, lists, identify }),
     check: (ms) => links.check(ms),
     awaits: (call) => held.has(call),
     get waiting() {

@@ -7,29 +7,51 @@ import { isCacheable } from '../../protocol/tables/methods.js';
 import { newestRevision } from '../../protocol/tables/revisions.js';
 import { ForwardedCall } from './forwarded-call.js';
 import type { HeldCalls } from './held-calls.js';
+import type { ListCache } from './list-cache.js';
 import { listen } from './listen.js';
 import type { ForwardedIdentity } from './options.js';
 import { ParamChecks } from './param-checks.js';
+import type { ProxyLink } from './proxy-link.js';
 import type { ProxyLinks } from './proxy-links.js';
 
 export interface ForwardingParts {
+  /** Keeps lists; undefined if none may be kept. */
+  readonly lists: ListCache | undefined;
   readonly links: ProxyLinks;
   readonly held: HeldCalls;
   readonly identify: (call: Call) => ForwardedIdentity | undefined | Promise<ForwardedIdentity | undefined>;
 }
 
 /** Passes calls on over the connections of a proxy. */
-export function forwarding({ links, held, identify }: ForwardingParts): Dispatch {
+export function forwarding({ links, held, lists, identify }: ForwardingParts): Dispatch {
   async function forward(call: Call): Promise<Outcome> {
     const identity = await identify(call);
+    const isList = lists?.isList(call.method) === true;
+    const known = isList ? lists.find(call, identity) : undefined;
+    if (known !== undefined) return known;
     const { link, owner, done } = await links.take(call, identity);
     const sent = sentAs(call, identity, link.isModern ? call.params : withoutPeer(call.params));
-    if (link.isModern) return link.dispatch(sent, owner).finally(done);
+    if (link.isModern) {
+      const keep = isList ? lists.keeper(call, identity) : undefined;
+      const outcome = link.dispatch(sent, owner).finally(done);
+      if (keep === undefined) return outcome;
+      keep(await outcome);
+      return outcome;
+    }
+    if (isList) return listOf(link, sent).finally(done);
     if (!mayAsk(call.method)) return inFull(call.method, await link.dispatch(sent).finally(done));
     const forwarded = new ForwardedCall();
     link.begin(forwarded, sent);
     forwarded.whenSettled(done);
     return inFull(call.method, await held.next(forwarded, call));
+  }
+
+  async function listOf(link: ProxyLink, sent: Call): Promise<Outcome> {
+    const kept = lists?.ofLink(link, sent);
+    if (kept?.outcome !== undefined) return kept.outcome;
+    const outcome = inFull(sent.method, await link.dispatch(sent));
+    kept?.keep(outcome);
+    return outcome;
   }
 
   const checks = new ParamChecks();
@@ -47,6 +69,7 @@ export function forwarding({ links, held, identify }: ForwardingParts): Dispatch
   function subscribe(call: Call): Promise<Outcome> {
     const notify: Call['notify'] = (method, params) => {
       if (method === 'notifications/tools/list_changed') checks.forget();
+      lists?.onNotification(method);
       call.notify(method, params);
     };
     return listen(withSignalOf(call, { ...call, notify }), forward);

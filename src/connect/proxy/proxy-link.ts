@@ -5,7 +5,7 @@ import { Connection } from '../../client/connection/connection.js';
 import { fullmcp } from '../../client/model/options.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { modernQuestion } from '../../legacy/shapes/to-modern.js';
-import type { Call, Outcome } from '../../protocol/call.js';
+import type { Call, Outcome, TransportName } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import type { OpenLink } from '../../protocol/link.js';
 import type { InputRequest } from '../../protocol/model/input.js';
@@ -21,6 +21,8 @@ export interface ProxyLinkParts {
   readonly peer: Pick<Call['peer'], 'client' | 'capabilities'>;
   readonly connectTimeoutMs: number;
   readonly problem: (message: string, cause?: unknown) => void;
+  /** Called with notifications that do not belong to a call. */
+  readonly onNotification?: ((method: string, link: ProxyLink) => void) | undefined;
   /** Called when the connection is lost. */
   readonly onLost: (link: ProxyLink, reason: McpError | undefined) => void;
 }
@@ -74,6 +76,10 @@ export class ProxyLink {
 
   get discovered(): Discovered {
     return this.#connection.link.discovered;
+  }
+
+  get transport(): TransportName {
+    return this.#connection.link.transport;
   }
 
   get revision(): Revision {
@@ -137,6 +143,7 @@ export class ProxyLink {
 
   // On a connection that calls share, log messages do not say whose they are. They are given to nobody if that could be another caller.
   #onNotification(method: string, params: JsonObject | undefined): void {
+    this.#parts.onNotification?.(method, this);
     if (method !== 'notifications/message') return;
     const level = params?.['level'];
     const open = [...this.#logged];

@@ -20,6 +20,8 @@ export interface ProxyLinksParts {
   readonly problem: (message: string, cause?: unknown) => void;
   /** Called when the first connection is open, when one cannot be opened, and when the last one was lost or closed. */
   readonly onState?: ((state: LinksState) => void) | undefined;
+  /** Called with notifications that do not belong to a call. */
+  readonly onNotification?: ((method: string, link: ProxyLink) => void) | undefined;
 }
 
 /** The state of the server of a proxy. `idle`: no connection is open, because none is needed. */
@@ -145,10 +147,11 @@ export class ProxyLinks {
     const failure = this.#failures.get(key);
     if (failure !== undefined && performance.now() < failure.retryAt) throw failure.error;
     if (this.#all.size >= this.#parts.maxConnections) this.#evict();
-    const { openAs, connectTimeoutMs, problem } = this.#parts;
+    const { openAs, connectTimeoutMs, problem, onNotification } = this.#parts;
     const link = new ProxyLink({
       ...{ connectTimeoutMs, problem, open: openAs(identity), peer: call.peer },
       onLost: (lost, reason) => this.#onLost(lost, reason),
+      onNotification,
     });
     this.#all.add(link);
     this.#timer ??= this.#startTimer();
