@@ -9,9 +9,9 @@ import { withPackage } from './pack.js';
 import { evalsOf, globalsOf, importsOf, tokenize } from './scan.js';
 
 // A third of it are the engines that processes share and authorization, which no program loads unless it uses them.
-const UNPACKED_BYTES = 2_300_000;
+const UNPACKED_BYTES = 2_400_000;
 const INSTALLED_PACKAGES = 5;
-const INSTALLED_BYTES = 3_400_000;
+const INSTALLED_BYTES = 3_500_000;
 /** The code that an import of the entry loads, our files and dependencies together, as shipped, and gzipped. */
 const ENTRY_GZIP_BYTES = { 'dist/index.js': 110_000, 'dist/http.js': 56_500 };
 /** Entries that run on every runtime. */
