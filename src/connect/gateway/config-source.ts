@@ -19,26 +19,27 @@ export function configFile(runtime: Runtime, path: string): Promise<McpConfig> {
 interface ConfigWatch {
   readonly files: GatewayFiles;
   readonly watchMs: number;
+  /** The version of the file that was read last. */
+  readonly read: string | undefined;
   /** Reads the file. If that fails, the servers stay as they are. */
   readonly onChange: () => Promise<unknown>;
   readonly problem: (message: string, cause?: unknown) => void;
 }
 
 /** Looks at a file again and again. Returns the function that stops it. */
-export function watchConfig(path: string, { files, watchMs, onChange, problem }: ConfigWatch): () => void {
+export function watchConfig(
+  path: string,
+  { files, watchMs, read, onChange, problem }: ConfigWatch,
+): () => void {
   if (!(watchMs >= 10 && watchMs <= 86_400_000))
     throw new RangeError('watchMs must be a number from 10 to 86400000.');
-  let known: string | undefined;
-  let isFirst = true;
+  let known = read;
   let isLooking = false;
 
   async function look(): Promise<void> {
     const version = await files.version(path);
-    if (isFirst) known = version;
-    isFirst = false;
-    if (version === known) return;
     // While an editor replaces a file, it may be away for a moment.
-    if (version === undefined) return;
+    if (version === known || version === undefined) return;
     known = version;
     await onChange();
   }

@@ -12,10 +12,11 @@ import { ACKNOWLEDGED } from '../../protocol/model/subscriptions.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
 import type { Forwarder, ForwarderParts } from '../proxy/forwarder.js';
 import type { LinksState } from '../proxy/proxy-links.js';
+import { wayCodes } from '../proxy/way-errors.js';
 import { listedKeys, lists } from '../routing/lists.js';
 import { withServer } from '../routing/names.js';
 import type { ListedKeys, ListName, Routed, RoutedSubscription } from '../routing/router.js';
-import { type GatewayServerInfo, wayCodes } from './member-state.js';
+import type { GatewayServerInfo } from './member-state.js';
 import { fetchPages } from './pages.js';
 import type { Screen } from './screen.js';
 

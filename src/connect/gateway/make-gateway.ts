@@ -11,13 +11,14 @@ import { makeForwarder } from '../proxy/forwarder.js';
 import type { ProxyServer } from '../proxy/make-proxy.js';
 import { targetOpener } from '../proxy/open-target.js';
 import type { Identity } from '../proxy/options.js';
+import { wayCodes } from '../proxy/way-errors.js';
 import { routingDispatch } from '../routing/dispatch.js';
 import type { Runtime } from '../targets/options.js';
 import type { McpConfig } from '../targets/target.js';
 import { configFile, type GatewayFiles, watchConfig } from './config-source.js';
 import { GatewayMember } from './gateway-member.js';
 import { GatewayServers, type Reloaded } from './gateway-servers.js';
-import { type GatewayServerInfo, wayCodes } from './member-state.js';
+import type { GatewayServerInfo } from './member-state.js';
 import { type GatewayBreaker, type GatewayOptions, gatewayKeys } from './options.js';
 import { Pins } from './pins/pins.js';
 import { Screen } from './screen.js';
@@ -115,10 +116,12 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
 
     async function load(): Promise<void> {
       await pins?.load();
+      // Before the file is read, so that no change in between is missed.
+      const read = watchMs === undefined || file === undefined ? undefined : await files.version(file);
       if (file !== undefined) servers.apply(await configFile(runtime, file));
       isLoaded = true;
       if (watchMs !== undefined && file !== undefined)
-        stopWatching = watchConfig(file, { files, watchMs, onChange: () => reload(), problem });
+        stopWatching = watchConfig(file, { files, watchMs, read, onChange: () => reload(), problem });
       if (healthMs === 0 || servers.ended.aborted) return;
       health = setInterval(
         () => {

@@ -1,4 +1,3 @@
-import type { McpError } from '../../protocol/errors.js';
 import type { Implementation } from '../../protocol/model/model.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
 
@@ -19,11 +18,3 @@ export interface GatewayServerInfo {
   /** The revision that is spoken with the server. */
   readonly revision?: Revision;
 }
-
-/** Codes of errors that do not come from the server but from the way to it. */
-export const wayCodes: ReadonlySet<McpError['code']> = new Set<McpError['code']>([
-  'connect_failed',
-  'connection_closed',
-  'timeout',
-  'bad_response',
-]);

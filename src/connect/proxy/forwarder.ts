@@ -9,6 +9,7 @@ import { identityOf, withIdentity } from './identity.js';
 import { ListCache } from './list-cache.js';
 import type { ProxyLogger, ProxyOptions } from './options.js';
 import { type LinksState, ProxyLinks } from './proxy-links.js';
+import { WayErrors } from './way-errors.js';
 
 type OpenTarget = (target: Target, options: ConnectOptions) => OpenLink;
 
@@ -56,8 +57,13 @@ export function makeForwarder(target: Target, parts: ForwarderParts): Forwarder 
   });
   const held = new HeldCalls(timerMs('answerMs', answerMs), onRelease);
   const identify = (call: Call) => identityOf(identity, call);
+  const errors = new WayErrors(logger);
+  const forward = forwarding({ links, held, lists, identify });
   return {
-    dispatch: forwarding({ links, held, lists, identify }),
+    dispatch: (call) =>
+      forward(call).catch((error) => {
+        throw errors.toCaller(call, error);
+      }),
     check: (ms) => links.check(ms),
     awaits: (call) => held.has(call),
     get waiting() {

@@ -149,6 +149,8 @@ export class Pins {
   /** Memory follows the file, so that a write that fails pins nothing. */
   async #pin(server: string, part: PinnedServer): Promise<void> {
     const write = async (): Promise<void> => {
+      // Another process may have pinned other servers meanwhile.
+      await this.#read();
       const next: Lock = new Map([...this.#servers, [server, merged(this.#servers.get(server), part)]]);
       await this.#parts.files.write(this.#options.file, printLock(next));
       this.#servers.set(server, next.get(server) as PinnedServer);
@@ -161,7 +163,7 @@ export class Pins {
   async #read(): Promise<void> {
     const { file } = this.#options;
     const text = await this.#parts.files.read(file);
-    if (text === undefined) this.#parts.report(`The lock file ${file} does not exist. It is made now.`);
+    if (text === undefined) this.#say(`The lock file ${file} does not exist. It is made now.`);
     else for (const [name, server] of parseLock(text, file)) this.#servers.set(name, server);
   }
 }

@@ -205,6 +205,22 @@ describe('pins', () => {
     expect(await toolNames(client)).toEqual(['up_read']);
   });
 
+  test('two gateways with one lock file keep what the other one has pinned', async () => {
+    const file = await lockFile();
+    const lists: ReadonlyArray<() => Promise<unknown>> = await Promise.all(
+      ['one', 'two'].map(async (name) => {
+        const upstream = new Upstream([definition(name)]);
+        const hub = gateway(configOf({ [name]: upstream }), { logger: () => undefined, pins: { file } });
+        onTestFinished(() => hub.close());
+        const client = await connect(hub);
+        onTestFinished(() => client.close());
+        return () => toolNames(client);
+      }),
+    );
+    for (const list of lists) await list();
+    expect(Object.keys(JSON.parse(await readFile(file, 'utf8')).servers)).toEqual(['one', 'two']);
+  });
+
   test('a lock file that is damaged stops the gateway', async () => {
     const file = await lockFile();
     const upstream = new Upstream([definition('read')]);

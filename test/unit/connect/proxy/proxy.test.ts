@@ -76,6 +76,22 @@ test('the answers of another caller do not continue a call', async () => {
   expect((await ask(url, answer, { authorization: 'Bearer alice' })).error.message).toContain('unknown here');
 });
 
+test('the output and the command line of a program are for the operator, and not for callers', async () => {
+  const script = 'console.error("the password is hunter2"); process.exit(3)';
+  const told: string[] = [];
+  const between = proxy(
+    { command: process.execPath, args: ['-e', script, 'secret-argument'] },
+    { logger: (_level, message) => told.push(message) },
+  );
+  const { url } = await serving(between);
+  const { text } = await modern(url, 'tools/call', { name: 'ask', arguments: {} }, {});
+  expect(JSON.parse(text).error.message).toBe('The connection to the server behind this one was lost.');
+  expect(text).not.toMatch(/hunter2|secret-argument|exitCode/);
+  expect(told.join('\n')).toContain('the password is hunter2');
+  // The program that the proxy runs in sees everything.
+  await expect(connect(between)).rejects.toThrow('hunter2');
+});
+
 test('a call that nobody answers is cancelled at the server', async () => {
   const { url, signals } = await inFrontOfOlder({ answerMs: 20 });
   const { result } = await ask(url);
@@ -178,14 +194,14 @@ test.each(['2026-07-28', '2025-11-25'] as const)(
   30_000,
 );
 
-test('a server that cannot be reached fails calls at once with the reason, and is not tried for each call', async () => {
+test('a server that cannot be reached fails calls at once, and is not tried for each call', async () => {
   const fetches = vi.fn(() => Promise.reject(new TypeError('fetch failed')));
   const between = proxy('http://127.0.0.1:9/mcp', { fetch: fetches as never, ...quiet });
   onTestFinished(() => between.close());
   const { url } = await serving(between);
   const call = () => modern(url, 'tools/list');
   const { text } = await call();
-  expect(JSON.parse(text).error.message).toContain('127.0.0.1:9');
+  expect(JSON.parse(text).error.message).toBe('The server behind this one cannot be reached.');
   const tried = fetches.mock.calls.length;
   await Promise.all([call(), call(), call()]);
   expect(fetches.mock.calls.length).toBe(tried);
