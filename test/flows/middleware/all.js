@@ -25,10 +25,10 @@ export function allMiddleware(entries = []) {
     logging({ payloads: true, log: (entry) => void entries.push(entry) }),
     timing(() => undefined),
     rateLimit({ calls: '1000000/s', tools: '1000000/s', reads: '1000000/s' }),
-    sizeLimit({ maxParamsChars: 10_000_000, maxResultChars: 10_000_000 }),
+    sizeLimit({ maxParamsChars: 100_000_000, maxResultChars: 100_000_000 }),
     timeout(120_000),
-    concurrency({ limit: 1000, by: 'caller' }),
-    outputBudget({ maxChars: 10_000 }),
+    concurrency({ limit: 100_000, by: 'caller' }),
+    outputBudget({ maxChars: 50_000_000 }),
     // The servers of some tests change what they return, and do not announce it.
     cache({ ttlMs: 1, tools: 'readOnly' }),
     retry(),
