@@ -77,6 +77,7 @@ export const LAYERS = {
       'catalog',
       'watch',
       'handle',
+      'drafts',
       'search',
       'mount',
       'mount/transform',

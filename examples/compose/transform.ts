@@ -87,6 +87,16 @@ export const shop = createServer({
 });
 // #endregion
 
+// #region rollout
+/** The second of two releases. In the first one, `current` was `'1.0'`. */
+export const rolledOut = createServer({
+  name: 'shop',
+  version: '2.0.0',
+  drafts: true,
+  tools: { search: versions({ '1.0': searchV1, '2.0': searchV2 }, { current: '2.0' }) },
+});
+// #endregion
+
 // #region as-tools
 export const forToolsOnly = createServer({
   name: 'sales',

@@ -36,6 +36,15 @@ export interface Call {
   readonly isLocal?: boolean | undefined;
   /** Whether another handler of the server makes the call (`ctx.call`). Its questions and steps belong to the call of that handler. */
   readonly isNested?: boolean | undefined;
+  /** The version of a tool that the caller knows, if the server still serves it. Set with the option `drafts` only. */
+  readonly pinned?:
+    | {
+        /** Identifies the tool. */
+        readonly of: object;
+        /** The position of the version. */
+        readonly at: number;
+      }
+    | undefined;
   /** Aborts when the client cancels the call or disconnects, when the call times out, and when the server shuts down. */
   readonly signal: AbortSignal;
   /** Sends a notification that belongs to this call. After the outcome it does nothing. */

@@ -18,7 +18,7 @@ export type Authenticate<Request> = (
 ) => AuthInit | undefined | null | Promise<AuthInit | undefined | null>;
 
 /** The facts of a call about its caller and about the request that carried it. */
-export type Caller = Pick<Call, 'auth' | 'http' | 'isLocal'>;
+export type Caller = Pick<Call, 'auth' | 'http' | 'isLocal' | 'pinned'>;
 
 const MAX_SUBJECT = 1024;
 

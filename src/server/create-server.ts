@@ -18,6 +18,7 @@ import { type Registration, Registry } from './catalog/registry.js';
 import { Releases } from './catalog/releases.js';
 import type { ExtensionHost } from './define/extension.js';
 import type { AnyServerOptions, Mountable } from './define/options.js';
+import { withDigests } from './drafts/with-digests.js';
 import { createDispatch } from './handle/dispatch.js';
 import { keptResults } from './handle/kept-results.js';
 import { methodTable } from './handle/methods.js';
@@ -112,7 +113,7 @@ export function createServer<State, User, T>(
       'createServer needs an object: createServer({ name, version, tools: { … } })',
     ]);
   const { options, extensions } = withExtensions(given);
-  const { logger, timeoutMs, idempotency, use = [], user } = options;
+  const { logger, timeoutMs, idempotency, use = [], user, drafts } = options;
   // A logger that is not a function is reported later, with the other mistakes.
   const ownLog = new OperatorLog(options.name);
   const log: Logger = typeof logger === 'function' ? logger : ownLog.log;
@@ -226,7 +227,7 @@ export function createServer<State, User, T>(
   const dispatch = createDispatch({ server: info.name, registry, methods, use: hosted, mapError, log, on });
   const server: CoreServer<State, User, T> = {
     info,
-    dispatch: front?.around(dispatch) ?? dispatch,
+    dispatch: withDigests(front?.around(dispatch) ?? dispatch, drafts, { registry, shared, log }),
     behaviours: [...on],
     changed,
     logger: log,

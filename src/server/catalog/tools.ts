@@ -66,6 +66,8 @@ export interface ToolVersions {
   readonly all: readonly CompiledTool[];
   /** The position of the version that a caller gets; -1 if that cannot be decided. */
   readonly choose: (caller: Caller) => Promise<number>;
+  /** Whether the program decides which caller gets which version. */
+  readonly isByCaller: boolean;
 }
 
 /** Changes a tool, with all its versions. */

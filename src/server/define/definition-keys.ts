@@ -96,6 +96,7 @@ const server = {
   timeoutMs: true,
   compatibility: true,
   deprecations: true,
+  drafts: true,
   logger: true,
   experimental: true,
   extensions: true,

@@ -174,6 +174,11 @@ export interface ServerDefinition<
    * the handler fail, `ignore` does nothing. Default: `warn`.
    */
   readonly deprecations?: DeprecationMode;
+  /**
+   * Serves drafts of the protocol, which may change in any version: the digests of lists, so that callers that know an older list are
+   * served by the versions of tools that they know, or told to list again. Default: false.
+   */
+  readonly drafts?: boolean;
   /** Receives errors and warnings, for the operator. Default: writes to standard error. */
   readonly logger?: Logger;
 

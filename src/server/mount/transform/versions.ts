@@ -14,20 +14,27 @@ import { withTags } from './reshape.js';
 /** The options of `versions`. */
 export interface VersionsOptions<Version extends string = string> {
   /**
-   * The version that a caller gets; undefined for the newest. Called for each list and each call. If it fails, the tool does not exist
-   * for the caller. Default: every caller gets the newest.
+   * The version that a caller gets; undefined for `current`. Called for each list and each call. If it fails, the tool does not exist
+   * for the caller. Default: every caller gets `current`.
    */
   readonly choose?: (
     /** The caller; undefined for an anonymous or local one. */
     auth: Auth | undefined,
   ) => Awaitable<Version | undefined>;
+  /** The version that callers get unless `choose` gives them another one. Default: the newest. */
+  readonly current?: Version;
 }
 
 const NUMBERS = /^\d{1,9}(?:[.-]\d{1,9}){0,5}$/;
 
 /** Makes one tool of several versions. Throws a TypeError that describes a mistake. */
-export function joinVersions(tools: Readonly<Record<string, Tool>>, { choose }: VersionsOptions = {}): Tool {
+export function joinVersions(tools: Readonly<Record<string, Tool>>, options: VersionsOptions = {}): Tool {
+  const { choose, current } = options;
   const sorted = sortVersions(Object.keys(tools));
+  if (current !== undefined && !sorted.includes(current))
+    throw new TypeError(
+      `versions: "current" is "${String(current)}", but the versions are: ${sorted.join(', ')}.`,
+    );
   const tags = [...new Set(Object.values(tools).flatMap(({ options }) => options?.tags ?? []))];
   const composed: Composed<CompiledTool> = {
     '~compile'(compile, { log, name, tags: given }) {
@@ -36,13 +43,16 @@ export function joinVersions(tools: Readonly<Record<string, Tool>>, { choose }: 
         const tool = tools[version] as Tool;
         return compile({ ...tool, options: withTags(tool.options, { tags: added }) });
       });
-      const chooseAt = chooser(sorted, choose, (problem, error) =>
+      const chooseAt = chooser(sorted, options, (problem, error) =>
         log('error', `"choose" of the tool "${name}" ${problem}`, error),
       );
       const all = compiled.map((tool, at) =>
         withVersion(tool, sorted[at] as string, async (caller) => (await chooseAt(caller)) === at),
       );
-      return { ...(all[0] as CompiledTool), versions: { all, choose: chooseAt } };
+      return {
+        ...(all[0] as CompiledTool),
+        versions: { all, choose: chooseAt, isByCaller: choose !== undefined },
+      };
     },
   };
   const newest = tools[sorted[0] as string] as Tool;
@@ -56,12 +66,13 @@ export function joinVersions(tools: Readonly<Record<string, Tool>>, { choose }: 
 
 function chooser(
   sorted: readonly string[],
-  choose: VersionsOptions['choose'],
+  { choose, current = sorted[0] as string }: VersionsOptions,
   report: (problem: string, error?: unknown) => void,
 ): ToolVersions['choose'] {
-  return async function chooseVersion({ auth }) {
+  return async function chooseVersion({ auth, pinned }) {
+    if (pinned?.of === chooseVersion) return pinned.at;
     try {
-      const version = (await choose?.(auth)) ?? sorted[0];
+      const version = (await choose?.(auth)) ?? current;
       const at = sorted.indexOf(version as string);
       if (at === -1) report(`returned "${String(version)}", but the versions are: ${sorted.join(', ')}.`);
       return at;

@@ -1,0 +1,106 @@
+// The lists that callers of any process may still know, in the store that all processes share.
+
+import { encodeBase64Url } from '../../protocol/encoding/base64.js';
+import { canonical, digestOf } from '../../state/canonical.js';
+import type { SharedState } from '../../state/cluster.js';
+import type { Logger } from '../state/log.js';
+import type { Snapshot } from './snapshot.js';
+
+/** The time for which a list is kept after a process has sent it for the last time, give or take the time between two writes. */
+const KEPT_MS = 24 * 60 * 60 * 1000;
+const REWRITE_MS = KEPT_MS / 24;
+/** The time for which a list that was found is not read again. */
+const FOUND_MS = 60_000;
+/** The number of lists that are remembered in memory. */
+const MAX_REMEMBERED = 64;
+/** A longer list has no digest: an entry of the store would be too large. */
+const MAX_DEFINITIONS = 1000;
+
+const DIGEST = /^sha256:[\w-]{43}$/;
+
+type Definitions = Snapshot['definitions'];
+
+/** Keeps the digests of the definitions of each list, by the digest of the list. */
+export class StoredCatalogs {
+  readonly #shared: SharedState;
+  readonly #log: Logger;
+  readonly #kept = new Recent<Promise<boolean>>(REWRITE_MS);
+  readonly #found = new Recent<Definitions>(FOUND_MS);
+
+  constructor(shared: SharedState, log: Logger) {
+    this.#shared = shared;
+    this.#log = log;
+  }
+
+  /** Keeps a list before it is sent. False if it cannot be kept: then its digest must not be sent. */
+  keep(snapshot: Snapshot): Promise<boolean> {
+    const { digest, definitions } = snapshot;
+    if (definitions.size > MAX_DEFINITIONS) return Promise.resolve(false);
+    const known = this.#kept.get(digest);
+    if (known !== undefined) return known;
+    const writing = this.#write(snapshot);
+    this.#kept.set(digest, writing);
+    return writing;
+  }
+
+  async #write({ digest, definitions }: Snapshot): Promise<boolean> {
+    try {
+      const key = await this.#key(digest);
+      const value = { definitions: [...definitions] };
+      const { ok } = await this.#shared.store.write([{ do: 'put', key, value, ttlMs: KEPT_MS }]);
+      return ok;
+    } catch (error) {
+      this.#kept.delete(digest);
+      this.#log('warning', 'A list was sent without its digest, because the store failed', error);
+      return false;
+    }
+  }
+
+  /** The digests of the definitions of a list, by name; undefined if the list is not known, or not any more. */
+  async find(digest: string): Promise<Definitions | undefined> {
+    if (!DIGEST.test(digest)) return undefined;
+    const known = this.#found.get(digest);
+    if (known !== undefined) return known;
+    try {
+      const entry = await this.#shared.store.get(await this.#key(digest));
+      if (entry === undefined) return undefined;
+      const found = new Map(entry.value['definitions'] as [string, string][]);
+      this.#found.set(digest, found);
+      return found;
+    } catch (error) {
+      this.#log('warning', 'A call was rejected as stale, because the store failed', error);
+      return undefined;
+    }
+  }
+
+  async #key(digest: string): Promise<string> {
+    return `catalog:${encodeBase64Url(await digestOf(canonical([this.#shared.server, digest])))}`;
+  }
+}
+
+/** The values that were set last, for a time. */
+class Recent<T> {
+  readonly #values = new Map<string, { readonly value: T; readonly until: number }>();
+  readonly #ms: number;
+
+  constructor(ms: number) {
+    this.#ms = ms;
+  }
+
+  get(key: string): T | undefined {
+    const found = this.#values.get(key);
+    // Not the time of day, which may jump.
+    return found !== undefined && performance.now() < found.until ? found.value : undefined;
+  }
+
+  set(key: string, value: T): void {
+    this.#values.delete(key);
+    this.#values.set(key, { value, until: performance.now() + this.#ms });
+    const [oldest] = this.#values.keys();
+    if (this.#values.size > MAX_REMEMBERED && oldest !== undefined) this.#values.delete(oldest);
+  }
+
+  delete(key: string): void {
+    this.#values.delete(key);
+  }
+}
