@@ -77,7 +77,7 @@ export const LAYERS = {
       'catalog',
       'watch',
       'handle',
-      'drafts',
+      'handle/drafts',
       'search',
       'mount',
       'mount/transform',

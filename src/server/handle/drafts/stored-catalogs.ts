@@ -1,9 +1,9 @@
 // The lists that callers of any process may still know, in the store that all processes share.
 
-import { encodeBase64Url } from '../../protocol/encoding/base64.js';
-import { canonical, digestOf } from '../../state/canonical.js';
-import type { SharedState } from '../../state/cluster.js';
-import type { Logger } from '../state/log.js';
+import { encodeBase64Url } from '../../../protocol/encoding/base64.js';
+import { canonical, digestOf } from '../../../state/canonical.js';
+import type { SharedState } from '../../../state/cluster.js';
+import type { Logger } from '../../state/log.js';
 import type { Snapshot } from './snapshot.js';
 
 /** The time for which a list is kept after a process has sent it for the last time, give or take the time between two writes. */

@@ -1,13 +1,13 @@
 // Digests of lists, and calls by clients that know them. Draft "Definition Digests" of the transports working group, September 2026.
 
-import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import { type Call, type Dispatch, type Outcome, withPrint } from '../../protocol/call.js';
-import { copyCall } from '../../protocol/direct.js';
-import { McpError } from '../../protocol/errors.js';
-import { modernRevisions } from '../../protocol/tables/features.js';
-import type { SharedState } from '../../state/cluster.js';
-import type { Registry } from '../catalog/registry.js';
-import type { Logger } from '../state/log.js';
+import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
+import { type Call, type Dispatch, type Outcome, withPrint } from '../../../protocol/call.js';
+import { copyCall } from '../../../protocol/direct.js';
+import { McpError } from '../../../protocol/errors.js';
+import { modernRevisions } from '../../../protocol/tables/features.js';
+import type { SharedState } from '../../../state/cluster.js';
+import type { Registry } from '../../catalog/registry.js';
+import type { Logger } from '../../state/log.js';
 import { type Listed, type Snapshot, Snapshots } from './snapshot.js';
 import { StoredCatalogs } from './stored-catalogs.js';
 

@@ -1,7 +1,7 @@
 // Adds the digests of the draft to a server. Everything else is loaded with the first call.
 
-import type { Dispatch } from '../../protocol/call.js';
-import { DefinitionError } from '../catalog/compile.js';
+import type { Dispatch } from '../../../protocol/call.js';
+import { DefinitionError } from '../../catalog/compile.js';
 import type { DigestParts, Digests } from './digests.js';
 
 /** Wraps the `dispatch` of a server if `drafts` is true: lists get digests, and calls with known digests are checked. */
