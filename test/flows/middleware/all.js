@@ -17,12 +17,12 @@ import {
 import { telemetry } from 'fullmcp/otel';
 
 /** @type {import('./all.js').allMiddleware} */
-export function allMiddleware(entries = []) {
+export function allMiddleware(entries) {
   return [
     telemetry(),
     audit({ to: async () => undefined, intent: true }),
     errors({ map: () => undefined, mask: ['connect_failed'], report: () => undefined }),
-    logging({ payloads: true, log: (entry) => void entries.push(entry) }),
+    logging({ payloads: true, log: (entry) => void entries?.push(entry) }),
     timing(() => undefined),
     rateLimit({ calls: '1000000/s', tools: '1000000/s', reads: '1000000/s' }),
     sizeLimit({ maxParamsChars: 100_000_000, maxResultChars: 100_000_000 }),
