@@ -237,6 +237,20 @@ describe('a call with known digests', () => {
     expect(refusal).not.toHaveProperty('data.staleDigests');
   });
 
+  it('gets the version that it knows of a mounted tool, through middleware that copies the call', async () => {
+    const store = shared();
+    const params = { name: 'in_search', arguments: { query: 'a' } };
+    const mounting = (search: typeof v1) =>
+      make({
+        store,
+        use: [async (call: Call, next: (call: Call) => Promise<Outcome>) => next({ ...call })],
+        mount: { in: createServer({ ...base, name: 'inner', tools: { search } }) },
+      });
+    const known = { 'tools/list': await digestFrom(mounting(v1)) };
+    const outcome = await callWith(mounting(both({}) as never), known, params);
+    expect([textOf(outcome), staleIn(outcome)]).toEqual(['old a', ['tools/list']]);
+  });
+
   it('is rejected once the list has expired from the store, which keeps it for a day', async () => {
     vi.useFakeTimers({ toFake: ['Date', 'performance'] });
     const store = shared();

@@ -135,3 +135,21 @@ it('names the mistake in one of the versions', () => {
     }),
   ).toThrow(DefinitionError);
 });
+
+it('callers get the version that "current" names, unless "choose" gives them another one', async () => {
+  const [old, recent] = [tool({ run: () => 'old' }), tool({ run: () => 'new' })];
+  const serve = (options: object) =>
+    inProcess(
+      createServer({
+        ...quiet,
+        name: 'own',
+        tools: { search: versions({ '1': old, '2': recent }, options) },
+      }),
+    );
+  const run = async (options: object) => textOf(await serve(options)('tools/call', { name: 'search' }));
+  expect(await run({})).toBe('new');
+  expect(await run({ current: '1' })).toBe('old');
+  expect(await run({ current: '1', choose: () => undefined })).toBe('old');
+  expect(await run({ current: '1', choose: () => '2' })).toBe('new');
+  expect(() => serve({ current: '3' })).toThrow('versions: "current" is "3", but the versions are: 2, 1.');
+});
