@@ -53,7 +53,6 @@ export const LAYERS = {
       'server/dpop',
       'server/tokens',
       'server/presets',
-      'forwarding',
       'proxy/upstream',
       'proxy/presets',
       'proxy/tokens',
@@ -61,6 +60,7 @@ export const LAYERS = {
       'proxy/pages',
       'proxy/endpoints',
       'proxy',
+      'forwarding',
     ],
   },
   server: {

@@ -12,7 +12,14 @@ export type { GatewayServerInfo } from './connect/gateway/member-state.js';
 export type { GatewayBreaker, GatewayItem, GatewayOptions, GatewayRule } from './connect/gateway/options.js';
 export type { PinChange, PinOptions } from './connect/gateway/pins/options.js';
 export type { ProxyServer } from './connect/proxy/make-proxy.js';
-export type { ForwardedIdentity, Identity, ProxyLogger } from './connect/proxy/options.js';
+export type {
+  ForwardedIdentity,
+  Identified,
+  Identity,
+  LoginProgress,
+  ProxyLogger,
+  RequiredLogin,
+} from './connect/proxy/options.js';
 export type { McpConfig, ServerEntry } from './connect/targets/target.js';
 
 checkRuntime(globalThis.process?.versions);

@@ -1,6 +1,8 @@
 // The entry `fullmcp/oauth-proxy`: an authorization server in front of a provider that does not let MCP clients register.
 
 import { hasNode, lazySafeFetch } from './adapters/node/fetch/lazy-safe-fetch.js';
+import { makeUserTokens, type UserTokens } from './oauth/forwarding/user-tokens.js';
+import type { UserTokensOptions } from './oauth/forwarding/user-tokens-options.js';
 import type { OAuthProxy, ProxyRuntime } from './oauth/proxy/oauth-proxy.js';
 import { makeOAuthProxy } from './oauth/proxy/oauth-proxy.js';
 import type { OAuthProxyOptions } from './oauth/proxy/options.js';
@@ -13,6 +15,9 @@ export {
 export type { AuthorizationServer, IssuerExceptions } from './oauth/documents/authorization-server.js';
 export type { ClientDocumentProfile } from './oauth/documents/cimd/client-id.js';
 export type { SafeFetch, SafeFetchInit } from './oauth/fetch/safe-fetch.js';
+export type { UserTokens } from './oauth/forwarding/user-tokens.js';
+export type { UserTokensOptions } from './oauth/forwarding/user-tokens-options.js';
+export type { TokenVault, VaultKey } from './oauth/forwarding/vault-tokens.js';
 export type { KnownClient } from './oauth/proxy/clients/client.js';
 export type { Admit, AdmittedLogin } from './oauth/proxy/endpoints/parts.js';
 export type { OAuthProxy } from './oauth/proxy/oauth-proxy.js';
@@ -60,3 +65,14 @@ const runtime: ProxyRuntime = {
  * ```
  */
 export const oauthProxy: (options: OAuthProxyOptions) => OAuthProxy = /* @__PURE__ */ makeOAuthProxy(runtime);
+
+/**
+ * Makes the `identity` of a proxy whose users log in at the server behind it: each user's tokens are kept in a vault, and a user without
+ * tokens is asked to open a page.
+ * @example
+ * ```ts
+ * const tokens = userTokens({ upstream: github({ clientId, clientSecret }), vault, publicUrl, browserUser });
+ * const between = proxy(url, { identity: tokens.identity });
+ * ```
+ */
+export const userTokens: (options: UserTokensOptions) => UserTokens = /* @__PURE__ */ makeUserTokens(runtime);

@@ -5,7 +5,15 @@ import { makeProxy, type ProxyTo } from './connect/proxy/make-proxy.js';
 import { checkRuntime } from './protocol/checks/runtime.js';
 
 export type { ProxyServer, ProxyTo } from './connect/proxy/make-proxy.js';
-export type { ForwardedIdentity, Identity, ProxyLogger, ProxyOptions } from './connect/proxy/options.js';
+export type {
+  ForwardedIdentity,
+  Identified,
+  Identity,
+  LoginProgress,
+  ProxyLogger,
+  ProxyOptions,
+  RequiredLogin,
+} from './connect/proxy/options.js';
 
 checkRuntime(globalThis.process?.versions);
 

@@ -3,6 +3,7 @@ import { type ApiKey, apiKey } from 'fullmcp/auth';
 import { rateLimit } from 'fullmcp/middleware';
 import { type ServeOptions, serve } from 'fullmcp/node';
 import { exchangeToken } from 'fullmcp/oauth';
+import { github, type TokenVault, userTokens } from 'fullmcp/oauth-proxy';
 import { type ProxyServer, proxy } from 'fullmcp/proxy';
 
 // Servers in front of other servers. docs/proxy.md shows this code.
@@ -53,4 +54,29 @@ export function withStoredTokens(url: string, tokenFor: (subject: string) => Pro
     },
   });
   // #endregion
+}
+
+/** The parts of a website that the login needs. */
+export interface Website {
+  readonly vault: TokenVault;
+  /** The name of the user who is logged in at the website. */
+  readonly userOf: (request: Request) => Promise<string | undefined>;
+}
+
+/** Calls the server with the tokens of each user, who logs in there once. */
+export function withLogins(url: string, { vault, userOf }: Website, clientSecret: string) {
+  // #region login
+  const tokens = userTokens({
+    upstream: github({ clientId: 'Iv1.example', clientSecret, scopes: ['repo'] }),
+    vault, // get, set and delete: in your database, encrypted
+    publicUrl: 'https://mcp.example.com/login',
+    async browserUser(request) {
+      const subject = await userOf(request); // by the session of your website
+      return subject === undefined ? undefined : { subject };
+    },
+  });
+  const upstream = proxy(url, { identity: tokens.identity });
+  // Serve `tokens.handler` at https://mcp.example.com/login and /login/callback.
+  // #endregion
+  return { upstream, handler: tokens.handler };
 }

@@ -3,7 +3,7 @@ import { checkCounts, timerMs } from '../../protocol/checks/number-options.js';
 import type { OpenLink } from '../../protocol/link.js';
 import type { ConnectOptions } from '../targets/options.js';
 import type { Target } from '../targets/target.js';
-import { forwarding } from './forwarding.js';
+import { type ForwardingParts, forwarding } from './forwarding.js';
 import { HeldCalls } from './held-calls.js';
 import { identityOf, withIdentity } from './identity.js';
 import { ListCache } from './list-cache.js';
@@ -56,7 +56,7 @@ export function makeForwarder(target: Target, parts: ForwarderParts): Forwarder 
     onNotification: (method, link) => lists?.onNotification(method, link),
   });
   const held = new HeldCalls(timerMs('answerMs', answerMs), onRelease);
-  const identify = (call: Call) => identityOf(identity, call);
+  const identify: ForwardingParts['identify'] = (call, progress) => identityOf(identity, call, progress);
   const errors = new WayErrors(logger);
   const forward = forwarding({ links, held, lists, identify });
   return {

@@ -9,7 +9,8 @@ import { ForwardedCall } from './forwarded-call.js';
 import type { HeldCalls } from './held-calls.js';
 import type { ListCache } from './list-cache.js';
 import { listen } from './listen.js';
-import type { ForwardedIdentity } from './options.js';
+import { afterLogin, askToLogIn, isOpenToAll, mayAsk } from './login-question.js';
+import type { ForwardedIdentity, Identified, LoginProgress } from './options.js';
 import { ParamChecks } from './param-checks.js';
 import type { ProxyLink } from './proxy-link.js';
 import type { ProxyLinks } from './proxy-links.js';
@@ -19,13 +20,18 @@ export interface ForwardingParts {
   readonly lists: ListCache | undefined;
   readonly links: ProxyLinks;
   readonly held: HeldCalls;
-  readonly identify: (call: Call) => ForwardedIdentity | undefined | Promise<ForwardedIdentity | undefined>;
+  readonly identify: (call: Call, progress: LoginProgress) => Identified | Promise<Identified>;
 }
 
 /** Passes calls on over the connections of a proxy. */
 export function forwarding({ links, held, lists, identify }: ForwardingParts): Dispatch {
-  async function forward(call: Call): Promise<Outcome> {
-    const identity = await identify(call);
+  async function forward(round: Call): Promise<Outcome> {
+    const continued = afterLogin(round);
+    const call = continued ?? round;
+    const identified = await identify(call, { accepted: continued !== undefined });
+    const needsLogin = identified !== undefined && 'login' in identified;
+    if (needsLogin && !isOpenToAll(call)) return askToLogIn(call, identified.login);
+    const identity = needsLogin ? undefined : identified;
     const isList = lists?.isList(call.method) === true;
     const known = isList ? lists.find(call, identity) : undefined;
     if (known !== undefined) return known;
@@ -105,10 +111,6 @@ function sentAs(call: Call, identity: ForwardedIdentity | undefined, params: Jso
     auth,
     notify,
   });
-}
-
-function mayAsk(method: string): boolean {
-  return method === 'tools/call' || method === 'prompts/get' || method === 'resources/read';
 }
 
 /** Results of older servers do not say how long they may be cached, so they may not. */

@@ -1,15 +1,16 @@
 import type { Call } from '../../protocol/call.js';
 import type { HeaderValues } from '../../transports/http/client/options.js';
 import type { ConnectOptions } from '../targets/options.js';
-import type { ForwardedIdentity, Identity } from './options.js';
+import type { ForwardedIdentity, Identified, Identity, LoginProgress } from './options.js';
 
 /** The credentials for a call; undefined for those of the proxy itself. */
 export function identityOf(
   identity: Identity,
   call: Call,
-): ForwardedIdentity | undefined | Promise<ForwardedIdentity | undefined> {
+  progress: LoginProgress,
+): Identified | Promise<Identified> {
   if (identity === 'drop') return undefined;
-  if (identity !== 'pass') return identity(call);
+  if (identity !== 'pass') return identity(call, progress);
   const authorization = call.http?.header('authorization');
   if (authorization === undefined && call.auth === undefined) return undefined;
   return {

@@ -19,15 +19,36 @@ export interface ForwardedIdentity {
   readonly caller?: Auth | undefined;
 }
 
+/** The login that a caller lacks. */
+export interface RequiredLogin {
+  /** The page on which the user logs in, as the user is asked to open it. */
+  readonly login: {
+    /** The URL. It must not contain anything about the user, and the page must make sure that this user has opened it. */
+    readonly url: string;
+    /** The sentence for the user. */
+    readonly message: string;
+  };
+}
+
+/** The progress of a login. */
+export interface LoginProgress {
+  /** Whether the user has agreed to open the page. The function may wait for the login then, until `call.signal` aborts. */
+  readonly accepted: boolean;
+}
+
+/** The result of a function of `identity`. */
+export type Identified = ForwardedIdentity | RequiredLogin | undefined;
+
 /**
  * Decides as whom a proxy calls its server. `drop`: as the proxy itself, whoever calls. `pass`: with the caller's own `Authorization`
  * header; only for a server that accepts tokens that were issued for the proxy. A function returns the credentials of a caller, or
- * undefined for those of the proxy, and throws to refuse the call.
+ * undefined for those of the proxy, and throws to refuse the call. If it returns a login, the user is asked to open its URL, and the
+ * function is called again with the answer. Until then, lists are those that the proxy itself sees.
  */
 export type Identity =
   | 'drop'
   | 'pass'
-  | ((call: Call) => ForwardedIdentity | undefined | Promise<ForwardedIdentity | undefined>);
+  | ((call: Call, progress: LoginProgress) => Identified | Promise<Identified>);
 
 /** The options of `proxy`: those of the connection to the server, and those of the proxy itself. */
 export interface ProxyOptions

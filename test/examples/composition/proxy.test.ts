@@ -6,7 +6,13 @@ import { bearer, hashApiKey } from 'fullmcp/auth';
 import { connect } from 'fullmcp/client';
 import { serve } from 'fullmcp/node';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { exchanging, guarded, overHttp, withStoredTokens } from '../../../examples/proxy/proxy.js';
+import {
+  exchanging,
+  guarded,
+  overHttp,
+  withLogins,
+  withStoredTokens,
+} from '../../../examples/proxy/proxy.js';
 
 // Runs the code that docs/proxy.md shows.
 
@@ -75,4 +81,19 @@ test('the proxy of the guide with stored tokens calls with the token of each cal
 
 test('the proxy of a program starts nothing until it is called', async () => {
   await overHttp().close();
+});
+
+test('the proxy of the guide with logins sends its user to the page, which another user cannot use', async () => {
+  const vault = { get: () => undefined, set: () => undefined, delete: () => undefined };
+  const userOf = async () => 'ben';
+  const { upstream, handler } = withLogins(await serveBehind(), { vault, userOf }, 'a secret');
+  onTestFinished(() => upstream.close());
+  const replies: Response[] = [];
+  const url = async (page: { readonly url: string }) => {
+    replies.push(await handler(new Request(page.url)));
+    return { action: 'decline' as const };
+  };
+  await using client = await connect(upstream, { caller: { subject: 'ada' }, elicit: { url } });
+  await expect(client.callTool('who')).rejects.toThrow('refused');
+  expect(replies.map(({ status }) => status)).toEqual([403]);
 });
