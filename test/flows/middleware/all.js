@@ -17,7 +17,7 @@ import {
 import { telemetry } from 'fullmcp/otel';
 
 /** @type {import('./all.js').allMiddleware} */
-export function allMiddleware(entries) {
+export function allMiddleware(entries, maxChars = 10_000) {
   return [
     telemetry(),
     audit({ to: async () => undefined, intent: true }),
@@ -28,7 +28,7 @@ export function allMiddleware(entries) {
     sizeLimit({ maxParamsChars: 100_000_000, maxResultChars: 100_000_000 }),
     timeout(120_000),
     concurrency({ limit: 100_000, by: 'caller' }),
-    outputBudget({ maxChars: 50_000_000 }),
+    outputBudget({ maxChars }),
     // The servers of some tests change what they return, and do not announce it.
     cache({ ttlMs: 1, tools: 'readOnly' }),
     retry(),

@@ -16,7 +16,8 @@ function withAllMiddleware(options) {
     access: policy({ default: 'allow', rules: [{ effect: 'deny', tags: ['a tag that no test has'] }] }),
     ...options,
     // The middleware of a test stays outside: some of them look at the signal of a call, and others pass on one of their own.
-    use: [...(options.use ?? []), ...allMiddleware()],
+    // Some tests look at large results, which must arrive whole.
+    use: [...(options.use ?? []), ...allMiddleware(undefined, 50_000_000)],
   });
 }
 
