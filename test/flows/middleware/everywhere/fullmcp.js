@@ -16,9 +16,13 @@ function withAllMiddleware(options) {
     access: policy({ default: 'allow', rules: [{ effect: 'deny', tags: ['a tag that no test has'] }] }),
     ...options,
     // The middleware of a test stays outside: some of them look at the signal of a call, and others pass on one of their own.
-    // Some tests look at large results, which must arrive whole.
-    use: [...(options.use ?? []), ...allMiddleware(undefined, 50_000_000)],
+    use: [...(options.use ?? []), ...allMiddleware(undefined, maxChars())],
   });
+}
+
+/** Some tests look at large results, which must arrive whole. */
+function maxChars() {
+  return Number(process.env['FLOWS_MAX_CHARS'] ?? 50_000_000);
 }
 
 /** The definitions, and the options that belong to the server that has them. docs/compose.md has the table. */
