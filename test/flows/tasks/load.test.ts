@@ -10,8 +10,8 @@ const OPEN = 10_000;
 const ASKING = 1000;
 /** A minimum: on a busy machine the tasks live longer, so that none expires before the last is created. */
 const TTL_MS = 10_000;
-/** Far above what a task costs, and far below what a leak of its arguments, its call or its history would. */
-const MOST_BYTES_PER_TASK = 16_000;
+/** Half as much again as a task costs, and far below what a leak of its arguments, its call or its history would. */
+const MOST_BYTES_PER_TASK = 24_000;
 
 const fixture = fileURLToPath(new URL('../fixtures/load-server.mjs', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'fullmcp-load-'));
