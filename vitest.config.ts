@@ -3,6 +3,31 @@ import { defineConfig } from 'vitest/config';
 
 const source = (path: string): string => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
 
+/** The suites, each a command of its own; `npm test` runs the first and everything that is in none of them. */
+const suites = {
+  // Parts that touch neither the process nor the network. Their tests share the processes of the run, so that the library is not loaded
+  // anew for each file, which takes longer than most of these tests. Tests that count what is left in their process cannot.
+  sharing: ['test/unit/{client,connect,legacy,middleware,oauth,protocol,schema,server}/**/*.test.ts'],
+  engines: [
+    'test/unit/adapters/{postgres,redis,nats}/**/*.test.ts',
+    'test/flows/{cluster,hostile/outages}/**/*.test.ts',
+    'test/flows/sessions/processes.test.ts',
+  ],
+  long: [
+    'test/flows/{load,access}/**/*.test.ts',
+    'test/flows/tasks/{load,crash,idempotency-crash}.test.ts',
+    'test/flows/{client/chaos,endings/rolling}.test.ts',
+    'test/openapi/generated-requests.test.ts',
+    'test/simulation/plants.test.ts',
+  ],
+  chaos: ['test/chaos/engines.test.ts'],
+  browser: ['test/browser/**/*.test.ts'],
+  runtimes: ['test/runtimes/**/*.test.ts'],
+  types: ['test/dist/**/*.test.ts'],
+};
+
+const inOneProcess = { isolate: false, restoreMocks: true, unstubEnvs: true, unstubGlobals: true };
+
 export default defineConfig({
   resolve: {
     alias: [
@@ -11,8 +36,17 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ['test/**/*.test.ts'],
     exclude: ['**/node_modules/**'],
+    projects: [
+      {
+        extends: true,
+        test: { name: 'quick', include: ['test/**/*.test.ts'], exclude: Object.values(suites).flat() },
+      },
+      ...Object.entries(suites).map(([name, include]) => ({
+        extends: true as const,
+        test: { name, include, ...(name === 'sharing' && inOneProcess) },
+      })),
+    ],
     globalSetup: ['test/support/built.ts', 'test/interop/install.ts'],
     testTimeout: 20_000,
     // Many tests wait for a process or a socket: with two workers for two cores, a third of the time nothing would happen.

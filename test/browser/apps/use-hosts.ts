@@ -70,12 +70,19 @@ async function frameIn(place: Page | Frame): Promise<Frame> {
   return frame;
 }
 
+/** A browser that handles messages of several megabytes on a busy machine takes its time. */
+const PATIENCE_MS = 45_000;
+
 /** Waits until the host has noted something, and returns all notes. */
 export async function notesUntil(page: Page, found: (notes: unknown[][]) => boolean): Promise<unknown[][]> {
   let notes: unknown[][] = [];
-  await until('the host notes it', async () => {
-    notes = await page.evaluate(() => (window as unknown as { notes: unknown[][] }).notes);
-    return found(notes);
-  });
+  await until(
+    'the host notes it',
+    async () => {
+      notes = await page.evaluate(() => (window as unknown as { notes: unknown[][] }).notes);
+      return found(notes);
+    },
+    PATIENCE_MS,
+  );
   return notes;
 }

@@ -522,7 +522,7 @@ describe('tasks/result of 2025-11-25 on several processes', () => {
 
   test('continues at another process when its own dies, and asks again', async () => {
     const server = build();
-    const cluster = await start({ leaseMs: 200 }, () => server);
+    const cluster = await start({ leaseMs: 1_000 }, () => server);
     const { b, question } = await waiting(cluster);
     await cluster.replicas[0]?.kill();
     const again = await b.resume(String(question.id));
@@ -542,7 +542,7 @@ describe('tasks/result of 2025-11-25 on several processes', () => {
 
   test('continues at another process when its own is shut down', async () => {
     const server = { ...build(), close: async () => undefined } as Server;
-    const cluster = await start({ leaseMs: 200 }, () => server);
+    const cluster = await start({ leaseMs: 1_000 }, () => server);
     const { b, events, question } = await waiting(cluster);
     await cluster.replicas[0]?.close();
     expect((await events.rest()).filter(({ data }) => data.includes('"id":2'))).toEqual([]);

@@ -26,6 +26,7 @@ export default defineConfig({
   resolve: { alias: aliases.filter(({ find }) => !find.test('fullmcp')) },
   test: {
     ...shared.test,
+    projects: undefined,
     root: fileURLToPath(url('../../../../')),
     include: ['test/flows/**/*.test.ts'],
     // A cache outside of middleware that looks at addresses keeps results for each of them.

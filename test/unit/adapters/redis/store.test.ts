@@ -9,7 +9,7 @@ describeWithRedis('The store on Redis', () => {
   let single: RedisServer;
   let clustered: RedisServer;
   beforeAll(async () => {
-    single = await startRedis();
+    single = await startRedis({ settings: { appendfsync: 'always' } });
     clustered = await startRedis({ cluster: true });
   });
   afterAll(() => Promise.all([single.stop(), clustered.stop()]));
