@@ -186,10 +186,6 @@ const table = [
     'auditFile with one entry in a write, of appending a finished line',
     sinkOf('one entry', 'finished lines appended, one'),
   ),
-  row('only the hashes, of appending 50 finished lines in a write', [
-    'only the hashes of the lines',
-    'finished lines appended, 50 in a write',
-  ]),
   row(
     'calls of 50 callers with `sync`, of synced appends',
     ['calls of 50 callers, auditFile, with `sync`', 'entries printed and appended, each one synced'],

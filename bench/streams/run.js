@@ -41,7 +41,12 @@ export async function measureAllStreams(args, against) {
   console.log(line(headings));
   for (const contender of contenders) {
     const { name, streams: own = streams } = contender;
-    const measured = await measureStreams(contender, { ...options, streams: own });
+    const measured = await measureStreams(contender, { ...options, streams: own }).catch((error) => {
+      // Another's server that breaks down must not hide our figures.
+      if (contender.server !== 'official') throw error;
+      console.log(`${name.padEnd(22)} not measured: ${error.message}`);
+    });
+    if (measured === undefined) continue;
     figures[`${name}${contender.dist ? `: ${contender.way}` : ''}`] = { streams: own, ...measured };
     for (const text of rowsOf(name, measured, own)) console.log(text);
   }
