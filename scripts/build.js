@@ -30,6 +30,8 @@ async function build() {
     types,
     types.filter((file) => /^dist\/[^/]+$/.test(file)),
   );
+  // Nobody imports the command.
+  rmSync('dist/cli', { recursive: true, force: true });
   await bundleEntries();
   await writeConfigSchema();
   const hasExamples = inputs.some((file) => /^examples\/.*\.ts$/.test(file));
@@ -45,9 +47,12 @@ async function build() {
 async function bundleEntries() {
   const entries = filesUnder('src').filter((file) => /^src\/[^/]+\.ts$/.test(file));
   const bundle = await rolldown({
-    input: Object.fromEntries(
-      entries.map((file) => [basename(file, '.ts'), `build/modules/${basename(file, '.ts')}.js`]),
-    ),
+    input: {
+      ...Object.fromEntries(
+        entries.map((file) => [basename(file, '.ts'), `build/modules/${basename(file, '.ts')}.js`]),
+      ),
+      'cli/fullmcp': 'build/modules/cli/main.js',
+    },
     external: (id) => !/^[./]/.test(id) && !id.startsWith('build/'),
     platform: 'neutral',
     // Otherwise, a comment before each module would name a file that is not in the package.
@@ -56,7 +61,10 @@ async function bundleEntries() {
   const { output } = await bundle.generate({
     dir: 'dist',
     format: 'esm',
-    chunkFileNames: 'chunks/[name]-[hash].js',
+    // Parts of the command are apart, so that nothing of the library can load them unnoticed.
+    chunkFileNames: ({ moduleIds }) =>
+      `${moduleIds.some((id) => id.includes('/modules/cli/')) ? 'cli' : 'chunks'}/[name]-[hash].js`,
+    banner: ({ name }) => (name === 'cli/fullmcp' ? '#!/usr/bin/env node' : ''),
     // Doc comments are in the types, where editors look for them.
     comments: { legal: true, annotation: true, jsdoc: false },
     // Local variables get short names and statements shorter forms, which saves a seventh of the package. Functions, classes and
@@ -68,7 +76,7 @@ async function bundleEntries() {
     },
   });
   await bundle.close();
-  mkdirSync('dist/chunks', { recursive: true });
+  for (const folder of ['chunks', 'cli']) mkdirSync(`dist/${folder}`, { recursive: true });
   for (const file of output)
     if (file.type === 'chunk') writeFileSync(`dist/${file.fileName}`, withoutIndentation(file.code));
 }

@@ -9,11 +9,11 @@ import { withPackage } from './pack.js';
 import { evalsOf, globalsOf, importsOf, tokenize } from './scan.js';
 
 // A third of it are the engines that processes share and authorization, which no program loads unless it uses them.
-const UNPACKED_BYTES = 2_400_000;
+const UNPACKED_BYTES = 2_900_000;
 const INSTALLED_PACKAGES = 5;
-const INSTALLED_BYTES = 3_500_000;
+const INSTALLED_BYTES = 4_000_000;
 /** The code that an import of the entry loads, our files and dependencies together, as shipped, and gzipped. */
-const ENTRY_GZIP_BYTES = { 'dist/index.js': 110_000, 'dist/http.js': 56_500 };
+const ENTRY_GZIP_BYTES = { 'dist/index.js': 112_000, 'dist/http.js': 57_000 };
 /** Entries that run on every runtime. */
 const PORTABLE_ENTRIES = [
   'dist/index.js',
@@ -33,7 +33,7 @@ const PORTABLE_ENTRIES = [
 ];
 /** The client for browsers, minified and gzipped: the part that a page loads to connect, and all parts together. */
 const BROWSER_ENTRY = 'dist/client-web.js';
-const BROWSER_GZIP_BYTES = { atOnce: 27_000, inAll: 76_500 };
+const BROWSER_GZIP_BYTES = { atOnce: 27_500, inAll: 78_000 };
 const NODE_ONLY_PACKAGES = ['ws'];
 const PACKED = /^(dist\/.+|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|package\.json)$/;
 const MUST_BE_PACKED = [

@@ -7,6 +7,7 @@ import { isOfTests } from './resolve.js';
 // FLOWS=mounted, every server is mounted two levels deep instead.
 
 const aliases = shared.resolve?.alias as { find: RegExp; replacement: string }[];
+const { projects, ...ofAll } = shared.test ?? {};
 const url = (name: string): URL => new URL(name, import.meta.url);
 
 export default defineConfig({
@@ -25,8 +26,7 @@ export default defineConfig({
   // An alias would be applied before the plugin.
   resolve: { alias: aliases.filter(({ find }) => !find.test('fullmcp')) },
   test: {
-    ...shared.test,
-    projects: undefined,
+    ...ofAll,
     root: fileURLToPath(url('../../../../')),
     include: ['test/flows/**/*.test.ts'],
     // A cache outside of middleware that looks at addresses keeps results for each of them.

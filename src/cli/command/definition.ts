@@ -1,0 +1,59 @@
+// How a command is defined: its help, its page in the docs and its completion are made from this.
+
+import type { Output } from '../terminal/output.js';
+
+/** A command without the code that runs it. `fullmcp --help` needs no more than this. */
+export interface CommandSummary {
+  /** The word after `fullmcp`, or two words such as `auth login`. */
+  readonly name: string;
+  /** Its purpose in a few words, beginning with a verb. */
+  readonly summary: string;
+  /** Loads the command. */
+  readonly load: () => Promise<Command>;
+}
+
+export interface Command {
+  /** The words after the name, such as `<target> <tool> [name=value …]`. */
+  readonly usage: string;
+  /** More about it than the summary: one or two short paragraphs. */
+  readonly details?: string;
+  readonly options: Options;
+  readonly examples: readonly Example[];
+  /** The object that `--json` prints, as a TypeScript type, and what it means. */
+  readonly json: string;
+  /** The fewest and most words that it takes after its name. A command after `--` counts as one. */
+  readonly words: readonly [least: number, most: number];
+  readonly run: (input: Typed) => Promise<void>;
+}
+
+interface Example {
+  readonly line: string;
+  readonly says: string;
+}
+
+export interface Option {
+  readonly type: 'string' | 'boolean';
+  readonly short?: string;
+  /** May be given several times. */
+  readonly multiple?: boolean;
+  /** The name of the value in the help, such as `ms` or `file`. */
+  readonly value?: string;
+  /** The only values that it takes. */
+  readonly choices?: readonly string[];
+  readonly help: string;
+}
+
+export type Options = Readonly<Record<string, Option>>;
+
+/** The words and options that a user typed after the name of a command. */
+export interface Typed {
+  readonly words: readonly string[];
+  /** The command after `--`; undefined if there is none. */
+  readonly process: readonly string[] | undefined;
+  readonly text: (option: string) => string | undefined;
+  readonly texts: (option: string) => readonly string[];
+  readonly flag: (option: string) => boolean;
+  readonly out: Output;
+  /** Aborts when the user presses Ctrl+C. */
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,61 @@
+// Help on the terminal, made from the definitions.
+
+import type { Output } from '../terminal/output.js';
+import type { Command, CommandSummary, Options } from './definition.js';
+import { COMMON } from './parse.js';
+
+/** The help of a command. */
+export function commandHelp({ name, summary }: CommandSummary, command: Command, out: Output): string {
+  const { usage, details, examples, options } = command;
+  return [
+    `${out.style('bold', `fullmcp ${name}`)} ${usage}`,
+    '',
+    `${capital(summary)}.`,
+    ...(details ? ['', details] : []),
+    '',
+    ...examples.flatMap(({ line, says }) => [
+      `  ${out.style('cyan', line)}`,
+      `      ${out.style('dim', says)}`,
+    ]),
+    '',
+    ...optionLines({ ...options, ...COMMON }),
+  ].join('\n');
+}
+
+/** Commands, by what they are for. */
+export type CommandGroups = Readonly<Record<string, readonly CommandSummary[]>>;
+
+/** The help of the program. */
+export function programHelp(groups: CommandGroups, out: Output): string {
+  const all = Object.values(groups).flat();
+  const width = Math.max(...all.map(({ name }) => name.length)) + 2;
+  return [
+    `${out.style('bold', 'fullmcp')}: everything that people do with MCP servers`,
+    '',
+    ...Object.entries(groups)
+      .filter(([, commands]) => commands.length > 0)
+      .flatMap(([title, commands]) => [
+        out.style('bold', title),
+        ...commands.map(({ name, summary }) => `  ${out.style('cyan', name.padEnd(width))}${summary}`),
+        '',
+      ]),
+    'A target is a URL, a file, the name of a configured server, or a command after --.',
+    `  ${out.style('cyan', 'fullmcp call http://localhost:3000/mcp add a=2 b=40')}`,
+    `  ${out.style('cyan', 'fullmcp list -- npx -y @modelcontextprotocol/server-everything')}`,
+    '`fullmcp <command> --help` explains a command. --json prints JSON.',
+  ].join('\n');
+}
+
+/** One line for each option. */
+function optionLines(options: Options): readonly string[] {
+  const rows = Object.entries(options).map(([name, { short, type, value, choices, help }]) => {
+    const argument = type === 'string' ? ` <${value ?? choices?.join('|') ?? 'value'}>` : '';
+    return [`${short ? `-${short}, ` : ''}--${name}${argument}`, help] as const;
+  });
+  const width = Math.min(34, Math.max(...rows.map(([left]) => left.length)) + 2);
+  return rows.map(([left, help]) => `  ${left.padEnd(width)}${help}`);
+}
+
+function capital(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}

@@ -1,0 +1,108 @@
+// Reads what a user typed, by the definition of the command.
+
+import { parseArgs } from 'node:util';
+import { closestName } from '../../schema/explain/closest-name.js';
+import type { Output } from '../terminal/output.js';
+import type { Command, Option, Options, Typed } from './definition.js';
+import { usageError } from './failures.js';
+
+/** The options that every command has. */
+export const COMMON: Options = {
+  json: { type: 'boolean', help: 'print one JSON object, also for errors' },
+  debug: { type: 'boolean', help: 'print stack traces' },
+  help: { type: 'boolean', short: 'h', help: 'print this help' },
+};
+
+/** Reads the words and options of a command. Throws an error that says what is wrong before anything is done. */
+export function parseInput(
+  name: string,
+  command: Command,
+  typed: readonly string[],
+  more: { readonly out: Output; readonly signal: AbortSignal },
+): Typed {
+  const at = typed.indexOf('--');
+  const process = at === -1 ? undefined : typed.slice(at + 1);
+  const own = at === -1 ? typed : typed.slice(0, at);
+  const options = { ...command.options, ...COMMON };
+  const { values, words } = read(name, options, own);
+  if (process?.length === 0) throw usageError('A command must follow `--`.');
+  const count = words.length + (process ? 1 : 0);
+  const [least, most] = command.words;
+  if (count < least) throw usageError(`Something is missing: fullmcp ${name} ${command.usage}`);
+  if (count > most)
+    throw usageError(`${JSON.stringify(words.at(-1))} is too much: fullmcp ${name} ${command.usage}`);
+  return {
+    words,
+    process,
+    text: (option) => [values[option]].flat().at(-1) as string | undefined,
+    texts: (option) => [values[option] ?? []].flat() as string[],
+    flag: (option) => values[option] === true,
+    ...more,
+  };
+}
+
+type Values = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
+
+function read(name: string, options: Options, typed: readonly string[]): { values: Values; words: string[] } {
+  const specs = Object.fromEntries(
+    Object.entries(options).map(([key, { type, short, multiple }]) => [
+      key,
+      { type, ...(short && { short }), ...(multiple && { multiple }) },
+    ]),
+  );
+  const { values, tokens, positionals } = parseArgs({
+    args: [...typed],
+    options: specs,
+    strict: false,
+    tokens: true,
+    allowPositionals: true,
+  });
+  for (const token of tokens) if (token.kind === 'option') check(name, options, token);
+  return { values: values as Values, words: positionals };
+}
+
+interface OptionToken {
+  readonly name: string;
+  readonly rawName: string;
+  readonly value: string | undefined;
+}
+
+function check(command: string, options: Options, { name, rawName, value }: OptionToken): void {
+  const option: Option | undefined = Object.hasOwn(options, name) ? options[name] : undefined;
+  if (option === undefined) {
+    const close = closestName(name, Object.keys(options));
+    const hint = close ? ` Close: --${close}.` : ` \`fullmcp ${command} --help\` lists its options.`;
+    throw usageError(`fullmcp ${command} has no option ${rawName}.${hint}`);
+  }
+  if (option.type === 'string' && value === undefined)
+    throw usageError(`${rawName} needs a value: ${rawName} <${option.value ?? 'value'}>`);
+  if (option.type === 'boolean' && value !== undefined) throw usageError(`${rawName} takes no value.`);
+  if (option.choices && value !== undefined && !option.choices.includes(value))
+    throw usageError(`${rawName} must be one of ${option.choices.join(', ')}, not ${JSON.stringify(value)}.`);
+}
+
+/** Reads a number of an option, within bounds. */
+export function wholeNumber(
+  input: Typed,
+  option: string,
+  [least, most]: readonly [number, number],
+): number | undefined {
+  const text = input.text(option);
+  if (text === undefined) return undefined;
+  const number = Number(text);
+  if (/^\d{1,9}$/.test(text) && number >= least && number <= most) return number;
+  throw usageError(
+    `--${option} must be a whole number from ${least} to ${most}, not ${JSON.stringify(text)}.`,
+  );
+}
+
+const UNITS: Readonly<Record<string, number>> = { '': 1000, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** Reads a time such as `500ms`, `30s`, `5m` or `2h`; a number alone is seconds. Returns milliseconds. */
+export function duration(input: Typed, option: string): number | undefined {
+  const text = input.text(option);
+  if (text === undefined) return undefined;
+  const [, number, unit = ''] = /^(\d{1,7})(ms|s|m|h)?$/.exec(text) ?? [];
+  if (number !== undefined && Number(number) > 0) return Number(number) * (UNITS[unit] ?? 1000);
+  throw usageError(`--${option} must be a time such as 500ms, 30s or 5m, not ${JSON.stringify(text)}.`);
+}

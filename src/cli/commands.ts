@@ -1,0 +1,19 @@
+// All commands, by what they are for. Only these tables are loaded before a command is known.
+
+import type { CommandSummary } from './command/definition.js';
+import type { CommandGroups } from './command/help.js';
+import { check } from './groups/check.js';
+import { hosts } from './groups/hosts.js';
+import { operate } from './groups/operate.js';
+import { project } from './groups/project.js';
+import { use } from './groups/use.js';
+
+export const commandGroups: CommandGroups = {
+  'Write a server': project,
+  'Use a server': use,
+  'Check a server': check,
+  'Give it to a host': hosts,
+  'Operate it': operate,
+};
+
+export const allCommands: readonly CommandSummary[] = Object.values(commandGroups).flat();

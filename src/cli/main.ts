@@ -1,0 +1,20 @@
+// The command `fullmcp`.
+
+import process from 'node:process';
+import { runCommand } from './run.js';
+
+const stopping = new AbortController();
+process.once('SIGINT', () => {
+  stopping.abort();
+  // A second time, nothing is waited for.
+  process.once('SIGINT', () => process.exit(130));
+});
+// `fullmcp … | head` ends the pipe early.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+
+process.exitCode = await runCommand(process.argv.slice(2), {
+  stdout: process.stdout,
+  stderr: process.stderr,
+  env: process.env,
+  signal: stopping.signal,
+});

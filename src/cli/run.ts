@@ -1,0 +1,65 @@
+// Finds the command that was typed, runs it, and turns what happened into an exit code.
+
+import { fullmcp } from '../client/model/options.js';
+import { closestName } from '../schema/explain/closest-name.js';
+import type { CommandSummary } from './command/definition.js';
+import { EXIT, exitOf, failureJson, usageError } from './command/failures.js';
+import { commandHelp, programHelp } from './command/help.js';
+import { parseInput } from './command/parse.js';
+import { allCommands, commandGroups } from './commands.js';
+import { Output, type OutputParts } from './terminal/output.js';
+
+export interface Surroundings extends Omit<OutputParts, 'isJson'> {
+  readonly signal: AbortSignal;
+}
+
+/** Runs a command line. Returns its exit code, and never throws. */
+export async function runCommand(typed: readonly string[], around: Surroundings): Promise<number> {
+  const ours = typed.includes('--') ? typed.slice(0, typed.indexOf('--')) : typed;
+  const out = new Output({ ...around, isJson: ours.includes('--json') });
+  try {
+    await run(typed, ours, { out, signal: around.signal });
+    return EXIT.done;
+  } catch (error) {
+    out.redraw('');
+    const exit = around.signal.aborted ? 'interrupted' : exitOf(error);
+    const message = error instanceof Error ? error.message : String(error);
+    if (ours.includes('--debug') && error instanceof Error) out.note(error.stack ?? message);
+    if (exit !== 'interrupted' || out.isJson) out.failure(message, failureJson(error));
+    return EXIT[exit];
+  }
+}
+
+async function run(
+  typed: readonly string[],
+  ours: readonly string[],
+  more: { readonly out: Output; readonly signal: AbortSignal },
+): Promise<void> {
+  const { out } = more;
+  const [first = '--help'] = ours;
+  if (first === '--version' || first === '-v') return out.value(fullmcp.version);
+  if (first === '--help' || first === '-h' || first === 'help')
+    return out.styled(programHelp(commandGroups, out));
+  const found = find(typed);
+  const command = await found.load();
+  const rest = typed.slice(found.name.split(' ').length);
+  if (ours.includes('--help') || ours.includes('-h')) return out.styled(commandHelp(found, command, out));
+  await command.run(parseInput(found.name, command, rest, more));
+}
+
+/** The command whose name the line begins with. A target alone is listed. */
+function find(typed: readonly string[]): CommandSummary {
+  const [first = '', second = ''] = typed;
+  const two = `${first} ${second}`;
+  const found =
+    allCommands.find(({ name }) => name === two) ?? allCommands.find(({ name }) => name === first);
+  if (found) return found;
+  const inside = allCommands.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name);
+  if (inside.length > 0)
+    throw usageError(`Say which: ${inside.map((name) => `fullmcp ${name}`).join(', ')}.`);
+  const close = closestName(first, [
+    ...new Set(allCommands.flatMap(({ name }) => [name, name.split(' ')[0] ?? ''])),
+  ]);
+  const hint = close ? ` Close: ${close}.` : ' `fullmcp --help` lists all commands.';
+  throw usageError(`fullmcp has no command ${JSON.stringify(first)}.${hint}`);
+}

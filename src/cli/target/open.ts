@@ -1,0 +1,56 @@
+// Opens the connection of a command. One command is one connection.
+
+import process from 'node:process';
+import type { Client } from '../../client/model/client.js';
+import { connect } from '../../client.js';
+import type { ConnectOptions } from '../../connect/targets/options.js';
+import { type Revision, revisions } from '../../protocol/tables/revisions.js';
+import type { Typed } from '../command/definition.js';
+import { usageError } from '../command/failures.js';
+import { duration } from '../command/parse.js';
+import { type TypedTarget, takeTarget } from './read-target.js';
+
+export interface Opened {
+  readonly client: Client;
+  readonly target: TypedTarget;
+  /** The words after the target. */
+  readonly words: readonly string[];
+}
+
+/** Connects to the target that was typed, runs `use`, and closes the connection. */
+export async function withTarget(
+  input: Typed,
+  use: (opened: Opened) => Promise<void>,
+  more: ConnectOptions = {},
+): Promise<void> {
+  const { target, words } = await takeTarget(input);
+  const client = await connect(target.target, { ...connectOptions(input), ...more });
+  try {
+    await use({ client, target, words });
+  } finally {
+    await client.close();
+  }
+}
+
+/** The options of `connect` that were typed. */
+function connectOptions(input: Typed): ConnectOptions {
+  const token = input.text('token') ?? process.env['MCP_TOKEN'];
+  const timeoutMs = duration(input, 'timeout');
+  const revision = input.text('revision');
+  if (revision !== undefined && !(revisions as readonly string[]).includes(revision))
+    throw usageError(`--revision must be one of ${revisions.join(', ')}, not ${JSON.stringify(revision)}.`);
+  return {
+    signal: input.signal,
+    reconnect: false,
+    headers: Object.fromEntries(input.texts('header').map(header)),
+    ...(token && { auth: token }),
+    ...(timeoutMs !== undefined && { timeoutMs, connectTimeoutMs: timeoutMs }),
+    ...(revision !== undefined && { revision: revision as Revision }),
+  };
+}
+
+function header(text: string): readonly [string, string] {
+  const at = text.indexOf(':');
+  if (at > 0) return [text.slice(0, at).trim(), text.slice(at + 1).trim()];
+  throw usageError('--header needs "Name: value".');
+}

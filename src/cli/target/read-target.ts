@@ -1,0 +1,85 @@
+// Reads the target that a user typed: a URL, a file, a command after `--`, or the name of a configured server.
+
+import process from 'node:process';
+import { entryTarget } from '../../connect/config/entry-target.js';
+import type { Target } from '../../connect/targets/target.js';
+import { closestName } from '../../schema/explain/closest-name.js';
+import type { Typed } from '../command/definition.js';
+import { usageError } from '../command/failures.js';
+import { shellWord } from '../terminal/clean.js';
+import { configuredServers } from './configured.js';
+
+export interface TypedTarget {
+  readonly target: Target;
+  /** The target as one would type it, for messages and examples. */
+  readonly typed: string;
+}
+
+const URL_OR_FILE = /^(?:https?|wss?|file|nats|tls):|\.(?:[cm]?[jt]s|py|json)$/i;
+
+/**
+ * Takes the target from what was typed: the command after `--`, or the first word. Returns the words after it as well.
+ */
+export async function takeTarget(input: Typed): Promise<{ target: TypedTarget; words: readonly string[] }> {
+  if (input.process) return { target: ofCommand(input.process, input), words: input.words };
+  const [first = '', ...words] = input.words;
+  if (first === '') throw usageError('A target is missing: a URL, a file, a name, or a command after `--`.');
+  return { target: await readTarget(first, input), words };
+}
+
+/** Reads one word as a target. */
+async function readTarget(word: string, input: Typed): Promise<TypedTarget> {
+  const typed = shellWord(word);
+  if (/\.[cm]?[jt]s$/i.test(word) && hasSettings(input))
+    return { target: withSettings(await script(word), input), typed };
+  if (URL_OR_FILE.test(word) || /[/\\\s]/.test(word) || /:\d+$/.test(word)) return { target: word, typed };
+  return { target: await named(word, input), typed };
+}
+
+function ofCommand([command = '', ...args]: readonly string[], input: Typed): TypedTarget {
+  const typed = ['--', command, ...args].map(shellWord).join(' ');
+  return { target: withSettings({ command, args }, input), typed };
+}
+
+interface Started {
+  readonly command: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+function hasSettings(input: Typed): boolean {
+  return input.texts('env').length > 0 || input.text('cwd') !== undefined;
+}
+
+function withSettings(server: Started, input: Typed): Target {
+  const cwd = input.text('cwd');
+  const env = { ...server.env, ...Object.fromEntries(input.texts('env').map(variable)) };
+  return { ...server, ...(Object.keys(env).length > 0 && { env }), ...(cwd !== undefined && { cwd }) };
+}
+
+function variable(text: string): readonly [string, string] {
+  const at = text.indexOf('=');
+  if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
+  const value = process.env[text];
+  if (value !== undefined) return [text, value];
+  throw usageError(
+    `--env needs NAME=value, or the name of a variable that is set; ${JSON.stringify(text)} is not.`,
+  );
+}
+
+async function script(path: string): Promise<Started> {
+  const { scriptProcess } = await import('../../adapters/node/client/host.js');
+  const { hint, ...server } = await scriptProcess(path);
+  return server as Started;
+}
+
+async function named(name: string, input: Typed): Promise<Target> {
+  const servers = await configuredServers(input.text('config'));
+  const found = servers.get(name);
+  if (found) return entryTarget(found.entry).target;
+  const close = closestName(name, [...servers.keys()]);
+  const hint = close
+    ? ` Close: ${close}.`
+    : ' A target is a URL, a file, the name of a configured server, or a command after `--`.';
+  throw usageError(`No server is called ${JSON.stringify(name)}.${hint}`);
+}

@@ -1,0 +1,48 @@
+// Text of a server, as it may reach a terminal.
+
+// A server's text may move the cursor, change the title, hide words or turn their order around. All of these are shown as what they are.
+const RANGES = [
+  ['0000', '0008'],
+  ['000b', '001f'],
+  ['007f', '009f'],
+  ['00ad', '00ad'],
+  ['034f', '034f'],
+  ['061c', '061c'],
+  ['115f', '1160'],
+  ['17b4', '17b5'],
+  ['180b', '180f'],
+  ['200b', '200f'],
+  ['2028', '202e'],
+  ['2060', '206f'],
+  ['3164', '3164'],
+  ['fe00', 'fe0f'],
+  ['feff', 'feff'],
+  ['ffa0', 'ffa0'],
+  ['fff0', 'fffb'],
+  ['e0000', 'e0fff'],
+];
+const UNSAFE = new RegExp(`[${RANGES.map(([from, to]) => `\\u{${from}}-\\u{${to}}`).join('')}]`, 'gu');
+
+/** Text with every control character and every invisible one replaced by its number; line breaks and tabs are kept. */
+export function clean(text: string): string {
+  return text.replaceAll('\r\n', '\n').replace(UNSAFE, shown);
+}
+
+/** The same on one line, and no longer than `limit` characters. */
+export function cleanLine(text: string, limit = 200): string {
+  const start = text.slice(0, limit * 2 + 1);
+  const line = clean(start).replaceAll(/[\n\t]/g, ' ');
+  const characters = Array.from(line);
+  if (characters.length <= limit && start.length === text.length) return line;
+  return `${characters.slice(0, limit - 1).join('')}…`;
+}
+
+/** A word for a shell that takes it as one argument, whatever is in it. */
+export function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+function shown(character: string): string {
+  const number = character.codePointAt(0) ?? 0;
+  return `\\u{${number.toString(16)}}`;
+}

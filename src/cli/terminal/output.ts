@@ -1,0 +1,84 @@
+// Where a command writes: the answer to stdout, everything else to stderr.
+
+import { styleText } from 'node:util';
+import { clean } from './clean.js';
+
+type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
+
+/** The part of a stream that is needed, so that a test can pass its own. */
+export interface Sink {
+  readonly write: (text: string) => unknown;
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+}
+
+export interface OutputParts {
+  readonly stdout: Sink;
+  readonly stderr: Sink;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly isJson: boolean;
+}
+
+export class Output {
+  /** Whether the command was asked for one JSON object. */
+  readonly isJson: boolean;
+  readonly #parts: OutputParts;
+
+  constructor(parts: OutputParts) {
+    this.#parts = parts;
+    this.isJson = parts.isJson;
+  }
+
+  /** Whether a person reads stderr: then progress may be drawn over itself. */
+  get isWatched(): boolean {
+    return this.#parts.stderr.isTTY === true && !this.isJson;
+  }
+
+  get columns(): number {
+    return this.#parts.stdout.columns ?? 100;
+  }
+
+  /** Writes the answer, with a line break at its end. Nothing in it can control the terminal. Does nothing with `--json`. */
+  value(text: string): void {
+    if (!this.isJson) this.#parts.stdout.write(`${clean(text)}\n`);
+  }
+
+  /** Writes lines that were made with `style`, whose other parts are clean. */
+  styled(text: string): void {
+    if (!this.isJson) this.#parts.stdout.write(`${text}\n`);
+  }
+
+  /** Writes the answer as one JSON object, if the command was asked for that. */
+  json(answer: object): void {
+    // In JSON every control character is escaped; the invisible ones are not.
+    if (this.isJson) this.#parts.stdout.write(`${clean(JSON.stringify(answer, undefined, 2))}\n`);
+  }
+
+  /** Writes something beside the answer. */
+  note(text: string): void {
+    this.#parts.stderr.write(`${clean(text)}\n`);
+  }
+
+  /** Writes a failure: in words to stderr, or as JSON to stdout. */
+  failure(message: string, json: object): void {
+    if (this.isJson) this.json(json);
+    else this.#parts.stderr.write(`${this.#paint('red', clean(message), this.#parts.stderr)}\n`);
+  }
+
+  /** Draws over the current line of stderr; with an empty text, clears it. Only for terminals. */
+  redraw(text: string): void {
+    if (this.isWatched) this.#parts.stderr.write(`\r\u001b[2K${clean(text).slice(0, this.columns - 1)}`);
+  }
+
+  /** Colours text of stdout if a terminal shows it. The text itself is cleaned. */
+  style(style: Style, text: string): string {
+    return this.#paint(style, clean(text), this.#parts.stdout);
+  }
+
+  #paint(style: Style, text: string, sink: Sink): string {
+    const { NO_COLOR, FORCE_COLOR, TERM } = this.#parts.env;
+    const wanted = FORCE_COLOR !== undefined && FORCE_COLOR !== '0';
+    if (!wanted && (sink.isTTY !== true || (NO_COLOR ?? '') !== '' || TERM === 'dumb')) return text;
+    return styleText(style, text);
+  }
+}
