@@ -16,6 +16,8 @@ export type { ErrorsOptions, MappedError } from './middleware/errors.js';
 export { errors } from './middleware/errors.js';
 export type { CallGroup } from './middleware/facts/call-groups.js';
 export type { RedactOptions } from './middleware/facts/redact.js';
+export type { KnownDigestsOptions } from './middleware/known-digests.js';
+export { knownDigests } from './middleware/known-digests.js';
 export type { CallLog, LoggingOptions } from './middleware/logging.js';
 export { logging } from './middleware/logging.js';
 export type { OutputBudgetOptions } from './middleware/output-budget/output-budget.js';

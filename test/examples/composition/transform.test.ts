@@ -1,7 +1,15 @@
 import { createServer, inProcess } from 'fullmcp';
 import { testClient } from 'fullmcp/testing';
 import { describe, expect, test } from 'vitest';
-import { audited, counter, forToolsOnly, server, shop } from '../../../examples/compose/transform.js';
+import { follow } from '../../../examples/compose/known-digests.js';
+import {
+  audited,
+  counter,
+  forToolsOnly,
+  rolledOut,
+  server,
+  shop,
+} from '../../../examples/compose/transform.js';
 
 // Runs the code that docs/transform.md shows.
 
@@ -47,5 +55,12 @@ describe('the transformed server of the guide', () => {
     expect((await client.callTool('get_prompt', { name: 'crm_mail', arguments: { to: 'Ada' } })).text).toBe(
       'user:\nWrite to Ada',
     );
+  });
+
+  test('is followed by a client that says which definitions it knows', async () => {
+    const shown: (readonly string[])[] = [];
+    await using client = await follow(rolledOut, (names) => shown.push(names));
+    expect(shown).toEqual([['search']]);
+    expect(client.status).toBe('ready');
   });
 });

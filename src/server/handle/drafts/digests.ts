@@ -2,6 +2,7 @@
 
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
 import { type Call, type Dispatch, type Outcome, withPrint } from '../../../protocol/call.js';
+import { digestLists, KNOWN_DIGESTS, STALE_DIGESTS } from '../../../protocol/digest-names.js';
 import { copyCall } from '../../../protocol/direct.js';
 import { McpError } from '../../../protocol/errors.js';
 import { modernRevisions } from '../../../protocol/tables/features.js';
@@ -18,18 +19,9 @@ export interface DigestParts {
   readonly log: Logger;
 }
 
-const KNOWN = 'io.modelcontextprotocol/knownDigests';
-const STALE = 'io.modelcontextprotocol/staleDigests';
-
 /** The lists that have a digest, with their field. The list of resources may be made anew for each request, so it has none. */
 const fields = { 'tools/list': 'tools', 'prompts/list': 'prompts' } as const;
 type ListMethod = keyof typeof fields;
-
-/** The methods that are checked, with the list that their names come from. */
-const checked: ReadonlyMap<string, ListMethod> = new Map([
-  ['tools/call', 'tools/list'],
-  ['prompts/get', 'prompts/list'],
-]);
 
 /** Answers the calls of one server. */
 export class Digests {
@@ -49,7 +41,7 @@ export class Digests {
     const { method, peer } = call;
     if (!modernRevisions.some((revision) => revision === peer.revision)) return next(call);
     if (Object.hasOwn(fields, method)) return this.#list(call, method as ListMethod, next);
-    const list = checked.get(method);
+    const list = digestLists.get(method);
     const known = list && knownDigests(call);
     return known === undefined ? next(call) : this.#check(call, { list: list as ListMethod, known }, next);
   }
@@ -106,7 +98,7 @@ export class Digests {
     if (honoured === undefined) throw staleError(stale);
     const outcome = await next(honoured);
     const { _meta } = outcome;
-    return { ...outcome, _meta: { ...(isObject(_meta) && _meta), [STALE]: stale } };
+    return { ...outcome, _meta: { ...(isObject(_meta) && _meta), [STALE_DIGESTS]: stale } };
   }
 
   /** The call with the definition that the caller knows; undefined if the server does not have that definition. */
@@ -128,7 +120,7 @@ export class Digests {
 
 // The draft: hints that are not valid do not cause a rejection.
 function knownDigests({ params: { _meta } }: Call): JsonObject | undefined {
-  const known = isObject(_meta) ? _meta[KNOWN] : undefined;
+  const known = isObject(_meta) ? _meta[KNOWN_DIGESTS] : undefined;
   return isObject(known) ? known : undefined;
 }
 

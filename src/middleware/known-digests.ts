@@ -1,0 +1,65 @@
+import { isObject, type JsonObject } from '../jsonrpc/message.js';
+import type { Middleware } from '../protocol/call.js';
+import { checkOptions, type KeysOf } from '../protocol/checks/known-keys.js';
+import { digestLists, KNOWN_DIGESTS, STALE_DIGESTS } from '../protocol/digest-names.js';
+import { copyCall } from '../protocol/direct.js';
+import { McpError } from '../protocol/errors.js';
+
+/** The options of `knownDigests`. */
+export interface KnownDigestsOptions {
+  /**
+   * Called with the methods of the lists that have changed, such as `tools/list`, when the server reports it with a call. List them again
+   * with `fresh: true`. Its own errors are ignored.
+   */
+  readonly onStale?: ((lists: readonly string[]) => void) | undefined;
+}
+
+const optionKeys: KeysOf<KnownDigestsOptions> = { onStale: true };
+const MAX_DIGEST_LENGTH = 200;
+
+/**
+ * Middleware for a client: tells the server which lists of tools and prompts the program has seen, so that a server that is being
+ * replaced runs the definition that the program knows, or nothing. It implements a draft of the protocol, and has no effect with servers
+ * that do not. Use one for each client: `connect(url, { use: [knownDigests()] })`.
+ */
+export function knownDigests(options: KnownDigestsOptions = {}): Middleware {
+  checkOptions('knownDigests', options, optionKeys);
+  const known: Record<string, string> = {};
+
+  function report(lists: unknown): void {
+    const names = Array.isArray(lists) ? lists.filter((name) => Object.hasOwn(known, name)) : [];
+    if (names.length === 0) return;
+    try {
+      options.onStale?.(names);
+    } catch {
+      // The call itself has succeeded, or has an error of its own.
+    }
+  }
+
+  return async (call, next) => {
+    const { method, params } = call;
+    if (method === 'tools/list' || method === 'prompts/list') {
+      const page = await next(call);
+      const { digest } = page;
+      if (typeof digest === 'string' && digest.length <= MAX_DIGEST_LENGTH) known[method] = digest;
+      else delete known[method];
+      return page;
+    }
+    const list = digestLists.get(method);
+    if (list === undefined || known[list] === undefined) return next(call);
+    try {
+      const outcome = await next(copyCall(call, { params: withKnown(params, { [list]: known[list] }) }));
+      const { _meta } = outcome;
+      if (isObject(_meta)) report(_meta[STALE_DIGESTS]);
+      return outcome;
+    } catch (error) {
+      if (McpError.is(error) && isObject(error.data)) report(error.data['staleDigests']);
+      throw error;
+    }
+  };
+}
+
+function withKnown(params: JsonObject, digests: JsonObject): JsonObject {
+  const { _meta } = params;
+  return { ...params, _meta: { ...(isObject(_meta) && _meta), [KNOWN_DIGESTS]: digests } };
+}
