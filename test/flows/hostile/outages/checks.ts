@@ -40,7 +40,11 @@ export async function checkRejected({ atA, atB, session, question, job, form }: 
       /The task could not be saved\. Try again later\.|It is unknown whether the task was created/,
     ],
     [atB.task(job.id as string).status(), 'The task could not be read. Try again later.'],
-    [atB.task(form.id as string).answer({ code: ANSWER }), 'The answers could not be saved'],
+    // Middleware that looks at the task finds out first.
+    [
+      atB.task(form.id as string).answer({ code: ANSWER }),
+      /The answers could not be saved|The task could not be read\. Try again later\./,
+    ],
   ] as const;
   const replies = [
     [session.b.request('tools/call', echo, 'echo'), 503, 'The session cannot be looked up now. Retry later.'],
