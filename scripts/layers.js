@@ -231,6 +231,8 @@ export const LAYERS = {
       'command',
       'target',
       'arguments',
+      'asking',
+      'results',
       'commands/use',
       'commands/project',
       'commands/check',

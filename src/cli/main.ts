@@ -2,6 +2,7 @@
 
 import process from 'node:process';
 import { runCommand } from './run.js';
+import type { Person } from './terminal/person.js';
 
 const stopping = new AbortController();
 process.once('SIGINT', () => {
@@ -16,5 +17,16 @@ process.exitCode = await runCommand(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
   env: process.env,
+  person,
   signal: stopping.signal,
 });
+
+function person(): Person {
+  return {
+    input: process.stdin,
+    output: process.stderr,
+    isPresent: process.stdin.isTTY === true && process.stderr.isTTY === true,
+    interrupt: () => process.emit('SIGINT'),
+    openPage: async (url) => (await import('../adapters/node/oauth/open-browser.js')).openBrowser(url),
+  };
+}

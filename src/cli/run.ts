@@ -2,7 +2,7 @@
 
 import { fullmcp } from '../client/model/options.js';
 import { closestName } from '../schema/explain/closest-name.js';
-import type { CommandSummary } from './command/definition.js';
+import type { CommandSummary, Typed } from './command/definition.js';
 import { EXIT, exitOf, failureJson, usageError } from './command/failures.js';
 import { commandHelp, programHelp } from './command/help.js';
 import { parseInput } from './command/parse.js';
@@ -10,6 +10,7 @@ import { allCommands, commandGroups } from './commands.js';
 import { Output, type OutputParts } from './terminal/output.js';
 
 export interface Surroundings extends Omit<OutputParts, 'isJson'> {
+  readonly person: Typed['person'];
   readonly signal: AbortSignal;
 }
 
@@ -18,7 +19,7 @@ export async function runCommand(typed: readonly string[], around: Surroundings)
   const ours = typed.includes('--') ? typed.slice(0, typed.indexOf('--')) : typed;
   const out = new Output({ ...around, isJson: ours.includes('--json') });
   try {
-    await run(typed, ours, { out, signal: around.signal });
+    await run(typed, ours, { out, person: around.person, signal: around.signal });
     return EXIT.done;
   } catch (error) {
     out.redraw('');
@@ -33,7 +34,7 @@ export async function runCommand(typed: readonly string[], around: Surroundings)
 async function run(
   typed: readonly string[],
   ours: readonly string[],
-  more: { readonly out: Output; readonly signal: AbortSignal },
+  more: Pick<Typed, 'out' | 'person' | 'signal'>,
 ): Promise<void> {
   const { out } = more;
   const [first = '--help'] = ours;

@@ -1,13 +1,12 @@
 // Finds the tool that was typed, and checks the arguments before anything is sent.
 
+import { outputCheck } from '../../client/checks/output-check.js';
 import type { Client } from '../../client/model/client.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { ListedTool } from '../../protocol/model/model.js';
-import { compileSchema } from '../../schema/compile.js';
 import { closestName } from '../../schema/explain/closest-name.js';
-import { explain } from '../../schema/explain/explain.js';
-import type { JsonSchema } from '../../schema/schema.js';
 import { usageError } from '../command/failures.js';
+import { cleanLine } from '../terminal/clean.js';
 import { parameters } from '../terminal/signature.js';
 
 /** The tool with this name. A near name is a hint in the error, and is never called. */
@@ -26,22 +25,20 @@ export async function findTool(client: Client, name: string): Promise<ListedTool
   });
 }
 
-/** Throws if the arguments do not fit the schema of the tool. A schema that cannot be compiled is left to the server. */
-export async function checkArguments(tool: ListedTool, args: JsonObject): Promise<void> {
-  const problem = await problemOf(tool, args);
+/** Throws if the arguments do not fit the schema of the tool. A schema that cannot be read is left to the server. */
+export function checkArguments(tool: ListedTool, args: JsonObject): void {
+  const problem = problemOf(tool, args);
   if (problem === undefined) return;
-  const usage = `${tool.name}(${parameters(tool.inputSchema)})`;
+  const usage = `${cleanLine(tool.name, 128)}(${parameters(tool.inputSchema)})`;
   throw usageError(`Wrong arguments for ${tool.name}. Nothing was sent.\n${problem}\n  ${usage}`, {
     sent: false,
     problem,
   });
 }
 
-async function problemOf(tool: ListedTool, args: JsonObject): Promise<string | undefined> {
+function problemOf(tool: ListedTool, args: JsonObject): string | undefined {
   try {
-    const compiled = compileSchema(tool.inputSchema as JsonSchema, { io: 'output' });
-    const result = await compiled.validate(args);
-    return result.ok ? undefined : explain(result.issues, compiled, args);
+    return outputCheck(tool.inputSchema)(args);
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 // How a command is defined: its help, its page in the docs and its completion are made from this.
 
 import type { Output } from '../terminal/output.js';
+import type { Person } from '../terminal/person.js';
 
 /** A command without the code that runs it. `fullmcp --help` needs no more than this. */
 export interface CommandSummary {
@@ -54,6 +55,8 @@ export interface Typed {
   readonly texts: (option: string) => readonly string[];
   readonly flag: (option: string) => boolean;
   readonly out: Output;
+  /** The person at the terminal, who may not be there. */
+  readonly person: () => Person;
   /** Aborts when the user presses Ctrl+C. */
   readonly signal: AbortSignal;
 }

@@ -2,7 +2,6 @@
 
 import { parseArgs } from 'node:util';
 import { closestName } from '../../schema/explain/closest-name.js';
-import type { Output } from '../terminal/output.js';
 import type { Command, Option, Options, Typed } from './definition.js';
 import { usageError } from './failures.js';
 
@@ -18,7 +17,7 @@ export function parseInput(
   name: string,
   command: Command,
   typed: readonly string[],
-  more: { readonly out: Output; readonly signal: AbortSignal },
+  more: Pick<Typed, 'out' | 'person' | 'signal'>,
 ): Typed {
   const at = typed.indexOf('--');
   const process = at === -1 ? undefined : typed.slice(at + 1);

@@ -13,6 +13,8 @@ export interface TypedTarget {
   readonly target: Target;
   /** The target as one would type it, for messages and examples. */
   readonly typed: string;
+  /** The word itself; empty for a command after `--`. */
+  readonly word: string;
 }
 
 const URL_OR_FILE = /^(?:https?|wss?|file|nats|tls):|\.(?:[cm]?[jt]s|py|json)$/i;
@@ -31,14 +33,15 @@ export async function takeTarget(input: Typed): Promise<{ target: TypedTarget; w
 async function readTarget(word: string, input: Typed): Promise<TypedTarget> {
   const typed = shellWord(word);
   if (/\.[cm]?[jt]s$/i.test(word) && hasSettings(input))
-    return { target: withSettings(await script(word), input), typed };
-  if (URL_OR_FILE.test(word) || /[/\\\s]/.test(word) || /:\d+$/.test(word)) return { target: word, typed };
-  return { target: await named(word, input), typed };
+    return { target: withSettings(await script(word), input), typed, word };
+  if (URL_OR_FILE.test(word) || /[/\\\s]/.test(word) || /:\d+$/.test(word))
+    return { target: word, typed, word };
+  return { target: await named(word, input), typed, word };
 }
 
 function ofCommand([command = '', ...args]: readonly string[], input: Typed): TypedTarget {
   const typed = ['--', command, ...args].map(shellWord).join(' ');
-  return { target: withSettings({ command, args }, input), typed };
+  return { target: withSettings({ command, args }, input), typed, word: '' };
 }
 
 interface Started {

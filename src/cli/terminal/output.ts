@@ -7,7 +7,7 @@ type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
 /** The part of a stream that is needed, so that a test can pass its own. */
 export interface Sink {
-  readonly write: (text: string) => unknown;
+  readonly write: (text: string | Uint8Array) => unknown;
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
 }
@@ -34,6 +34,11 @@ export class Output {
     return this.#parts.stderr.isTTY === true && !this.isJson;
   }
 
+  /** Whether stdout is a file or a pipe, which take bytes of any kind. */
+  get isPiped(): boolean {
+    return this.#parts.stdout.isTTY !== true;
+  }
+
   get columns(): number {
     return this.#parts.stdout.columns ?? 100;
   }
@@ -52,6 +57,11 @@ export class Output {
   json(answer: object): void {
     // In JSON every control character is escaped; the invisible ones are not.
     if (this.isJson) this.#parts.stdout.write(`${clean(JSON.stringify(answer, undefined, 2))}\n`);
+  }
+
+  /** Writes bytes as they are, if stdout is a file or a pipe. Does nothing with `--json`. */
+  bytes(bytes: Uint8Array): void {
+    if (this.isPiped && !this.isJson) this.#parts.stdout.write(bytes);
   }
 
   /** Writes something beside the answer. */

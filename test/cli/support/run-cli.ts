@@ -1,4 +1,9 @@
+import { PassThrough, Writable } from 'node:stream';
+import { vi } from 'vitest';
 import { runCommand } from '../../../src/cli/run.js';
+
+// The first command of a process loads the program, which takes long on a busy machine.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 export interface Ran {
   readonly exit: number;
@@ -12,25 +17,55 @@ export interface RunOptions {
   /** Whether stdout and stderr are terminals. Default: false. */
   readonly terminal?: boolean;
   readonly signal?: AbortSignal;
+  /** The keys that a person presses at the terminal. A person is present only if this is given. */
+  readonly keys?: string | AsyncIterable<string>;
+  /** Called instead of opening a page in a browser. */
+  readonly openPage?: (url: string) => Promise<void>;
+  /** Called with everything that is written to stderr so far, each time that something is written. */
+  readonly onStderr?: (written: string) => void;
 }
 
 /** Runs a command line in this process, as the program itself does. */
 export async function fullmcp(
   words: readonly string[],
-  { terminal = false, signal }: RunOptions = {},
+  { terminal = false, signal, keys, openPage = () => Promise.resolve(), onStderr }: RunOptions = {},
 ): Promise<Ran> {
   const written = { stdout: '', stderr: '' };
-  const sink = (name: 'stdout' | 'stderr'): { write: (text: string) => void; isTTY: boolean } => ({
+  const sink = (
+    name: 'stdout' | 'stderr',
+  ): { write: (text: string | Uint8Array) => void; isTTY: boolean } => ({
     write: (text) => {
-      written[name] += text;
+      // Bytes are kept as they are, one character for each.
+      written[name] += typeof text === 'string' ? text : Buffer.from(text).toString('latin1');
+      if (name === 'stderr') onStderr?.(written.stderr);
     },
     isTTY: terminal,
   });
+  const stderr = sink('stderr');
+  const interrupted = new AbortController();
+  const keyboard = new PassThrough();
+  void press(keyboard, keys);
   const exit = await runCommand(words, {
     stdout: sink('stdout'),
-    stderr: sink('stderr'),
+    stderr,
     env: {},
-    signal: signal ?? new AbortController().signal,
+    person: () => ({
+      input: keyboard,
+      output: new Writable({
+        write: (chunk, _encoding, done) => {
+          stderr.write(String(chunk));
+          done();
+        },
+      }),
+      isPresent: keys !== undefined,
+      interrupt: () => interrupted.abort(),
+      openPage,
+    }),
+    signal: signal ?? interrupted.signal,
   });
   return { exit, ...written, json: () => JSON.parse(written.stdout) };
+}
+
+async function press(keyboard: PassThrough, keys: RunOptions['keys'] = ''): Promise<void> {
+  for await (const some of typeof keys === 'string' ? [keys] : keys) keyboard.write(some);
 }

@@ -1,45 +1,98 @@
-import type { CallResult } from '../../../client/model/client.js';
+import type { CallResult, Client, ToolCallOptions } from '../../../client/model/client.js';
+import type { JsonObject } from '../../../jsonrpc/message.js';
 import { checkArguments, findTool } from '../../arguments/check-arguments.js';
 import { readArguments } from '../../arguments/read-arguments.js';
-import type { Command } from '../../command/definition.js';
-import { CommandError, usageError } from '../../command/failures.js';
+import { ANSWER_OPTIONS, Asker } from '../../asking/asker.js';
+import type { Command, Typed } from '../../command/definition.js';
+import { usageError } from '../../command/failures.js';
+import { printResult, RESULT_OPTIONS } from '../../results/print-result.js';
+import { fileToWrite } from '../../results/save.js';
+import { LOG_OPTIONS, logTo } from '../../target/log.js';
 import { withTarget } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
-import type { Output } from '../../terminal/output.js';
+import { progressLine } from '../../terminal/progress-line.js';
 
 /** `fullmcp call`. */
 export const call: Command = {
   usage: '<target> <tool> [name=value …]',
   details:
-    'Arguments are read by the schema of the tool and checked before anything is sent. a.b=1 and list[0]=x reach into objects and lists,\nname:=json is JSON, name=@file the text of a file, @file.json an object (@- reads it from stdin), and {…} is JSON itself.',
+    'Arguments are read by the schema of the tool and checked before anything is sent. a.b=1 and list[0]=x reach into objects and lists,\nname:=json is JSON, name=@file the text of a file, @file.json an object (@- reads it from stdin), and {…} is JSON itself.\nQuestions of the tool are asked in the terminal: Ctrl+D declines. Without a terminal, --answer answers them. Text is printed as it is,\nand data as JSON. Images, audio and other bytes are saved with -o, or written to a pipe if they are all that there is.',
   words: [2, Number.POSITIVE_INFINITY],
-  options: TARGET_OPTIONS,
+  options: {
+    ...ANSWER_OPTIONS,
+    ...RESULT_OPTIONS,
+    ...LOG_OPTIONS,
+    detach: { type: 'boolean', help: 'start a task, and print its id instead of waiting' },
+    'idempotency-key': {
+      type: 'string',
+      value: 'key',
+      help: 'a key with which the tool runs once, however often the call is sent',
+    },
+    progress: { type: 'boolean', help: 'print progress as lines if stderr is not a terminal' },
+    ...TARGET_OPTIONS,
+  },
   examples: [
     { line: 'fullmcp call http://localhost:3000/mcp add a=2 b=40', says: 'Prints the value alone: 42.' },
     {
       line: 'fullmcp call ./server.ts place_order @order.json note="ring twice"',
       says: 'A file, and one change.',
     },
+    {
+      line: 'fullmcp call ./server.ts order_pizza --answer size=large --answer toppings=ham --answer sure=yes',
+      says: 'Answers its questions.',
+    },
+    { line: 'fullmcp call ./server.ts paint color=#ff8800 -o square.png', says: 'Saves the picture.' },
+    { line: 'id=$(fullmcp call https://example.com/mcp bake_bread --detach)', says: 'Starts a task.' },
   ],
-  json: '{ ok: boolean, tool: string, text: string, data?: unknown, content: ContentBlock[] }; ok is false if the tool failed',
-  run: (input) =>
-    withTarget(input, async ({ client, words }) => {
-      const [name, ...rest] = words;
-      if (name === undefined) throw usageError('The name of a tool is missing. `fullmcp list` shows them.');
-      const tool = await findTool(client, name);
-      const args = readArguments(rest, tool.inputSchema);
-      await checkArguments(tool, args);
-      const result = await client.callTool(name, args, { signal: input.signal });
-      print(name, result, input.out);
-      if (result.isError && !input.out.isJson)
-        throw new CommandError('failed', result.text || `${name} failed.`);
-      if (result.isError)
-        throw new CommandError('failed', result.text, { tool: name, content: result.content });
-    }),
+  json: '{ ok: true, tool: string, text: string, data?: unknown, content: ContentBlock[], files?: { path: string, mimeType: string, bytes: number }[] }; with --detach { ok: true, tool: string, task: string }. If the tool failed, the error has tool, data and content; if nobody answered, question and try',
+  run: async (input) => {
+    const file = fileToWrite(input);
+    const asker = new Asker(input);
+    await withTarget(
+      input,
+      async ({ client, target, words }) => {
+        const [name, ...rest] = words;
+        if (name === undefined) throw usageError('The name of a tool is missing. `fullmcp list` shows them.');
+        const tool = await findTool(client, name);
+        const args = readArguments(rest, tool.inputSchema);
+        checkArguments(tool, args);
+        const first = input.process ? [] : [target.word];
+        const asking = { subject: name, words: ['call', ...first, name, ...rest], process: input.process };
+        const result = await asker.during(asking, (signal) => send(client, { name, args, signal, input }));
+        input.out.redraw('');
+        if (result) printResult(result, input, { tool: name }, file);
+      },
+      { ...asker.handlers, ...logTo(input) },
+    );
+  },
 };
 
-function print(tool: string, { text, data, content, isError }: CallResult, out: Output): void {
-  if (isError) return;
-  out.json({ ok: true, tool, text, ...(data !== undefined && { data }), content });
-  out.value(text !== '' || data === undefined ? text : JSON.stringify(data, undefined, 2));
+interface Sent {
+  readonly name: string;
+  readonly args: JsonObject;
+  readonly signal: AbortSignal;
+  readonly input: Typed;
+}
+
+/** Calls the tool. Returns undefined if the call became a task that nobody waits for. */
+async function send(client: Client, { name, args, signal, input }: Sent): Promise<CallResult | undefined> {
+  const key = input.text('idempotency-key');
+  const options: ToolCallOptions = {
+    signal,
+    onProgress: progressLine(input.out, name, input.flag('progress')),
+    ...(key !== undefined && { idempotencyKey: key }),
+  };
+  if (!input.flag('detach')) return client.callTool(name, args, options);
+  const handle = await client.startTool(name, args, options);
+  if (handle.id === undefined) {
+    input.out.note('The server made no task of the call, and has already answered it.');
+    return handle.result({ signal });
+  }
+  input.out.json({ ok: true, tool: name, task: handle.id });
+  input.out.value(handle.id);
+  if (client.info().transport === 'stdio')
+    input.out.note(
+      'The server was started for this command and ends with it. A task may end with its server.',
+    );
+  return undefined;
 }

@@ -1,0 +1,215 @@
+// Answers the questions of a server: with the answers that were given, or with those of the person at the terminal.
+
+import type {
+  ElicitForm,
+  ElicitFormResult,
+  ElicitUrl,
+  Handlers,
+  QuestionContext,
+} from '../../client/model/handlers.js';
+import type { JsonObject } from '../../jsonrpc/message.js';
+import type { Options, Typed } from '../command/definition.js';
+import { CommandError } from '../command/failures.js';
+import { cleanLine } from '../terminal/clean.js';
+import { LineReader, type Person } from '../terminal/person.js';
+import { expectedOf, type Field, fieldsOf, readField, readYesOrNo } from './form-fields.js';
+import { GivenAnswers } from './given-answers.js';
+import { type Asking, asks, unansweredForm, unansweredUrl } from './unanswered.js';
+
+/** A server in a session may ask as often as it likes; given answers are not sent more often than this. */
+const MAX_GIVEN_FORMS = 20;
+
+export const ANSWER_OPTIONS: Options = {
+  answer: {
+    type: 'string',
+    multiple: true,
+    value: 'name=value',
+    help: 'an answer to a form, given before; key.name=value for the question with that key',
+  },
+};
+
+export class Asker {
+  readonly handlers: Handlers = {
+    elicit: {
+      form: (form, context) => this.#inTurn(() => this.#form(form, context)),
+      url: (page, context) => this.#inTurn(() => this.#page(page, context)),
+    },
+  };
+  readonly #input: Typed;
+  readonly #given: GivenAnswers;
+  readonly #stopping = new AbortController();
+  #asking: Asking = { subject: 'The server', words: [], process: undefined };
+  #turn: Promise<unknown> = Promise.resolve();
+  #failure: CommandError | undefined;
+  #givenForms = 0;
+
+  constructor(input: Typed) {
+    this.#input = input;
+    this.#given = new GivenAnswers(input.texts('answer'));
+  }
+
+  /**
+   * Runs a call whose questions are answered here. If one cannot be answered, the call is cancelled, and the failure is that of the
+   * question.
+   */
+  async during<T>(asking: Asking, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    this.#asking = asking;
+    try {
+      const result = await work(AbortSignal.any([this.#input.signal, this.#stopping.signal]));
+      if (this.#failure) throw this.#failure;
+      for (const name of this.#given.unused())
+        this.#input.out.note(`No question has a field ${JSON.stringify(name)}.`);
+      return result;
+    } catch (error) {
+      throw this.#failure ?? error;
+    }
+  }
+
+  /** The content that the given answers make for a form; undefined if they leave out a field that is required. */
+  contentFor(key: string | undefined, schema: JsonObject): JsonObject | undefined {
+    const fields = fieldsOf(schema);
+    const { content, problem } = this.#givenContent(key, fields);
+    if (problem !== undefined) throw new CommandError('unanswered', problem);
+    return isComplete(content, fields) ? (Object.fromEntries(content) as JsonObject) : undefined;
+  }
+
+  // One question at a time has the terminal.
+  #inTurn<T>(ask: () => Promise<T>): Promise<T> {
+    const mine = this.#turn.then(ask).catch((error: unknown) => {
+      // A server of an earlier revision gets the error and goes on without an answer; the command must end.
+      if (error instanceof CommandError) {
+        this.#failure ??= error;
+        this.#stopping.abort(error);
+      }
+      throw error;
+    });
+    this.#turn = mine.catch(() => undefined);
+    return mine;
+  }
+
+  async #form(form: ElicitForm, context: QuestionContext): Promise<ElicitFormResult> {
+    const { message, schema } = form;
+    const { key, rejection } = context;
+    const fields = fieldsOf(schema);
+    const isAgain = rejection !== undefined || ++this.#givenForms > MAX_GIVEN_FORMS;
+    const { content, problem = rejection } = isAgain
+      ? { content: new Map<string, unknown>() }
+      : this.#givenContent(key, fields);
+    if (problem === undefined && isComplete(content, fields))
+      return { action: 'accept', content: Object.fromEntries(content) as JsonObject };
+    const person = this.#input.person();
+    if (!person.isPresent) {
+      const given = this.#given.typed;
+      throw unansweredForm(this.#asking, { key, message, fields, given, problem });
+    }
+    this.#input.out.redraw('');
+    this.#input.out.note(asks(this.#asking, message));
+    if (problem !== undefined) this.#input.out.note(`  ${problem}`);
+    const missing = fields.filter(({ name }) => !content.has(name));
+    return this.#fill(missing, content, this.#signal(context), person);
+  }
+
+  #givenContent(
+    key: string | undefined,
+    fields: readonly Field[],
+  ): { content: Map<string, unknown>; problem?: string } {
+    const content = new Map<string, unknown>();
+    for (const field of fields) {
+      const text = this.#given.for(key, field);
+      if (text === undefined) continue;
+      const read = readField(field, text);
+      if ('problem' in read) return { content, problem: `--answer ${field.name}: ${read.problem}` };
+      content.set(field.name, read.value);
+    }
+    return { content };
+  }
+
+  async #fill(
+    fields: readonly Field[],
+    content: Map<string, unknown>,
+    signal: AbortSignal,
+    person: Person,
+  ): Promise<ElicitFormResult> {
+    const reader = new LineReader(person);
+    try {
+      if (fields.length === 0 && content.size === 0)
+        return (await this.#agrees('  agree?', reader, signal))
+          ? { action: 'accept', content: {} }
+          : { action: 'decline' };
+      for (const field of fields) {
+        const value = await this.#field(field, reader, signal);
+        if (value === DECLINED) return { action: 'decline' };
+        if (value !== LEFT_OUT) content.set(field.name, value);
+      }
+      return { action: 'accept', content: Object.fromEntries(content) as JsonObject };
+    } finally {
+      reader.close();
+    }
+  }
+
+  /** Asks for one field until its value fits. */
+  async #field(field: Field, reader: LineReader, signal: AbortSignal): Promise<unknown> {
+    const { name, schema, isRequired } = field;
+    const { description } = schema;
+    if (typeof description === 'string') this.#input.out.note(`  ${cleanLine(description, 300)}`);
+    for (;;) {
+      const line = await reader.line(`  ${cleanLine(name, 40)}  ${expectedOf(field)} > `, signal);
+      if (line === undefined) return DECLINED;
+      const isEmpty = line.trim() === '';
+      if (isEmpty && !isRequired) return LEFT_OUT;
+      const read =
+        isEmpty && schema['type'] !== 'array' ? { problem: 'a value is required' } : readField(field, line);
+      if ('value' in read) return read.value;
+      this.#input.out.note(`  ${read.problem}`);
+    }
+  }
+
+  async #page(
+    { message, url }: ElicitUrl,
+    context: QuestionContext,
+  ): Promise<{ action: 'accept' | 'decline' }> {
+    // As ASCII, no character can pass for another, and none can hide.
+    const address = URL.canParse(url) ? new URL(url) : undefined;
+    if (address === undefined || !/^https?:$/.test(address.protocol))
+      throw new CommandError(
+        'protocol',
+        `The server asks for a visit to ${JSON.stringify(url)}, which is not a page.`,
+      );
+    const person = this.#input.person();
+    if (!person.isPresent) throw unansweredUrl(this.#asking, message, address.href);
+    const { out } = this.#input;
+    out.redraw('');
+    out.note(`${asks(this.#asking, message)}\n  ${address.href}`);
+    const reader = new LineReader(person);
+    try {
+      const question = `  open ${address.host} in the browser?`;
+      if (!(await this.#agrees(question, reader, this.#signal(context)))) return { action: 'decline' };
+    } finally {
+      reader.close();
+    }
+    person
+      .openPage(address.href)
+      .catch(() => out.note('No browser could be opened. Open the address yourself.'));
+    return { action: 'accept' };
+  }
+
+  async #agrees(question: string, reader: LineReader, signal: AbortSignal): Promise<boolean> {
+    for (;;) {
+      const line = await reader.line(`${question}  y/n > `, signal);
+      const read = line === undefined ? { value: false } : readYesOrNo(line.trim());
+      if ('value' in read) return read.value === true;
+      this.#input.out.note(`  ${read.problem}`);
+    }
+  }
+
+  #signal({ signal }: QuestionContext): AbortSignal {
+    return AbortSignal.any([signal, this.#input.signal]);
+  }
+}
+
+const DECLINED = Symbol('declined');
+const LEFT_OUT = Symbol('left out');
+
+function isComplete(content: ReadonlyMap<string, unknown>, fields: readonly Field[]): boolean {
+  return content.size > 0 && fields.every(({ name, isRequired }) => content.has(name) || !isRequired);
+}

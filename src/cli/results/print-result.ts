@@ -1,0 +1,94 @@
+// Prints the result of a tool: text as it is, data as JSON or as a table, bytes into a file.
+
+import type { CallResult } from '../../client/model/client.js';
+import type { ContentBlock } from '../../protocol/model/content.js';
+import type { Options, Typed } from '../command/definition.js';
+import { CommandError } from '../command/failures.js';
+import { cleanLine } from '../terminal/clean.js';
+import { type Binary, described, SAVE_OPTIONS, saveAll } from './save.js';
+import { tableOf } from './table.js';
+
+export const RESULT_OPTIONS: Options = {
+  ...SAVE_OPTIONS,
+  table: { type: 'boolean', help: 'print an array of objects as a table' },
+};
+
+/** The names that the JSON of a result begins with. */
+export interface ResultNames {
+  readonly tool?: string;
+  readonly task?: string;
+}
+
+/** Prints a result. Throws if the tool failed, so that the exit code says so. */
+export function printResult(result: CallResult, input: Typed, names: ResultNames, file?: string): void {
+  const { content, data, text, isError } = result;
+  const { out } = input;
+  if (isError)
+    throw new CommandError('failed', text || `${names.tool ?? 'The task'} failed.`, {
+      ...names,
+      ...(data !== undefined && { data }),
+      content,
+    });
+  const binaries = content.flatMap(binaryOf);
+  const shown = shownText(result, input.flag('table'));
+  const saved =
+    file === undefined ? [] : saveAll(file, binaries.length > 0 ? binaries : [textFile(shown)], input);
+  out.json({
+    ok: true,
+    ...names,
+    text,
+    ...(data !== undefined && { data }),
+    content,
+    ...(file !== undefined && { files: saved }),
+  });
+  if (file !== undefined && binaries.length === 0) return;
+  const [only] = binaries;
+  if (shown === '' && only && binaries.length === 1 && out.isPiped && file === undefined)
+    return out.bytes(only.bytes);
+  if (shown !== '' || binaries.length === 0) out.value(shown);
+  if (file === undefined && !out.isJson)
+    for (const binary of binaries) out.note(`${described(binary)}, not shown. -o <file> saves it.`);
+}
+
+function shownText({ content, data, text }: CallResult, asTable: boolean): string {
+  const table = asTable ? tableOf(data ?? parsed(text)) : undefined;
+  if (table !== undefined) return table;
+  const words = content.flatMap(textOf).join('\n');
+  // Servers repeat their data as text, for clients that do not know structured content.
+  const isRepeated =
+    data !== undefined && (text === '' || JSON.stringify(parsed(text)) === JSON.stringify(data));
+  return isRepeated && words === text ? JSON.stringify(data, undefined, 2) : words;
+}
+
+function textOf(block: ContentBlock): readonly string[] {
+  if (block.type === 'text') return [block.text];
+  if (block.type === 'resource_link') {
+    const { title, name, uri, mimeType } = block;
+    return [
+      [cleanLine(title ?? name, 100), cleanLine(uri, 2000), cleanLine(mimeType ?? '', 80)]
+        .filter(Boolean)
+        .join('  '),
+    ];
+  }
+  return block.type === 'resource' && 'text' in block.resource ? [String(block.resource.text)] : [];
+}
+
+function binaryOf(block: ContentBlock): readonly Binary[] {
+  if (block.type === 'image' || block.type === 'audio')
+    return [{ bytes: Buffer.from(block.data, 'base64'), mimeType: block.mimeType }];
+  if (block.type !== 'resource' || !('blob' in block.resource)) return [];
+  const { blob, mimeType = 'application/octet-stream' } = block.resource;
+  return [{ bytes: Buffer.from(String(blob), 'base64'), mimeType }];
+}
+
+function textFile(text: string): Binary {
+  return { bytes: Buffer.from(text), mimeType: 'text/plain' };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
