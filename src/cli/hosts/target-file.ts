@@ -1,0 +1,89 @@
+// The host and its file that were typed, and the change of that file.
+
+import { resolve } from 'node:path';
+import { closestName } from '../../schema/explain/closest-name.js';
+import type { Options, Typed } from '../command/definition.js';
+import { CommandError, usageError } from '../command/failures.js';
+import { changedLines } from './changes.js';
+import { backupOf, changeConfigFile, readConfigText } from './config-file.js';
+import { confirm } from './confirm.js';
+import { type Host, hosts, ownPlaces, projectFileOf } from './hosts.js';
+import { maskedText } from './mask.js';
+import type { HostServer } from './shapes.js';
+
+export const FILE_OPTIONS: Options = {
+  scope: {
+    type: 'string',
+    choices: ['user', 'project'],
+    help: 'the file of the user, which is the default, or of this folder',
+  },
+  'config-path': { type: 'string', value: 'file', help: 'another file of the same format' },
+  'dry-run': { type: 'boolean', help: 'show the change only' },
+  yes: { type: 'boolean', short: 'y', help: 'do not ask' },
+};
+
+/** The host with a name. */
+export function hostNamed(name: string): Host {
+  const host = Object.hasOwn(hosts, name) ? hosts[name] : undefined;
+  if (host) return host;
+  const names = [...Object.keys(hosts), 'json'];
+  const close = closestName(name, names);
+  throw usageError(
+    `fullmcp knows no host ${JSON.stringify(name)}.${close ? ` Close: ${close}.` : ''} The hosts: ${names.join(', ')}.`,
+  );
+}
+
+/** The file that the options name. */
+export function fileOf(host: Host, input: Typed): string {
+  const own = input.text('config-path');
+  if (own !== undefined) return resolve(own);
+  if (input.text('scope') !== 'project') return host.userFile(ownPlaces());
+  const file = projectFileOf(host);
+  if (file === undefined) throw usageError(`${host.title} has no file for a project. Leave out --scope.`);
+  return resolve(file);
+}
+
+export interface FileChange {
+  readonly file: string;
+  readonly changed: boolean;
+  readonly backup?: string;
+}
+
+/** Shows the change of a file, asks, and makes it. `more` is a server whose secrets are not printed either. */
+export async function changeFile(
+  host: Host,
+  input: Typed,
+  edit: (text: string) => string,
+  more: readonly HostServer[] = [],
+): Promise<FileChange> {
+  const file = fileOf(host, input);
+  const before = await readConfigText(file);
+  const after = attempt(host, file, () => edit(before ?? ''));
+  if (after === before) return { file, changed: false };
+  const known = attempt(host, file, () => serversIn(host, before ?? ''));
+  input.out.note(file);
+  input.out.note(maskedText(changedLines(before ?? '', after), [...known, ...more]));
+  if (input.flag('dry-run')) return { file, changed: false };
+  await confirm(input, `Change ${file}?`);
+  const existed = await changeConfigFile(file, (text) => attempt(host, file, () => edit(text)));
+  return { file, changed: true, ...(existed && { backup: backupOf(file) }) };
+}
+
+/** The servers of a file. */
+export function serversIn({ format, section, shape }: Host, text: string): readonly HostServer[] {
+  return [...format.read(text, section(text)).values()].map((fields) => shape.read(fields));
+}
+
+/** Runs an edit, whose errors then name the file. */
+function attempt<T>({ title }: Host, file: string, edit: () => T): T {
+  try {
+    return edit();
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    throw new CommandError(
+      error.exit,
+      `${file} of ${title} cannot be changed safely: ${error.message}. It was left as it is.`,
+      { ...error.data, file },
+    );
+  }
+}
