@@ -233,6 +233,7 @@ export const LAYERS = {
       'arguments',
       'asking',
       'results',
+      'manifest',
       'commands/use',
       'commands/project',
       'commands/check',

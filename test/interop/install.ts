@@ -15,6 +15,7 @@ const homes = [
     folder: here('.'),
     tests: [
       here('.'),
+      here('../cli/check/peers.test.ts'),
       here('../flows/cluster/'),
       here('../flows/proxy/'),
       here('../flows/sessions/clients.test.ts'),

@@ -34,6 +34,17 @@ export class CommandError extends Error {
   }
 }
 
+/** A check that found something: `--json` prints the answer itself, the terminal has it already and gets one line more. */
+export class FoundError extends CommandError {
+  readonly answer: object;
+
+  constructor(message: string, answer: object) {
+    super('failed', message);
+    this.name = 'FoundError';
+    this.answer = answer;
+  }
+}
+
 export function usageError(message: string, data?: Readonly<Record<string, unknown>>): CommandError {
   return new CommandError('usage', message, data);
 }
@@ -63,6 +74,7 @@ export function exitOf(error: unknown): Exit {
 
 /** A failure as `--json` prints it. */
 export function failureJson(error: unknown): object {
+  if (error instanceof FoundError) return error.answer;
   const message = error instanceof Error ? error.message : String(error);
   const data = error instanceof CommandError ? error.data : {};
   const code = error instanceof McpError ? { code: error.code } : {};

@@ -1,4 +1,15 @@
 import type { CommandSummary } from '../command/definition.js';
 
 /** Commands that check what a server offers. */
-export const check: readonly CommandSummary[] = [];
+export const check: readonly CommandSummary[] = [
+  {
+    name: 'inspect',
+    summary: 'print everything that a server offers, as JSON',
+    load: async () => (await import('../commands/check/inspect.js')).inspect,
+  },
+  {
+    name: 'diff',
+    summary: 'show what changed between two servers or manifests',
+    load: async () => (await import('../commands/check/diff.js')).diff,
+  },
+];

@@ -28,7 +28,12 @@ export function clean(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(UNSAFE, shown);
 }
 
-/** The same on one line, and no longer than `limit` characters. */
+/** JSON text with the same characters escaped as JSON escapes them: it can be parsed, and has the same value. */
+export function cleanJson(json: string): string {
+  return json.replace(UNSAFE, escaped);
+}
+
+/** Clean text on one line, and no longer than `limit` characters. */
 export function cleanLine(text: string, limit = 200): string {
   const start = text.slice(0, limit * 2 + 1);
   const line = clean(start).replaceAll(/[\n\t]/g, ' ');
@@ -45,4 +50,11 @@ export function shellWord(word: string): string {
 function shown(character: string): string {
   const number = character.codePointAt(0) ?? 0;
   return `\\u{${number.toString(16)}}`;
+}
+
+function escaped(character: string): string {
+  return Array.from(
+    { length: character.length },
+    (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
+  ).join('');
 }

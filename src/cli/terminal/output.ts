@@ -1,7 +1,7 @@
 // Where a command writes: the answer to stdout, everything else to stderr.
 
 import { styleText } from 'node:util';
-import { clean } from './clean.js';
+import { clean, cleanJson } from './clean.js';
 
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
@@ -55,8 +55,7 @@ export class Output {
 
   /** Writes the answer as one JSON object, if the command was asked for that. */
   json(answer: object): void {
-    // In JSON every control character is escaped; the invisible ones are not.
-    if (this.isJson) this.#parts.stdout.write(`${clean(JSON.stringify(answer, undefined, 2))}\n`);
+    if (this.isJson) this.#parts.stdout.write(`${cleanJson(JSON.stringify(answer, undefined, 2))}\n`);
   }
 
   /** Writes bytes as they are, if stdout is a file or a pipe. Does nothing with `--json`. */
