@@ -234,6 +234,7 @@ export const LAYERS = {
       'asking',
       'results',
       'manifest',
+      'lint',
       'commands/use',
       'commands/project',
       'commands/check',

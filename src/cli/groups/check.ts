@@ -12,4 +12,9 @@ export const check: readonly CommandSummary[] = [
     summary: 'show what changed between two servers or manifests',
     load: async () => (await import('../commands/check/diff.js')).diff,
   },
+  {
+    name: 'lint',
+    summary: 'find what models and their vendors trip over',
+    load: async () => (await import('../commands/check/lint.js')).lint,
+  },
 ];

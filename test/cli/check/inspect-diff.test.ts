@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { prompt, resource, tool } from 'fullmcp';
+import { createServer, prompt, resource, tool } from 'fullmcp';
 import { serve } from 'fullmcp/node';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -9,26 +9,36 @@ import { fullmcp } from '../support/run-cli.js';
 import { folder, HOSTILE, manifestFile, served, UNSAFE } from './support.js';
 
 const files = await folder();
-const shop = await served({
-  instructions: 'Ask for the price first.',
-  tools: {
-    zebra: tool({ description: 'Last', run: () => '' }),
-    add: tool({
-      description: 'Add two numbers',
-      input: z.object({ a: z.number(), b: z.number().default(1) }),
-      run: ({ a, b }) => a + b,
-    }),
-  },
-  resources: {
-    'shop://prices': resource({ read: () => 'none' }),
-    'shop://items/{id}': resource({ read: () => '' }),
-  },
-  prompts: { greet: prompt({ args: z.object({ name: z.string() }), run: () => 'hi' }) },
-});
-const hostile = await served({
-  tools: { a: tool({ description: HOSTILE, run: () => '' }) },
-  instructions: HOSTILE,
-});
+const shop = await served(
+  createServer({
+    name: 'shop',
+    version: '1.2.3',
+    logger: () => undefined,
+    instructions: 'Ask for the price first.',
+    tools: {
+      zebra: tool({ description: 'Last', run: () => '' }),
+      add: tool({
+        description: 'Add two numbers',
+        input: z.object({ a: z.number(), b: z.number().default(1) }),
+        run: ({ a, b }) => a + b,
+      }),
+    },
+    resources: {
+      'shop://prices': resource({ read: () => 'none' }),
+      'shop://items/{id}': resource({ read: () => '' }),
+    },
+    prompts: { greet: prompt({ args: z.object({ name: z.string() }), run: () => 'hi' }) },
+  }),
+);
+const hostile = await served(
+  createServer({
+    name: 'shop',
+    version: '1.2.3',
+    logger: () => undefined,
+    tools: { a: tool({ description: HOSTILE, run: () => '' }) },
+    instructions: HOSTILE,
+  }),
+);
 
 type Tool = { name: string; inputSchema: object } & Record<string, unknown>;
 const schema = (properties: object, more: object = {}): object => ({ type: 'object', properties, ...more });

@@ -30,4 +30,12 @@ describe.each(peers)('$peer', ({ peer, command, has }) => {
     expect(names).toEqual([...names].sort());
     expect(await fullmcp(['diff', file, ...command])).toMatchObject({ exit: 0, stdout: '' });
   });
+
+  it('is linted', async () => {
+    const { exit, json } = await fullmcp(['lint', '--json', '--fail-on', 'never', ...command]);
+    const { findings, tokens } = json<{ findings: { rule: string }[]; tokens: { total: number } }>();
+    expect(exit).toBe(0);
+    expect(findings.map(({ rule }) => rule)).toContain('annotations-missing');
+    expect(tokens.total).toBeGreaterThan(100);
+  });
 });

@@ -1,18 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createServer, type ServerOptions } from 'fullmcp';
 import { serve } from 'fullmcp/node';
 import { afterAll } from 'vitest';
 
 /** Serves until the tests of the file have ended; returns the URL. */
-export async function served(options: Omit<ServerOptions, 'name' | 'version'>): Promise<string> {
-  const running = await serve(
-    createServer({ name: 'shop', version: '1.2.3', logger: () => undefined, ...options }),
-    {
-      port: 0,
-    },
-  );
+export async function served(server: Parameters<typeof serve>[0]): Promise<string> {
+  const running = await serve(server, { port: 0 });
   afterAll(() => running.close());
   return running.url;
 }

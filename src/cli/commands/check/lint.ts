@@ -1,0 +1,97 @@
+import type { Command, Typed } from '../../command/definition.js';
+import { FoundError } from '../../command/failures.js';
+import { wholeNumber } from '../../command/parse.js';
+import { type Linted, lintManifest } from '../../lint/lint-manifest.js';
+import { type Finding, RULES, type Severity } from '../../lint/rules.js';
+import { HOW_ESTIMATED } from '../../lint/tokens.js';
+import { loadManifest } from '../../manifest/load-manifest.js';
+import { TARGET_OPTIONS } from '../../target/options.js';
+import { cleanLine } from '../../terminal/clean.js';
+import type { Output } from '../../terminal/output.js';
+
+/** `fullmcp lint`. */
+export const lint: Command = {
+  usage: '<target or manifest>',
+  details: `Checks names, descriptions, hints, the portability of schemas across OpenAI, Anthropic and Gemini, tools that a model may mix up, and\nthe tokens that the tools cost. Tokens are an estimate: ${HOW_ESTIMATED}.`,
+  words: [1, 1],
+  options: {
+    ...TARGET_OPTIONS,
+    'max-tokens': {
+      type: 'string',
+      value: 'n',
+      help: 'the most tokens that all tools may have together; more is an error',
+    },
+    ignore: {
+      type: 'string',
+      multiple: true,
+      value: 'rule',
+      choices: Object.keys(RULES),
+      help: 'a rule that is left out; can be given several times',
+    },
+    'fail-on': {
+      type: 'string',
+      choices: ['error', 'warning', 'never'],
+      help: 'the findings that lead to exit code 1; default: error',
+    },
+  },
+  examples: [
+    {
+      line: 'fullmcp lint ./server.ts',
+      says: 'Each finding with the vendors it concerns, and with its fix.',
+    },
+    {
+      line: 'fullmcp lint http://localhost:3000/mcp --max-tokens 4000 --fail-on warning',
+      says: 'A budget, and a strict check for CI.',
+    },
+  ],
+  json: '{ ok: boolean, errors: number, warnings: number, advice: number, tokens: { total: number, how: string, tools: { name: string, tokens: number }[] }, findings: { rule: string, severity: "error" | "warning" | "advice", kind: string, name: string, path?: string, vendors: string[], says: string, fix: string }[] }; ok is false if the exit code is 1',
+  run: async (input) => {
+    const maxTokens = wholeNumber(input, 'max-tokens', [1, 100_000_000]);
+    const manifest = await loadManifest(input.words[0], input);
+    const linted = lintManifest(manifest, { ignore: new Set(input.texts('ignore')), maxTokens });
+    print(linted.findings, input.out);
+    const answer = answerOf(linted, input);
+    const { errors, warnings, advice } = answer;
+    const summary = `${counted(errors, 'error')}, ${counted(warnings, 'warning')}, ${advice} to consider · ${counted(manifest.tools.length, 'tool')}, about ${linted.total} tokens`;
+    if (!answer.ok) throw new FoundError(summary, answer);
+    input.out.json(answer);
+    if (!input.out.isJson) input.out.note(summary);
+  },
+};
+
+interface Answer {
+  readonly ok: boolean;
+  readonly errors: number;
+  readonly warnings: number;
+  readonly advice: number;
+}
+
+function answerOf({ findings, tokens, total }: Linted, input: Typed): Answer {
+  const count = (severity: Severity): number => findings.filter((one) => one.severity === severity).length;
+  const [errors, warnings] = [count('error'), count('warning')];
+  const failOn = input.text('fail-on') ?? 'error';
+  const isFailed = failOn !== 'never' && (errors > 0 || (failOn === 'warning' && warnings > 0));
+  const tools = [...tokens].map(([name, number]) => ({ name, tokens: number }));
+  const counts = { errors, warnings, advice: count('advice') };
+  return { ok: !isFailed, ...counts, ...{ tokens: { total, how: HOW_ESTIMATED, tools }, findings } };
+}
+
+function print(findings: readonly Finding[], out: Output): void {
+  const colours = { error: 'red', warning: 'yellow', advice: 'dim' } as const;
+  let last = '';
+  for (const { kind, name, severity, rule, path, vendors, says, fix } of findings) {
+    const subject = `${kind} ${cleanLine(name, 128)}`;
+    if (subject !== last) out.styled(out.style('bold', subject));
+    last = subject;
+    const at = path ? ` at ${path}` : '';
+    const whom = vendors.length > 0 ? ` (${vendors.join(', ')})` : '';
+    out.styled(
+      `  ${out.style(colours[severity], severity.padEnd(8))} ${out.style('cyan', rule)}  ${out.style('dim', `${says}${at}${whom}.`)}`,
+    );
+    out.styled(`           ${out.style('dim', fix)}`);
+  }
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

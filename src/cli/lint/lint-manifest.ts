@@ -1,0 +1,87 @@
+// Applies all rules to a manifest.
+
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { LIST_NAMES, LISTS, type Manifest } from '../manifest/manifest.js';
+import { type Finding, type Found, RULES, type Rule, type Severity } from './rules.js';
+import { checkSchema } from './schema-rules.js';
+import { checkSimilar } from './similar.js';
+import { checkHints, checkName, checkTexts } from './text-rules.js';
+import { toolTokens } from './tokens.js';
+
+const MAX_FINDINGS = 5000;
+const MAX_TOOL_TOKENS = 1000;
+const MAX_TOKENS = 10_000;
+const ORDER: readonly Severity[] = ['error', 'warning', 'advice'];
+
+export interface LintOptions {
+  /** The rules that are left out. */
+  readonly ignore: ReadonlySet<string>;
+  /** The most tokens that all tools may have together; more is an error. Default: more than 10,000 is a warning. */
+  readonly maxTokens: number | undefined;
+}
+
+export interface Linted {
+  readonly findings: readonly Finding[];
+  /** The estimated tokens of each tool. */
+  readonly tokens: ReadonlyMap<string, number>;
+  readonly total: number;
+}
+
+/** Finds everything in a manifest that a model or its vendor may trip over. The severest findings of each definition come first. */
+export function lintManifest(manifest: Manifest, { ignore, maxTokens }: LintOptions): Linted {
+  const findings: Finding[] = [];
+  const add = (kind: Finding['kind'], name: string, found: readonly Found[]): void => {
+    const wanted = found.filter(({ rule }) => !ignore.has(rule)).map((one) => finding(kind, name, one));
+    wanted.sort((one, other) => ORDER.indexOf(one.severity) - ORDER.indexOf(other.severity));
+    if (findings.length < MAX_FINDINGS) findings.push(...wanted);
+  };
+  const tokens = new Map(manifest.tools.map((tool) => [String(tool['name']), toolTokens(tool)]));
+  const total = [...tokens.values()].reduce((sum, one) => sum + one, 0);
+  const similar = checkSimilar(manifest.tools);
+  for (const list of LIST_NAMES)
+    for (const item of manifest[list]) {
+      const name = String(item[LISTS[list].key]);
+      const more = list === 'tools' ? toolFindings(item, tokens.get(name) ?? 0) : [];
+      const named = list === 'tools' || list === 'prompts' ? checkName(name) : [];
+      add(LISTS[list].one, name, [
+        ...named,
+        ...checkTexts(item),
+        ...more,
+        ...((list === 'tools' && similar.get(name)) || []),
+      ]);
+    }
+  if (total > (maxTokens ?? MAX_TOKENS))
+    add('server', String(manifest.server['name'] ?? ''), [
+      {
+        rule: 'total-tokens',
+        says: `all tools have about ${total} tokens, more than ${maxTokens ?? MAX_TOKENS}`,
+      },
+    ]);
+  return { findings: maxTokens === undefined ? findings : findings.map(asked), tokens, total };
+}
+
+function toolFindings(tool: JsonObject, tokens: number): readonly Found[] {
+  const { inputSchema } = tool;
+  return [
+    ...checkSchema(isObject(inputSchema) ? inputSchema : {}),
+    ...checkHints(tool),
+    ...(tokens > MAX_TOOL_TOKENS
+      ? [
+          {
+            rule: 'tool-tokens',
+            says: `it has about ${tokens} tokens, more than ${MAX_TOOL_TOKENS}`,
+          },
+        ]
+      : []),
+  ];
+}
+
+/** A budget that was asked for is not a recommendation. */
+function asked(one: Finding): Finding {
+  return one.rule === 'total-tokens' ? { ...one, severity: 'error' } : one;
+}
+
+function finding(kind: Finding['kind'], name: string, { rule, path, vendors, says }: Found): Finding {
+  const { severity, fix, vendors: usual } = RULES[rule] as Rule;
+  return { rule, severity, kind, name, ...(path && { path }), vendors: vendors ?? usual, says, fix };
+}
