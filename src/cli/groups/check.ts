@@ -17,4 +17,14 @@ export const check: readonly CommandSummary[] = [
     summary: 'find what models and their vendors trip over',
     load: async () => (await import('../commands/check/lint.js')).lint,
   },
+  {
+    name: 'lock',
+    summary: 'pin what servers offer in a lock file',
+    load: async () => (await import('../commands/check/lock.js')).lock,
+  },
+  {
+    name: 'verify',
+    summary: 'compare what servers offer with a lock file',
+    load: async () => (await import('../commands/check/verify.js')).verify,
+  },
 ];

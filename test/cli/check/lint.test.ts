@@ -195,10 +195,7 @@ describe('fullmcp lint', () => {
 
   it('survives a hostile server, and shows nothing that controls the terminal', async () => {
     const properties = Object.fromEntries(
-      Array.from({ length: 300 }, (_, n) => [
-        `${HOSTILE}${n}`,
-        { $ref: `${HOSTILE}${n}`, pattern: HOSTILE },
-      ]),
+      Array.from({ length: 300 }, (_, n) => [`${HOSTILE}${n}`, { $ref: `${HOSTILE}${n}`, pattern: HOSTILE }]),
     );
     const file = await manifestFile(join(files, 'hostile.manifest.json'), [
       good({
