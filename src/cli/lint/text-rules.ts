@@ -45,7 +45,7 @@ export function checkHints({ annotations }: JsonObject): readonly Found[] {
   return [{ rule: 'annotations-missing', says: 'it does not say whether it changes something' }];
 }
 
-/** The characters of a text that nobody can see; undefined if there are none. Those that belong to an emoji do not count. */
+/** The characters of a string that nobody can see; undefined if there are none. Those that belong to an emoji do not count. */
 export function invisibleIn(text: string): string | undefined {
   const plain = text.slice(0, MAX_SEARCHED).replace(/(\p{Extended_Pictographic})[\ufe0f\u200d]+/gu, '$1');
   const shown = clean(plain);

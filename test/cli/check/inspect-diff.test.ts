@@ -44,7 +44,7 @@ type Tool = { name: string; inputSchema: object } & Record<string, unknown>;
 const schema = (properties: object, more: object = {}): object => ({ type: 'object', properties, ...more });
 const pay = (inputSchema: object, more: object = {}): Tool => ({ name: 'pay', inputSchema, ...more });
 
-/** What `diff` says about two versions of one tool. */
+/** The words of `diff` about two versions of one tool. */
 async function between(before: Tool, after: Tool): Promise<string[]> {
   const [one, other] = [
     await manifestFile(join(files, 'one.manifest.json'), [before]),
