@@ -2,7 +2,7 @@
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { LIST_NAMES, LISTS, type Manifest } from '../manifest/manifest.js';
-import { type Finding, type Found, RULES, type Rule, type Severity } from './rules.js';
+import { type Found, type LintFinding, type LintRule, RULES, type Severity } from './rules.js';
 import { checkSchema } from './schema-rules.js';
 import { checkSimilar } from './similar.js';
 import { checkHints, checkName, checkTexts } from './text-rules.js';
@@ -21,7 +21,7 @@ export interface LintOptions {
 }
 
 export interface Linted {
-  readonly findings: readonly Finding[];
+  readonly findings: readonly LintFinding[];
   /** The estimated tokens of each tool. */
   readonly tokens: ReadonlyMap<string, number>;
   readonly total: number;
@@ -29,8 +29,8 @@ export interface Linted {
 
 /** Finds everything in a manifest that a model or its vendor may trip over. The severest findings of each definition come first. */
 export function lintManifest(manifest: Manifest, { ignore, maxTokens }: LintOptions): Linted {
-  const findings: Finding[] = [];
-  const add = (kind: Finding['kind'], name: string, found: readonly Found[]): void => {
+  const findings: LintFinding[] = [];
+  const add = (kind: LintFinding['kind'], name: string, found: readonly Found[]): void => {
     const wanted = found.filter(({ rule }) => !ignore.has(rule)).map((one) => finding(kind, name, one));
     wanted.sort((one, other) => ORDER.indexOf(one.severity) - ORDER.indexOf(other.severity));
     if (findings.length < MAX_FINDINGS) findings.push(...wanted);
@@ -77,11 +77,11 @@ function toolFindings(tool: JsonObject, tokens: number): readonly Found[] {
 }
 
 /** A budget that was asked for is not a recommendation. */
-function asked(one: Finding): Finding {
+function asked(one: LintFinding): LintFinding {
   return one.rule === 'total-tokens' ? { ...one, severity: 'error' } : one;
 }
 
-function finding(kind: Finding['kind'], name: string, { rule, path, vendors, says }: Found): Finding {
-  const { severity, fix, vendors: usual } = RULES[rule] as Rule;
+function finding(kind: LintFinding['kind'], name: string, { rule, path, vendors, says }: Found): LintFinding {
+  const { severity, fix, vendors: usual } = RULES[rule] as LintRule;
   return { rule, severity, kind, name, ...(path && { path }), vendors: vendors ?? usual, says, fix };
 }

@@ -3,7 +3,7 @@
 export type Severity = 'error' | 'warning' | 'advice';
 type Vendor = 'MCP' | 'OpenAI' | 'Anthropic' | 'Gemini';
 
-export interface Rule {
+export interface LintRule {
   readonly severity: Severity;
   /** Those who reject or ignore it; empty if it concerns the model that reads it, whoever made that. */
   readonly vendors: readonly Vendor[];
@@ -14,7 +14,7 @@ export interface Rule {
 const ALL: readonly Vendor[] = ['OpenAI', 'Anthropic', 'Gemini'];
 
 /** All rules. `--ignore` takes their names, which never change. */
-export const RULES: Readonly<Record<string, Rule>> = {
+export const RULES: Readonly<Record<string, LintRule>> = {
   'name-characters': {
     severity: 'error',
     vendors: ['MCP', ...ALL],
@@ -119,7 +119,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   },
 };
 
-export interface Finding {
+export interface LintFinding {
   readonly rule: string;
   readonly severity: Severity;
   readonly kind: 'server' | 'tool' | 'resource' | 'template' | 'prompt';

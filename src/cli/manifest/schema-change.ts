@@ -2,7 +2,7 @@
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { canonical } from '../../state/canonical.js';
-import { compareLimits, type Flow, type Place } from './schema-limits.js';
+import { compareLimits, type Flow, type SchemaPlace } from './schema-limits.js';
 
 export interface SchemaChange {
   /** The place in the value, such as `items[].price`; empty for the whole value. */
@@ -33,7 +33,7 @@ export function compareSchemas(before: JsonObject, after: JsonObject, flow: Flow
   return changes;
 }
 
-function compareNodes(one: unknown, other: unknown, place: Place): void {
+function compareNodes(one: unknown, other: unknown, place: SchemaPlace): void {
   const { roots, path, add, depth, sameDefinitions, seen } = place;
   if (sameDefinitions && canonical(one ?? null) === canonical(other ?? null)) return;
   const references = [one, other].map((schema) => (isObject(schema) ? schema['$ref'] : undefined));
@@ -76,7 +76,7 @@ function definitionsOf({ $defs = null, definitions = null }: JsonObject): unknow
   return [$defs, definitions];
 }
 
-function compareFields(before: JsonObject, after: JsonObject, place: Place): void {
+function compareFields(before: JsonObject, after: JsonObject, place: SchemaPlace): void {
   const { add, path, flow } = place;
   const what = flow === 'input' ? 'argument' : 'field';
   const [old, now] = [fieldsOf(before), fieldsOf(after)];
@@ -101,7 +101,7 @@ function compareFields(before: JsonObject, after: JsonObject, place: Place): voi
     compareNodes(oldRest, nowRest, { ...place, path: `${path}.*`, depth: place.depth + 1 });
 }
 
-function compareItems(before: JsonObject, after: JsonObject, place: Place): void {
+function compareItems(before: JsonObject, after: JsonObject, place: SchemaPlace): void {
   if (before['items'] === undefined && after['items'] === undefined) return;
   compareNodes(before['items'], after['items'], {
     ...place,
@@ -110,7 +110,7 @@ function compareItems(before: JsonObject, after: JsonObject, place: Place): void
   });
 }
 
-function compareUnions(before: unknown, after: unknown, place: Place): void {
+function compareUnions(before: unknown, after: unknown, place: SchemaPlace): void {
   if (!Array.isArray(before) && !Array.isArray(after)) return;
   const [old, now] = [printed(before), printed(after)];
   const gone = [...old.keys()].filter((print) => !now.has(print));

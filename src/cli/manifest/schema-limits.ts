@@ -8,7 +8,7 @@ import { cleanLine } from '../terminal/clean.js';
 export type Flow = 'input' | 'output';
 
 /** One place in two schemas that are compared. */
-export interface Place {
+export interface SchemaPlace {
   readonly path: string;
   readonly flow: Flow;
   readonly depth: number;
@@ -47,7 +47,7 @@ const WORDS = ['title', 'description', 'default', 'examples', 'deprecated'];
 const ALL_TYPES = ['string', 'number', 'boolean', 'object', 'array', 'null'];
 
 /** Adds the differences of everything but the fields, the items and the alternatives. */
-export function compareLimits(before: JsonObject, after: JsonObject, place: Place): void {
+export function compareLimits(before: JsonObject, after: JsonObject, place: SchemaPlace): void {
   compareTypes(before, after, place);
   compareValues(before, after, place);
   for (const keyword of LOWER) compareBound(keyword, { before, after, place, sign: 1 });
@@ -67,7 +67,7 @@ export function compareLimits(before: JsonObject, after: JsonObject, place: Plac
       add(path, 'same', `its ${keyword} changed`);
 }
 
-function compareTypes(before: JsonObject, after: JsonObject, { add, path }: Place): void {
+function compareTypes(before: JsonObject, after: JsonObject, { add, path }: SchemaPlace): void {
   const [old, now] = [typesOf(before), typesOf(after)];
   const isFewer = old.some((type) => !accepts(now, type));
   const isMore = now.some((type) => !accepts(old, type));
@@ -96,7 +96,7 @@ function accepts(types: readonly string[], type: string): boolean {
   return types.includes(type) || (type === 'integer' && types.includes('number'));
 }
 
-function compareValues(before: JsonObject, after: JsonObject, { add, path }: Place): void {
+function compareValues(before: JsonObject, after: JsonObject, { add, path }: SchemaPlace): void {
   const [old, now] = [valuesOf(before), valuesOf(after)];
   const gone = old && now ? [...old].filter((value) => !now.has(value)) : [];
   const fresh = old && now ? [...now].filter((value) => !old.has(value)) : [];
@@ -114,7 +114,7 @@ function valuesOf({ enum: values, const: value }: JsonObject): ReadonlySet<strin
 interface Bound {
   readonly before: JsonObject;
   readonly after: JsonObject;
-  readonly place: Place;
+  readonly place: SchemaPlace;
   /** 1 if a larger bound allows fewer values, -1 if a smaller one does. */
   readonly sign: 1 | -1;
 }

@@ -35,7 +35,7 @@ describe.each(peers)('$peer', ({ peer, command, has }) => {
     const { exit, json } = await fullmcp(['lint', '--json', '--fail-on', 'never', ...command]);
     const { findings, tokens } = json<{ findings: { rule: string }[]; tokens: { total: number } }>();
     expect(exit).toBe(0);
-    expect(findings.map(({ rule }) => rule)).toContain('annotations-missing');
+    expect(findings.map(({ rule }) => rule)).toContain('argument-description-missing');
     expect(tokens.total).toBeGreaterThan(100);
   });
 });

@@ -2,7 +2,7 @@ import type { Command, Typed } from '../../command/definition.js';
 import { FoundError } from '../../command/failures.js';
 import { wholeNumber } from '../../command/parse.js';
 import { type Linted, lintManifest } from '../../lint/lint-manifest.js';
-import { type Finding, RULES, type Severity } from '../../lint/rules.js';
+import { type LintFinding, RULES, type Severity } from '../../lint/rules.js';
 import { HOW_ESTIMATED } from '../../lint/tokens.js';
 import { loadManifest } from '../../manifest/load-manifest.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
@@ -76,7 +76,7 @@ function answerOf({ findings, tokens, total }: Linted, input: Typed): Answer {
   return { ok: !isFailed, ...counts, ...{ tokens: { total, how: HOW_ESTIMATED, tools }, findings } };
 }
 
-function print(findings: readonly Finding[], out: Output): void {
+function print(findings: readonly LintFinding[], out: Output): void {
   const colours = { error: 'red', warning: 'yellow', advice: 'dim' } as const;
   let last = '';
   for (const { kind, name, severity, rule, path, vendors, says, fix } of findings) {
