@@ -11,10 +11,10 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Options, Typed } from '../command/definition.js';
 import { CommandError } from '../command/failures.js';
 import { cleanLine } from '../terminal/clean.js';
-import { LineReader, type Person } from '../terminal/person.js';
-import { expectedOf, type Field, fieldsOf, readField, readYesOrNo } from './form-fields.js';
+import { type Person, PersonLines } from '../terminal/person.js';
+import { expectedOf, type FormField, fieldsOf, readField, readYesOrNo } from './form-fields.js';
 import { GivenAnswers } from './given-answers.js';
-import { type Asking, asks, unansweredForm, unansweredUrl } from './unanswered.js';
+import { asks, type TerminalQuestion, unansweredForm, unansweredUrl } from './unanswered.js';
 
 /** A server in a session may ask as often as it likes; given answers are not sent more often than this. */
 const MAX_GIVEN_FORMS = 20;
@@ -38,7 +38,7 @@ export class Asker {
   readonly #input: Typed;
   readonly #given: GivenAnswers;
   readonly #stopping = new AbortController();
-  #asking: Asking = { subject: 'The server', words: [], process: undefined };
+  #asking: TerminalQuestion = { subject: 'The server', words: [], process: undefined };
   #turn: Promise<unknown> = Promise.resolve();
   #failure: CommandError | undefined;
   #givenForms = 0;
@@ -52,7 +52,7 @@ export class Asker {
    * Runs a call whose questions are answered here. If one cannot be answered, the call is cancelled, and the failure is that of the
    * question.
    */
-  async during<T>(asking: Asking, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async during<T>(asking: TerminalQuestion, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     this.#asking = asking;
     try {
       const result = await work(AbortSignal.any([this.#input.signal, this.#stopping.signal]));
@@ -111,7 +111,7 @@ export class Asker {
 
   #givenContent(
     key: string | undefined,
-    fields: readonly Field[],
+    fields: readonly FormField[],
   ): { content: Map<string, unknown>; problem?: string } {
     const content = new Map<string, unknown>();
     for (const field of fields) {
@@ -125,12 +125,12 @@ export class Asker {
   }
 
   async #fill(
-    fields: readonly Field[],
+    fields: readonly FormField[],
     content: Map<string, unknown>,
     signal: AbortSignal,
     person: Person,
   ): Promise<ElicitFormResult> {
-    const reader = new LineReader(person);
+    const reader = new PersonLines(person);
     try {
       if (fields.length === 0 && content.size === 0)
         return (await this.#agrees('  agree?', reader, signal))
@@ -148,7 +148,7 @@ export class Asker {
   }
 
   /** Asks for one field until its value fits. */
-  async #field(field: Field, reader: LineReader, signal: AbortSignal): Promise<unknown> {
+  async #field(field: FormField, reader: PersonLines, signal: AbortSignal): Promise<unknown> {
     const { name, schema, isRequired } = field;
     const { description } = schema;
     if (typeof description === 'string') this.#input.out.note(`  ${cleanLine(description, 300)}`);
@@ -180,7 +180,7 @@ export class Asker {
     const { out } = this.#input;
     out.redraw('');
     out.note(`${asks(this.#asking, message)}\n  ${address.href}`);
-    const reader = new LineReader(person);
+    const reader = new PersonLines(person);
     try {
       const question = `  open ${address.host} in the browser?`;
       if (!(await this.#agrees(question, reader, this.#signal(context)))) return { action: 'decline' };
@@ -193,7 +193,7 @@ export class Asker {
     return { action: 'accept' };
   }
 
-  async #agrees(question: string, reader: LineReader, signal: AbortSignal): Promise<boolean> {
+  async #agrees(question: string, reader: PersonLines, signal: AbortSignal): Promise<boolean> {
     for (;;) {
       const line = await reader.line(`${question}  y/n > `, signal);
       const read = line === undefined ? { value: false } : readYesOrNo(line.trim());
@@ -210,6 +210,6 @@ export class Asker {
 const DECLINED = Symbol('declined');
 const LEFT_OUT = Symbol('left out');
 
-function isComplete(content: ReadonlyMap<string, unknown>, fields: readonly Field[]): boolean {
+function isComplete(content: ReadonlyMap<string, unknown>, fields: readonly FormField[]): boolean {
   return content.size > 0 && fields.every(({ name, isRequired }) => content.has(name) || !isRequired);
 }

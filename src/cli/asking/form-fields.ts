@@ -9,7 +9,7 @@ import { cleanLine } from '../terminal/clean.js';
 const MAX_FIELDS = 100;
 const MAX_CHOICES = 200;
 
-export interface Field {
+export interface FormField {
   readonly name: string;
   readonly schema: JsonObject;
   /** The values to choose from; empty if any value may be typed. */
@@ -24,7 +24,7 @@ interface Choice {
 }
 
 /** The fields of a form. */
-export function fieldsOf(form: JsonObject): readonly Field[] {
+export function fieldsOf(form: JsonObject): readonly FormField[] {
   const fields = Object.entries(isObject(form['properties']) ? form['properties'] : {});
   if (fields.length > MAX_FIELDS)
     throw new CommandError(
@@ -54,7 +54,7 @@ function choicesOf(schema: unknown): readonly Choice[] {
 }
 
 /** The values that a field takes, in a few words. */
-export function expectedOf({ schema, choices, isRequired }: Field): string {
+export function expectedOf({ schema, choices, isRequired }: FormField): string {
   const byDefault = 'default' in schema ? `, default ${printed(schema['default'])}` : '';
   return `${cleanLine(typeIn(schema, choices), 300)}${byDefault}${isRequired ? ', required' : ''}`;
 }
@@ -79,7 +79,7 @@ function typeIn(schema: JsonObject, choices: readonly Choice[]): string {
 }
 
 /** A value that fits the field, to show how one writes it. */
-export function exampleOf({ schema, choices }: Field): string {
+export function exampleOf({ schema, choices }: FormField): string {
   const first = 'default' in schema ? [schema['default']].flat().join(',') : choices[0]?.value;
   if (first !== undefined) return String(first);
   if (schema['type'] === 'boolean') return 'true';
@@ -90,7 +90,7 @@ export function exampleOf({ schema, choices }: Field): string {
 export type ReadField = { readonly value: unknown } | { readonly problem: string };
 
 /** Reads the text that was typed for a field. */
-export function readField(field: Field, text: string): ReadField {
+export function readField(field: FormField, text: string): ReadField {
   const read = readText(field, text.trim());
   if ('problem' in read) return read;
   const { name, schema } = field;
@@ -103,7 +103,7 @@ export function readField(field: Field, text: string): ReadField {
   return problem === undefined ? read : { problem };
 }
 
-function readText({ schema, choices }: Field, text: string): ReadField {
+function readText({ schema, choices }: FormField, text: string): ReadField {
   const { type } = schema;
   if (type === 'array') {
     const items = text === '' ? [] : text.split(',').map((item) => choose(choices, item.trim()));

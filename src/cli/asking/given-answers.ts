@@ -1,7 +1,7 @@
 // The answers that were typed before the questions came: `--answer name=value`.
 
 import { usageError } from '../command/failures.js';
-import type { Field } from './form-fields.js';
+import type { FormField } from './form-fields.js';
 
 export class GivenAnswers {
   /** The options as they were typed, to show them again. */
@@ -15,7 +15,7 @@ export class GivenAnswers {
   }
 
   /** The text for a field: `--answer key.name=value` of the question with this key, or `--answer name=value` of any. */
-  for(key: string | undefined, { name }: Field): string | undefined {
+  for(key: string | undefined, { name }: FormField): string | undefined {
     const names = key === undefined ? [name] : [`${key}.${name}`, name];
     const found = names.find((one) => this.#texts.has(one));
     if (found === undefined) return undefined;

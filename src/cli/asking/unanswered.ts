@@ -2,14 +2,14 @@
 
 import { CommandError } from '../command/failures.js';
 import { cleanLine, shellWord } from '../terminal/clean.js';
-import { exampleOf, expectedOf, type Field } from './form-fields.js';
+import { exampleOf, expectedOf, type FormField } from './form-fields.js';
 
 const MAX_MESSAGE = 2000;
 const MAX_EXAMPLES = 10;
 const PLAIN = /^[\w-]{1,64}$/;
 
 /** The call that a question belongs to. */
-export interface Asking {
+export interface TerminalQuestion {
   /** The tool, prompt or task that asks. */
   readonly subject: string;
   /** The words of a command that gives answers, without them; the command after `--` comes last. */
@@ -18,7 +18,7 @@ export interface Asking {
 }
 
 /** The question in words, as it is shown in the terminal and in the failure. */
-export function asks({ subject }: Asking, message: string): string {
+export function asks({ subject }: TerminalQuestion, message: string): string {
   const shown = message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message;
   return `${cleanLine(subject, 80)} asks: ${shown.replaceAll('\n', '\n    ')}`;
 }
@@ -26,7 +26,7 @@ export function asks({ subject }: Asking, message: string): string {
 export interface Unanswered {
   readonly key: string | undefined;
   readonly message: string;
-  readonly fields: readonly Field[];
+  readonly fields: readonly FormField[];
   /** The answers that were given, as `name=value`. */
   readonly given: readonly string[];
   /** The reason why given answers do not count. */
@@ -34,7 +34,7 @@ export interface Unanswered {
 }
 
 /** A form that nobody can fill in. The failure shows its fields, and a command that answers it. */
-export function unansweredForm(asking: Asking, question: Unanswered): CommandError {
+export function unansweredForm(asking: TerminalQuestion, question: Unanswered): CommandError {
   const { key, message, fields, given, problem } = question;
   const width = Math.min(30, Math.max(0, ...fields.map(({ name }) => cleanLine(name, 30).length))) + 2;
   const rows = fields.map((field) => `  ${cleanLine(field.name, 30).padEnd(width)}${expectedOf(field)}`);
@@ -60,8 +60,8 @@ export function unansweredForm(asking: Asking, question: Unanswered): CommandErr
 }
 
 function lineToTry(
-  { words, process }: Asking,
-  fields: readonly Field[],
+  { words, process }: TerminalQuestion,
+  fields: readonly FormField[],
   given: readonly string[],
 ): string | undefined {
   // The names and values are the server's: only plain ones become a part of a command.
@@ -75,7 +75,7 @@ function lineToTry(
 }
 
 /** A page that nobody is there to visit. An answer cannot be given before: the address must be seen. */
-export function unansweredUrl(asking: Asking, message: string, url: string): CommandError {
+export function unansweredUrl(asking: TerminalQuestion, message: string, url: string): CommandError {
   const lines = [
     asks(asking, message),
     `  ${url}`,

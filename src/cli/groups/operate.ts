@@ -1,4 +1,10 @@
 import type { CommandSummary } from '../command/definition.js';
 
 /** Commands for servers that are running. */
-export const operate: readonly CommandSummary[] = [];
+export const operate: readonly CommandSummary[] = [
+  {
+    name: 'proxy',
+    summary: 'serve another server on stdin and stdout',
+    load: async () => (await import('../commands/operate/proxy.js')).proxy,
+  },
+];

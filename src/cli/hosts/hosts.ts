@@ -10,7 +10,7 @@ import { json } from './formats/json-edit.js';
 import { readJsonTree } from './formats/json-tree.js';
 import { toml } from './formats/toml-edit.js';
 import { yaml } from './formats/yaml-edit.js';
-import { codexServer, gooseExtension, mcpServers, opencodeServer, type Shape } from './shapes.js';
+import { codexServer, gooseExtension, type HostShape, mcpServers, opencodeServer } from './shapes.js';
 
 /** The surroundings that decide where files are. */
 export interface Places {
@@ -22,7 +22,7 @@ export interface Places {
 export interface Host {
   readonly title: string;
   readonly format: ConfigFormat;
-  readonly shape: Shape;
+  readonly shape: HostShape;
   /** The names of the objects around the servers. They may depend on the text of the file. */
   readonly section: (text: string) => readonly string[];
   readonly userFile: (places: Places) => string;

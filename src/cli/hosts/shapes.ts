@@ -1,6 +1,6 @@
 // The fields of a server, as each host names them.
 
-import type { Fields } from './formats/format.js';
+import type { HostFields } from './formats/format.js';
 
 /** A server that a host starts, or that it finds at an address. */
 export interface HostServer {
@@ -13,11 +13,11 @@ export interface HostServer {
   readonly disabled?: boolean;
 }
 
-export interface Shape {
+export interface HostShape {
   /** The fields that an installation sets or removes. */
   readonly managed: readonly string[];
-  readonly write: (server: HostServer, name: string) => Fields;
-  readonly read: (fields: Fields) => HostServer;
+  readonly write: (server: HostServer, name: string) => HostFields;
+  readonly read: (fields: HostFields) => HostServer;
 }
 
 /** `command`, `args` and `env`, or an address. Hosts differ in the name of the address, and in `type`. */
@@ -27,7 +27,7 @@ export function mcpServers({
 }: {
   url?: string;
   types?: readonly [string, string];
-}): Shape {
+}): HostShape {
   return {
     managed: ['type', 'command', 'args', 'env', 'cwd', 'url', 'httpUrl', 'serverUrl', 'headers'],
     write: ({ command, args, env, cwd, url: address, headers }) =>
@@ -50,7 +50,7 @@ export function mcpServers({
 }
 
 /** The tables of Codex. */
-export const codexServer: Shape = {
+export const codexServer: HostShape = {
   managed: ['command', 'args', 'env', 'cwd', 'url', 'http_headers'],
   write: ({ command, args, env, cwd, url, headers }) =>
     defined({
@@ -66,7 +66,7 @@ export const codexServer: Shape = {
 };
 
 /** The extensions of Goose. */
-export const gooseExtension: Shape = {
+export const gooseExtension: HostShape = {
   managed: ['type', 'name', 'cmd', 'args', 'envs', 'uri', 'headers', 'enabled'],
   write: ({ command, args, env, url, headers }, name) =>
     defined({
@@ -86,7 +86,7 @@ export const gooseExtension: Shape = {
 };
 
 /** The servers of opencode, whose command is an array. */
-export const opencodeServer: Shape = {
+export const opencodeServer: HostShape = {
   managed: ['type', 'command', 'environment', 'url', 'headers'],
   write: ({ command, args, env, url, headers }) =>
     defined({
@@ -104,7 +104,7 @@ export const opencodeServer: Shape = {
 };
 
 /** Takes the fields that have the right type; a file may contain anything. */
-function server(fields: Fields): HostServer {
+function server(fields: HostFields): HostServer {
   const { command, args, env, cwd, url, headers, disabled } = fields;
   return defined({
     command: typeof command === 'string' ? command : undefined,
@@ -126,6 +126,6 @@ function notEmpty(record: Readonly<Record<string, string>> | undefined): typeof 
   return record && Object.keys(record).length > 0 ? record : undefined;
 }
 
-function defined(fields: Fields): Fields {
+function defined(fields: HostFields): HostFields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

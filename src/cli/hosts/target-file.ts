@@ -70,7 +70,7 @@ export async function changeFile(
 }
 
 /** The servers of a file. */
-export function serversIn({ format, section, shape }: Host, text: string): readonly HostServer[] {
+function serversIn({ format, section, shape }: Host, text: string): readonly HostServer[] {
   return [...format.read(text, section(text)).values()].map((fields) => shape.read(fields));
 }
 

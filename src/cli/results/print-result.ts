@@ -5,7 +5,7 @@ import type { ContentBlock } from '../../protocol/model/content.js';
 import type { Options, Typed } from '../command/definition.js';
 import { CommandError } from '../command/failures.js';
 import { cleanLine } from '../terminal/clean.js';
-import { type Binary, described, SAVE_OPTIONS, saveAll } from './save.js';
+import { described, SAVE_OPTIONS, type SavedBinary, saveAll } from './save.js';
 import { tableOf } from './table.js';
 
 export const RESULT_OPTIONS: Options = {
@@ -73,7 +73,7 @@ function textOf(block: ContentBlock): readonly string[] {
   return block.type === 'resource' && 'text' in block.resource ? [String(block.resource.text)] : [];
 }
 
-function binaryOf(block: ContentBlock): readonly Binary[] {
+function binaryOf(block: ContentBlock): readonly SavedBinary[] {
   if (block.type === 'image' || block.type === 'audio')
     return [{ bytes: Buffer.from(block.data, 'base64'), mimeType: block.mimeType }];
   if (block.type !== 'resource' || !('blob' in block.resource)) return [];
@@ -81,7 +81,7 @@ function binaryOf(block: ContentBlock): readonly Binary[] {
   return [{ bytes: Buffer.from(String(blob), 'base64'), mimeType }];
 }
 
-function textFile(text: string): Binary {
+function textFile(text: string): SavedBinary {
   return { bytes: Buffer.from(text), mimeType: 'text/plain' };
 }
 

@@ -12,7 +12,7 @@ export const SAVE_OPTIONS: Options = {
 };
 
 /** Bytes of a server. */
-export interface Binary {
+export interface SavedBinary {
   readonly bytes: Uint8Array;
   readonly mimeType: string;
 }
@@ -34,7 +34,7 @@ export function fileToWrite(input: Typed): string | undefined {
 }
 
 /** Saves parts of a result: the first in the file itself, others in files beside it, such as `picture-2.png`. */
-export function saveAll(path: string, parts: readonly Binary[], input: Typed): readonly SavedFile[] {
+export function saveAll(path: string, parts: readonly SavedBinary[], input: Typed): readonly SavedFile[] {
   return parts.map(({ bytes, mimeType }, at) => {
     const file = at === 0 ? path : numbered(path, at + 1);
     write(file, bytes, input.flag('force'));
@@ -44,7 +44,7 @@ export function saveAll(path: string, parts: readonly Binary[], input: Typed): r
 }
 
 /** The type and size of bytes, on one line. */
-export function described({ bytes, mimeType }: Binary): string {
+export function described({ bytes, mimeType }: SavedBinary): string {
   const { length } = bytes;
   const size =
     length < 1000

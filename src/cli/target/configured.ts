@@ -26,7 +26,7 @@ export async function configuredServers(file?: string): Promise<ReadonlyMap<stri
   return servers;
 }
 
-/** Hosts read comments in these files, so they are no mistake here either. */
+/** The text of a file without its comments, which hosts read in these files. */
 async function withoutComments(path: string): Promise<string> {
   const { readText } = await import('../../adapters/node/client/host.js');
   const text = await readText(path);

@@ -33,7 +33,7 @@ export async function withTarget(
 }
 
 /** The options of `connect` that were typed. */
-function connectOptions(input: Typed): ConnectOptions {
+export function connectOptions(input: Typed): ConnectOptions {
   const token = input.text('token') ?? process.env['MCP_TOKEN'];
   const timeoutMs = duration(input, 'timeout');
   const revision = input.text('revision');

@@ -16,7 +16,7 @@ export interface Person {
 }
 
 /** Reads lines from the keyboard. Between `close` and the next line, the terminal is as it was. */
-export class LineReader {
+export class PersonLines {
   readonly #person: Person;
   // Lines that were pasted before they were asked for.
   readonly #early: string[] = [];

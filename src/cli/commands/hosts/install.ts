@@ -2,12 +2,12 @@ import type { Command } from '../../command/definition.js';
 import { usageError } from '../../command/failures.js';
 import { hiddenEscaped } from '../../hosts/formats/format.js';
 import type { Host } from '../../hosts/hosts.js';
-import { installedServer, type NamedServer } from '../../hosts/installed-server.js';
 import { masked } from '../../hosts/mask.js';
 import type { HostServer } from '../../hosts/shapes.js';
 import { mcpServers } from '../../hosts/shapes.js';
 import { changeFile, FILE_OPTIONS, hostNamed } from '../../hosts/target-file.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
+import { installedServer, type NamedServer } from './installed-server.js';
 
 /** The options of a target that a host can be told. */
 const told = Object.fromEntries(

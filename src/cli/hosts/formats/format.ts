@@ -3,23 +3,23 @@
 import { CommandError } from '../../command/failures.js';
 
 /** The fields of a server as a host writes them. */
-export type Fields = Readonly<Record<string, unknown>>;
+export type HostFields = Readonly<Record<string, unknown>>;
 
-export interface ServerChange {
+export interface HostChange {
   /** The names of the objects around the servers, such as `mcpServers`. */
   readonly section: readonly string[];
   readonly name: string;
   /** The fields to write. */
-  readonly fields: Fields;
+  readonly fields: HostFields;
   /** The fields that are removed if `fields` lacks them; any other field of the server is kept. */
   readonly managed: readonly string[];
 }
 
 export interface ConfigFormat {
   /** Reads the servers of a file by their names. An empty file has none. */
-  readonly read: (text: string, section: readonly string[]) => ReadonlyMap<string, Fields>;
+  readonly read: (text: string, section: readonly string[]) => ReadonlyMap<string, HostFields>;
   /** Adds a server or changes it. */
-  readonly write: (text: string, change: ServerChange) => string;
+  readonly write: (text: string, change: HostChange) => string;
   readonly remove: (text: string, section: readonly string[], name: string) => string;
 }
 
@@ -47,7 +47,7 @@ export function hiddenEscaped(json: string): string {
   return json.replace(HIDDEN, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** The line breaks of a text. */
+/** The line breaks of a file. */
 export function lineBreakOf(text: string): '\n' | '\r\n' {
   return text.includes('\r\n') ? '\r\n' : '\n';
 }

@@ -1,7 +1,14 @@
 // Edits JSON with comments in place.
 
 import { isObject } from '../../../jsonrpc/message.js';
-import { type ConfigFormat, type Fields, hiddenEscaped, lineBreakOf, quoted, unreadable } from './format.js';
+import {
+  type ConfigFormat,
+  type HostFields,
+  hiddenEscaped,
+  lineBreakOf,
+  quoted,
+  unreadable,
+} from './format.js';
 import { afterSpace, type JsonMember, type JsonNode, readJsonTree } from './json-tree.js';
 
 /** Servers in an object of a JSON file. */
@@ -13,7 +20,7 @@ export const json: ConfigFormat = {
       readJsonTree(text).value,
     );
     const entries = isObject(servers) ? Object.entries(servers) : [];
-    return new Map(entries.filter((entry): entry is [string, Fields] => isObject(entry[1])));
+    return new Map(entries.filter((entry): entry is [string, HostFields] => isObject(entry[1])));
   },
   write(text, { section, name, fields, managed }) {
     const start = isEmpty(text) ? `${text.startsWith('\ufeff') ? '\ufeff' : ''}{}\n` : text;

@@ -1,7 +1,7 @@
 // Edits the tables of servers in a TOML file, and nothing else.
 
 import { CommandError } from '../../command/failures.js';
-import { type ConfigFormat, type Fields, lineBreakOf, quoted, type ServerChange } from './format.js';
+import { type ConfigFormat, type HostChange, type HostFields, lineBreakOf, quoted } from './format.js';
 import { readToml, type TomlStatement } from './toml-read.js';
 
 /** Servers in the tables `[section.name]` of a TOML file. */
@@ -94,7 +94,7 @@ function changeTable(
   text: string,
   statements: readonly TomlStatement[],
   index: number,
-  { section, name, fields, managed }: ServerChange,
+  { section, name, fields, managed }: HostChange,
 ): string {
   const path = [...section, name];
   const header = statements[index] as TomlStatement;
@@ -153,7 +153,7 @@ function append(text: string, added: string): string {
   return `${text}${text.endsWith('\n') ? '' : eol}${eol}${added}`;
 }
 
-function table(path: readonly string[], fields: Fields, eol: string): string {
+function table(path: readonly string[], fields: HostFields, eol: string): string {
   const lines = Object.entries(fields).map(([field, value]) => line(field, value));
   return [`[${path.map(key).join('.')}]`, ...lines, ''].join(eol);
 }

@@ -1,7 +1,7 @@
 // Edits the block of a server in a YAML file, and nothing else.
 
 import { CommandError } from '../../command/failures.js';
-import { type ConfigFormat, type Fields, lineBreakOf, quoted, unreadable } from './format.js';
+import { type ConfigFormat, type HostFields, lineBreakOf, quoted, unreadable } from './format.js';
 import { entriesOf, linesOf, type YamlEntry, type YamlLine, yamlValue } from './yaml-lines.js';
 
 /** Servers in a block of a YAML file. */
@@ -11,7 +11,7 @@ export const yaml: ConfigFormat = {
     return new Map(
       servers.map((server) => {
         const value = yamlValue(text, lines, server);
-        return [server.name, (typeof value === 'object' ? value : {}) as Fields];
+        return [server.name, (typeof value === 'object' ? value : {}) as HostFields];
       }),
     );
   },
@@ -77,7 +77,7 @@ function changeServer(
   more: {
     readonly lines: readonly YamlLine[];
     readonly server: YamlEntry;
-    readonly fields: Fields;
+    readonly fields: HostFields;
     readonly managed: readonly string[];
   },
 ): string {

@@ -22,7 +22,7 @@ export interface YamlEntry {
 
 const KEY = /^( *)(?:([^\s#:'"&*!|>%@`{}[\],?-][^\s#:'"{}[\],]*)|("(?:[^"\\]|\\.)*")|'([^']*)'):(?: (.*))?$/;
 
-/** The lines of a text, without their line breaks. */
+/** The lines of a file, without their line breaks. */
 export function linesOf(text: string): readonly YamlLine[] {
   let start = 0;
   return text.split('\n').map((line) => {

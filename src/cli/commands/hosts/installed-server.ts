@@ -2,11 +2,11 @@
 
 import { basename, dirname, resolve } from 'node:path';
 import process from 'node:process';
-import { isObject } from '../../jsonrpc/message.js';
-import type { Typed } from '../command/definition.js';
-import { usageError } from '../command/failures.js';
-import { takeTarget } from '../target/read-target.js';
-import type { HostServer } from './shapes.js';
+import { isObject } from '../../../jsonrpc/message.js';
+import type { Typed } from '../../command/definition.js';
+import { usageError } from '../../command/failures.js';
+import type { HostServer } from '../../hosts/shapes.js';
+import { takeTarget } from '../../target/read-target.js';
 
 const SCRIPT = /\.(?:[cm]?[jt]s|py)$/i;
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
@@ -32,7 +32,7 @@ export async function installedServer(input: Typed, isShared: boolean): Promise<
 }
 
 async function script(word: string, input: Typed, isShared: boolean): Promise<HostServer> {
-  const { scriptProcess } = await import('../../adapters/node/client/host.js');
+  const { scriptProcess } = await import('../../../adapters/node/client/host.js');
   const { command, args = [] } = scriptProcess(isShared ? word : resolve(word));
   const env = variables(input);
   const cwd = input.text('cwd');
