@@ -48,7 +48,8 @@ export default defineConfig({
       })),
     ],
     globalSetup: ['test/support/built.ts', 'test/interop/install.ts'],
-    testTimeout: 20_000,
+    testTimeout: 40_000,
+    hookTimeout: 60_000,
     // Many tests wait for a process or a socket: with two workers for two cores, a third of the time nothing would happen.
     maxWorkers: 3,
     coverage: {

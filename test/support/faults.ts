@@ -43,7 +43,7 @@ export function cleanup(): Cleanup {
       return one;
     },
     async closeAll() {
-      for (const one of open.splice(0).reverse()) await soon('The end', Promise.resolve(one.close()), 10_000);
+      for (const one of open.splice(0).reverse()) await soon('The end', Promise.resolve(one.close()));
     },
   };
 }

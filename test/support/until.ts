@@ -2,7 +2,7 @@
  * How long a test waits for something that happens at once on an idle machine. On a busy one a process may take
  * ten times as long to start. It is shorter than the timeout of a test, so that the sentence is printed.
  */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 30_000;
 
 /** Waits until a condition holds; fails with a sentence that names it when that takes too long. */
 export async function until(

@@ -86,7 +86,7 @@ export async function openEvents(url: string, exchange: Exchange): Promise<Event
   }
 
   async function next(): Promise<StreamEvent | undefined> {
-    const { done, value } = await soon('The next event', events.next(), 10_000);
+    const { done, value } = await soon('The next event', events.next());
     return done ? undefined : (value as StreamEvent);
   }
 

@@ -226,7 +226,7 @@ export function stdioChannel(): Channel & { readonly exit: () => Promise<number 
   return {
     send: (message) => void child.stdin.write(`${JSON.stringify(message)}\n`),
     async next() {
-      const { value, done } = await soon('The next message', lines.next(), 10_000);
+      const { value, done } = await soon('The next message', lines.next());
       if (done) throw new Error('The server closed its output');
       return JSON.parse(value as string) as Message;
     },

@@ -33,11 +33,11 @@ export function recordWire(wire: Wire): RecordedWire {
     problems,
     closed,
     async next() {
-      await until('a message has arrived', () => messages.length > position, 10_000);
+      await until('a message has arrived', () => messages.length > position);
       return JSON.parse(messages[position++] as string) as Record<string, unknown>;
     },
     async end() {
-      await until('the wire has ended', () => closed.length > 0, 10_000);
+      await until('the wire has ended', () => closed.length > 0);
       return closed[0] as McpError;
     },
   };

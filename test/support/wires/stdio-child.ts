@@ -70,7 +70,7 @@ export function startStdio(file = 'server.mjs', options: StdioChildOptions = {})
 
   async function next(): Promise<Message> {
     lines ??= createInterface(child.stdout)[Symbol.asyncIterator]();
-    const { value, done } = await soon('The next message', lines.next(), 10_000);
+    const { value, done } = await soon('The next message', lines.next());
     if (done) throw new Error(`The server closed its output. It said:\n${stderr}`);
     return JSON.parse(value as string) as Message;
   }
@@ -100,6 +100,6 @@ export function startStdio(file = 'server.mjs', options: StdioChildOptions = {})
         return [];
       }
     },
-    ready: () => until('the server is ready', () => stderr.includes('ready\n'), 10_000),
+    ready: () => until('the server is ready', () => stderr.includes('ready\n')),
   };
 }
