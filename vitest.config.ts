@@ -48,6 +48,8 @@ export default defineConfig({
       })),
     ],
     globalSetup: ['test/support/built.ts', 'test/interop/install.ts'],
+    ...(process.env['CI'] && { retry: 1 }),
+    reporters: ['default', './test/support/second-attempts.ts'],
     testTimeout: 40_000,
     hookTimeout: 60_000,
     // Many tests wait for a process or a socket: with two workers for two cores, a third of the time nothing would happen.

@@ -210,7 +210,7 @@ describe.each(revisions)('a question of %s', (revision) => {
   });
 
   test('survives the process that asked: the client resumes the stream at another one', async () => {
-    const cluster = await start({ leaseMs: 200 });
+    const cluster = await start({ leaseMs: 1500 });
     const [a, b] = await openAt(cluster, revision);
     const events = await a.stream('tools/call', { name: 'order', _meta: { progressToken: 1 } });
     const begun = await next(events);
@@ -363,7 +363,7 @@ describe('an answer', () => {
   });
 
   test('that the process took before it died leads to an error, not to silence', async () => {
-    const cluster = await start({ leaseMs: 200 });
+    const cluster = await start({ leaseMs: 1500 });
     const [a, b] = await openAt(cluster, '2025-11-25');
     const events = await a.stream('tools/call', { name: 'slow' });
     const { message } = await next(events);
@@ -449,7 +449,7 @@ describe('the questions of a session', () => {
   test('end with their call although the reply of the store to its cancellation was lost', async () => {
     const store = memoryStore();
     const cluster = await start({
-      leaseMs: 300,
+      leaseMs: 1500,
       store: {
         ...store,
         async write(changes, options) {
@@ -478,7 +478,7 @@ describe('the questions of a session', () => {
     let records = 0;
     let asked = 0;
     const cluster: Replicas = await start({
-      leaseMs: 300,
+      leaseMs: 1500,
       store: {
         ...store,
         write: (changes, options) => {
@@ -519,7 +519,7 @@ describe('the questions of a session', () => {
     const store = memoryStore();
     const log = memoryEventLog();
     const cluster: Replicas = await start({
-      leaseMs: 300,
+      leaseMs: 2000,
       store: {
         ...store,
         async write(changes, options) {
@@ -533,7 +533,8 @@ describe('the questions of a session', () => {
         ...log,
         append: (stream, data, options) =>
           data.includes('elicitation/create')
-            ? Promise.reject(new Error('down'))
+            ? // An error that is not worth another attempt: a lease would run out during many of them.
+              Promise.reject(new RangeError('refused'))
             : log.append(stream, data, options),
       },
     });
@@ -561,7 +562,7 @@ describe('the questions of a session', () => {
       state === 'cut' ? Promise.reject(new Error('down')) : work();
     const cluster = await start({
       count: 1,
-      leaseMs: 300,
+      leaseMs: 1500,
       store: {
         ...store,
         get: (key) => reach(() => store.get(key)),
@@ -601,7 +602,7 @@ describe('the questions of a session', () => {
     const log = memoryEventLog();
     let isOld = false;
     const cluster: Replicas = await start({
-      leaseMs: 300,
+      leaseMs: 1500,
       askMs: 1_800_000,
       store: {
         ...store,

@@ -114,7 +114,7 @@ describe.each(revisions)('a streaming call of %s', (revision) => {
   });
 
   test('gets an error as its last event if its process dies', async () => {
-    const cluster = await start({ leaseMs: 200 });
+    const cluster = await start({ leaseMs: 1000 });
     const [a, b] = await openAt(cluster, revision);
     const events = await a.stream('tools/call', long);
     const { id } = await next(events);
@@ -213,7 +213,7 @@ test('a process that was stopped for longer than its lease does not disturb the 
   let isStopped = false;
   const [a, b] = await openAt(
     await start({
-      leaseMs: 150,
+      leaseMs: 1000,
       store: { ...store, renew: (...args) => (isStopped ? Promise.resolve([]) : store.renew(...args)) },
     }),
   );
