@@ -48,7 +48,7 @@ async function run(
   await command.run(parseInput(found.name, command, rest, more));
 }
 
-/** The command whose name the line begins with. A target alone is listed. */
+/** The command whose name the line begins with. */
 function find(typed: readonly string[]): CommandSummary {
   const [first = '', second = ''] = typed;
   const two = `${first} ${second}`;

@@ -27,7 +27,7 @@ export function knownDigests(options: KnownDigestsOptions = {}): Middleware {
   const known: Record<string, string> = {};
 
   function report(lists: unknown): void {
-    const names = Array.isArray(lists) ? lists.filter((name) => Object.hasOwn(known, name)) : [];
+    const names = Array.isArray(lists) ? Object.keys(known).filter((name) => lists.includes(name)) : [];
     if (names.length === 0) return;
     try {
       options.onStale?.(names);

@@ -1,24 +1,15 @@
 // The servers that `lock` and `verify` look at, each with the digests of everything that it offers now.
 
 import type { Client } from '../../client/model/client.js';
+import { allPages } from '../../connect/gateway/pages.js';
 import { digestOfText, type PinnedServer, pinList } from '../../connect/gateway/pins/lock.js';
 import { lists } from '../../connect/routing/lists.js';
 import type { ListName } from '../../connect/routing/router.js';
-import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import { McpError } from '../../protocol/errors.js';
+import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Typed } from '../command/definition.js';
 import { usageError } from '../command/failures.js';
-import { configuredServers } from '../target/configured.js';
+import { projectServers } from '../target/configured.js';
 import { withTarget } from '../target/open.js';
-
-const MAX_PAGES = 1000;
-const MAX_ITEMS = 100_000;
-const METHODS: Readonly<Record<ListName, string>> = {
-  tools: 'tools/list',
-  prompts: 'prompts/list',
-  resources: 'resources/list',
-  templates: 'resources/templates/list',
-};
 
 /** The servers that were typed, by the names that a lock file has for them. Without words, those of this folder. */
 export async function offeredNow(input: Typed): Promise<ReadonlyMap<string, PinnedServer>> {
@@ -57,7 +48,7 @@ async function namedTargets(input: Typed): Promise<readonly NamedTarget[]> {
       const known = /^[\w-]+$/.test(word) ? word : undefined;
       return { name: name ?? known, typed: alone(target ?? word) };
     });
-  const names = [...(await configuredServers(config)).keys()];
+  const names = [...(await projectServers(config)).keys()];
   if (names.length === 0)
     throw usageError('No server is configured here. Name a config, or servers as name=target.');
   return names.map((name) => ({ name, typed: alone(name) }));
@@ -77,26 +68,6 @@ async function pinnedNow(client: Client, signal: AbortSignal): Promise<PinnedSer
 
 /** The definitions as the server sent them: a digest is of everything in them, known or not. */
 async function listed(client: Client, kind: ListName, signal: AbortSignal): Promise<readonly JsonObject[]> {
-  const { field, key, capability } = lists[kind];
-  const items: JsonObject[] = [];
-  if (client.server.capabilities[capability] === undefined) return items;
-  let cursor: unknown;
-  for (let page = 0; page < MAX_PAGES && items.length < MAX_ITEMS; page++) {
-    const params = cursor === undefined ? {} : { cursor };
-    const outcome = await client.request(METHODS[kind], params, { signal }).catch(withoutMethod);
-    const part = outcome?.[field];
-    if (!Array.isArray(part)) return items;
-    items.push(...part.filter((item) => isObject(item) && typeof item[key] === 'string'));
-    cursor = outcome?.['nextCursor'];
-    if (typeof cursor !== 'string') return items;
-  }
-  throw new McpError(
-    'bad_response',
-    `The list of ${field} does not end: it has more than ${items.length} entries.`,
-  );
-}
-
-function withoutMethod(error: unknown): undefined {
-  if (McpError.is(error) && error.code === 'method_not_found') return undefined;
-  throw error;
+  if (client.server.capabilities[lists[kind].capability] === undefined) return [];
+  return allPages(kind, (method, params) => client.request(method, params, { signal }));
 }

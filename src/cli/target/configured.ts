@@ -16,13 +16,19 @@ export interface ConfiguredServer {
 
 /** The servers of a file, or of the files of this folder and then of the user's hosts. */
 export async function configuredServers(file?: string): Promise<ReadonlyMap<string, ConfiguredServer>> {
+  const servers = await projectServers(file);
+  if (file === undefined) await addHosts(servers);
+  return servers;
+}
+
+/** The servers of a file, or of the files of this folder. */
+export async function projectServers(file?: string): Promise<Map<string, ConfiguredServer>> {
   const servers = new Map<string, ConfiguredServer>();
   for (const path of file === undefined ? PROJECT_FILES.filter((name) => existsSync(name)) : [file]) {
     const { mcpServers } = await readConfigFile(path, { readFile: withoutComments, env: process.env });
     for (const [name, entry] of Object.entries(mcpServers))
       if (!servers.has(name)) servers.set(name, { entry, file: path });
   }
-  if (file === undefined) await addHosts(servers);
   return servers;
 }
 

@@ -24,7 +24,7 @@ export async function withTarget(
   more: ConnectOptions = {},
 ): Promise<void> {
   const { target, words } = await takeTarget(input);
-  const client = await connect(target.target, { ...connectOptions(input), ...more });
+  const client = await connect(target.target, { ...connectOptions(input, target), ...more });
   try {
     await use({ client, target, words });
   } finally {
@@ -32,9 +32,12 @@ export async function withTarget(
   }
 }
 
-/** The options of `connect` that were typed. */
-export function connectOptions(input: Typed): ConnectOptions {
-  const token = input.text('token') ?? process.env['MCP_TOKEN'];
+/**
+ * The options of `connect` that were typed, and those that a configured server has of its own. Only an address that was typed gets the token
+ * of the environment: a config may come from anybody, and name any address.
+ */
+export function connectOptions(input: Typed, { own }: TypedTarget): ConnectOptions {
+  const token = input.text('token') ?? (own === undefined ? process.env['MCP_TOKEN'] : undefined);
   const timeoutMs = duration(input, 'timeout');
   const revision = input.text('revision');
   if (revision !== undefined && !(revisions as readonly string[]).includes(revision))
@@ -43,6 +46,7 @@ export function connectOptions(input: Typed): ConnectOptions {
     signal: input.signal,
     reconnect: false,
     headers: Object.fromEntries(input.texts('header').map(header)),
+    ...own,
     ...(token && { auth: token }),
     ...(timeoutMs !== undefined && { timeoutMs, connectTimeoutMs: timeoutMs }),
     ...(revision !== undefined && { revision: revision as Revision }),

@@ -15,6 +15,8 @@ export interface TypedTarget {
   readonly typed: string;
   /** The word itself; empty for a command after `--`. */
   readonly word: string;
+  /** Options that only a configured server has, such as its token; undefined for a target that was typed in full. */
+  readonly own?: ReturnType<typeof entryTarget>['options'];
 }
 
 const URL_OR_FILE = /^(?:https?|wss?|file|nats|tls):|\.(?:[cm]?[jt]s|py|json)$/i;
@@ -34,9 +36,10 @@ async function readTarget(word: string, input: Typed): Promise<TypedTarget> {
   const typed = shellWord(word);
   if (/\.[cm]?[jt]s$/i.test(word) && hasSettings(input))
     return { target: withSettings(await script(word), input), typed, word };
-  if (URL_OR_FILE.test(word) || /[/\\\s]/.test(word) || /:\d+$/.test(word))
-    return { target: word, typed, word };
-  return { target: await named(word, input), typed, word };
+  if (!URL_OR_FILE.test(word) && !/[/\\\s]/.test(word) && !/:\d+$/.test(word))
+    return { ...(await named(word, input)), typed, word };
+  if (hasSettings(input)) throw notStarted(typed);
+  return { target: word, typed, word };
 }
 
 function ofCommand([command = '', ...args]: readonly string[], input: Typed): TypedTarget {
@@ -47,7 +50,7 @@ function ofCommand([command = '', ...args]: readonly string[], input: Typed): Ty
 interface Started {
   readonly command: string;
   readonly args?: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 function hasSettings(input: Typed): boolean {
@@ -76,13 +79,22 @@ async function script(path: string): Promise<Started> {
   return server as Started;
 }
 
-async function named(name: string, input: Typed): Promise<Target> {
+async function named(name: string, input: Typed): Promise<Pick<TypedTarget, 'target' | 'own'>> {
   const servers = await configuredServers(input.text('config'));
   const found = servers.get(name);
-  if (found) return entryTarget(found.entry).target;
+  if (found) {
+    const { target, options } = entryTarget(found.entry);
+    if (!hasSettings(input)) return { target, own: options };
+    if (!('command' in found.entry)) throw notStarted(name);
+    return { target: withSettings(target as Started, input), own: options };
+  }
   const close = closestName(name, [...servers.keys()]);
   const hint = close
     ? ` Close: ${close}.`
     : ' A target is a URL, a file, the name of a configured server, or a command after `--`.';
   throw usageError(`No server is called ${JSON.stringify(name)}.${hint}`);
+}
+
+function notStarted(target: string): Error {
+  return usageError(`--env and --cwd are for servers that are started here, and ${target} is not.`);
 }

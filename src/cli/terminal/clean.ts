@@ -23,14 +23,38 @@ const RANGES = [
 ];
 const UNSAFE = new RegExp(`[${RANGES.map(([from, to]) => `\\u{${from}}-\\u{${to}}`).join('')}]`, 'gu');
 
+// Some invisible characters are part of how a script or an emoji is written, but only between its characters.
+const JOINERS = /\u200c|\u200d|\ufe0f/;
+const PICTURE_BEFORE = /(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)$/u;
+const PICTURE_AFTER = /^\p{Extended_Pictographic}/u;
+const JOINING = `[${['Arabic', 'Syriac', 'Mongolian', 'Devanagari', 'Bengali', 'Gurmukhi', 'Gujarati', 'Oriya', 'Tamil', 'Telugu', 'Kannada', 'Malayalam', 'Sinhala', 'Khmer', 'Myanmar', 'Tibetan'].map((script) => `\\p{Script=${script}}`).join('')}]`;
+const JOINING_BEFORE = new RegExp(`${JOINING}$`, 'u');
+const JOINING_AFTER = new RegExp(`^${JOINING}`, 'u');
+
 /** Text with every control character and every invisible one replaced by its number; line breaks and tabs are kept. */
 export function clean(text: string): string {
-  return text.replaceAll('\r\n', '\n').replace(UNSAFE, shown);
+  const lines = text.replaceAll('\r\n', '\n');
+  return lines.replace(UNSAFE, (character, at: number) =>
+    isOfItsWord(lines, at, character) ? character : shown(character),
+  );
 }
 
 /** JSON text with the same characters escaped as JSON escapes them: it can be parsed, and has the same value. */
 export function cleanJson(json: string): string {
-  return json.replace(UNSAFE, escaped);
+  return json.replace(UNSAFE, (character, at: number) =>
+    isOfItsWord(json, at, character) ? character : escaped(character),
+  );
+}
+
+function isOfItsWord(text: string, at: number, character: string): boolean {
+  if (!JOINERS.test(character)) return false;
+  // Four units are at most two characters, and at least the whole one next to it.
+  const before = text.slice(Math.max(0, at - 4), at);
+  const after = text.slice(at + 1, at + 5);
+  if (character === '\ufe0f')
+    return /\p{Extended_Pictographic}$/u.test(before) || (/[\d#*]$/.test(before) && after[0] === '\u20e3');
+  if (JOINING_BEFORE.test(before) && JOINING_AFTER.test(after)) return true;
+  return character === '\u200d' && PICTURE_BEFORE.test(before) && PICTURE_AFTER.test(after);
 }
 
 /** Clean text on one line, and no longer than `limit` characters. */

@@ -62,7 +62,7 @@ interface Expansion {
   readonly mistakes: string[];
 }
 
-const fields = ['command', 'args', 'env', 'cwd', 'url', 'headers', 'ca', 'cert', 'key'];
+const fields = ['command', 'args', 'env', 'cwd', 'url', 'headers', 'auth', 'ca', 'cert', 'key'];
 
 function expandEntry(entry: Record<string, unknown>, expansion: Expansion): Record<string, unknown> {
   const expanded = fields

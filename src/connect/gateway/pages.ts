@@ -16,24 +16,36 @@ const methods: Readonly<Record<ListName, string>> = {
 };
 
 /** Fetches all pages of a list on behalf of a caller. Entries without a name are left out. */
-export async function fetchPages(
+export function fetchPages(
   dispatch: Dispatch,
   kind: ListName,
   { call, signal }: { readonly call: Call; readonly signal: AbortSignal },
 ): Promise<readonly JsonObject[]> {
+  const { _meta } = call.params;
+  return allPages(kind, (method, page) => {
+    const params: JsonObject = { ...(_meta !== undefined && { _meta }), ...page };
+    return dispatch(withSignal({ ...call, method, params, notify: () => undefined }, { signal }));
+  });
+}
+
+/** All entries of a list, of which `fetchPage` gets one page. Entries without a name are left out. */
+export async function allPages(
+  kind: ListName,
+  fetchPage: (method: string, params: JsonObject) => Promise<JsonObject>,
+): Promise<readonly JsonObject[]> {
   const { field, key } = lists[kind];
   const items: JsonObject[] = [];
-  let cursor: unknown;
+  let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES && items.length < MAX_ITEMS; page++) {
-    const { _meta } = call.params;
-    const params = { ...(_meta !== undefined && { _meta }), ...(cursor !== undefined && { cursor }) };
-    const listing = { ...call, method: methods[kind], params: params as JsonObject, notify: () => undefined };
-    const outcome = await dispatch(withSignal(listing, { signal })).catch(withoutMethod);
-    const found = outcome?.[field];
+    const result = await fetchPage(methods[kind], cursor === undefined ? {} : { cursor }).catch(
+      withoutMethod,
+    );
+    const found = result?.[field];
     if (!Array.isArray(found)) return items;
     items.push(...found.filter((item) => isObject(item) && typeof item[key] === 'string'));
-    cursor = outcome?.['nextCursor'];
-    if (typeof cursor !== 'string') return items;
+    const next = result?.['nextCursor'];
+    if (typeof next !== 'string') return items;
+    cursor = next;
   }
   throw new McpError(
     'bad_response',

@@ -21,15 +21,9 @@ export const proxy: Command = {
   json: 'nothing: stdout belongs to the protocol, and --json is refused',
   async run(input) {
     if (input.out.isJson) throw usageError('stdout belongs to the protocol, so --json is not possible here.');
-    const { target } = (await takeTarget(input)).target;
-    const { auth, headers, timeoutMs, connectTimeoutMs, revision } = connectOptions(input);
-    const server = makeProxy(target, {
-      ...(auth !== undefined && { auth }),
-      ...(headers !== undefined && { headers }),
-      ...(timeoutMs !== undefined && { timeoutMs }),
-      ...(connectTimeoutMs !== undefined && { connectTimeoutMs }),
-      ...(revision !== undefined && { revision }),
-    });
+    const { target } = await takeTarget(input);
+    const { signal, reconnect, ...options } = connectOptions(input, target);
+    const server = makeProxy(target.target, options);
     const serving = serveStdio(server, { exit: false });
     input.signal.addEventListener('abort', () => void serving.close(), { once: true });
     await serving.closed;

@@ -92,7 +92,12 @@ describe('variables of a config', () => {
         env: { K: 'x${KEY}y${KEY}' },
         cwd: '${HOME}',
       },
-      b: { url: 'https://${HOST:-example.com}/mcp', headers: { A: 'Bearer ${KEY}' }, description: '${KEY}' },
+      b: {
+        url: 'https://${HOST:-example.com}/mcp',
+        headers: { A: 'Bearer ${KEY}' },
+        auth: '${KEY}',
+        description: '${KEY}',
+      },
     };
     expect(parse({ mcpServers: servers }, env)).toEqual({
       a: {
@@ -101,7 +106,12 @@ describe('variables of a config', () => {
         env: { K: 'xsesameysesame' },
         cwd: '/home/ada',
       },
-      b: { url: 'https://example.com/mcp', headers: { A: 'Bearer sesame' }, description: '${KEY}' },
+      b: {
+        url: 'https://example.com/mcp',
+        headers: { A: 'Bearer sesame' },
+        auth: 'sesame',
+        description: '${KEY}',
+      },
     });
   });
 
