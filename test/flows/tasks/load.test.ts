@@ -41,7 +41,7 @@ describe.concurrent(`${OPEN} open tasks and ${ASKING} that wait for an answer`, 
     ['on-disk', [join(folder, 'store')]],
   ])(
     'take little memory and free it when they expire, with an %s store',
-    { timeout: 300_000 },
+    { timeout: 600_000 },
     async (kind, store) => {
       const args = ['--expose-gc', fixture, String(OPEN), String(ASKING), String(TTL_MS), ...store];
       const { stdout } = await run(process.execPath, args);

@@ -1,4 +1,4 @@
-import type { Client } from 'fullmcp/client';
+import type { Change, Client } from 'fullmcp/client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { until } from '../../../support/until.js';
 import type { ReplicaSet } from '../replica-set.js';
@@ -121,20 +121,24 @@ export function ownClientTable(replicas: () => ReplicaSet, ways: readonly Way[])
 
     test('hears of changes that any replica announces', async () => {
       const client = await connect();
-      const uri = `work://${freshKey()}`;
+      const [uri, sign] = [`work://${freshKey()}`, `work://${freshKey()}`];
       const heard: string[] = [];
+      let isOpen = false;
+      const onChange = (change: Change): void => {
+        if (change.kind !== 'resource') heard.push(change.kind);
+        else if (change.uri === sign) isOpen = true;
+        else heard.push(change.uri);
+      };
       const subscription = await client.subscribe(
-        { uris: [uri], tools: true, prompts: true, resources: true },
-        { onChange: (change) => void heard.push(change.kind === 'resource' ? change.uri : change.kind) },
+        { uris: [uri, sign], tools: true, prompts: true, resources: true },
+        { onChange },
       );
       if (way.hasSessions) {
-        // A client whose stream opens after it has subscribed reports everything as changed once.
-        await until('the stream for changes is open', () =>
-          replicas()
-            .passed('work')
-            .some(({ method, status }) => method === 'GET' && status === 200),
-        );
-        await client.callTool('where');
+        // A client whose stream opens after it has subscribed reports everything as changed once, before the first event of the stream.
+        await until('the stream for changes is open', async () => {
+          await client.callTool('touch', { uri: sign });
+          return isOpen;
+        });
         heard.length = 0;
       }
       await client.callTool('touch', { uri: 'work://other' });
