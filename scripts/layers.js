@@ -239,6 +239,7 @@ export const LAYERS = {
       'results',
       'manifest',
       'lint',
+      'completion',
       'commands/use',
       'commands/project',
       'commands/check',

@@ -41,6 +41,8 @@ async function run(
   if (first === '--version' || first === '-v') return out.value(fullmcp.version);
   if (first === '--help' || first === '-h' || first === 'help')
     return out.styled(programHelp(commandGroups, out));
+  if (first === '__complete')
+    return (await import('./completion/complete-words.js')).completeWords(allCommands, typed.slice(1), more);
   const found = find(typed);
   const command = await found.load();
   const rest = typed.slice(found.name.split(' ').length);

@@ -1,0 +1,79 @@
+// Completes a command line: commands, options and their values from the definitions, other words from the server.
+
+import type { Command, CommandSummary, Options, Typed } from '../command/definition.js';
+import { COMMON, parseInput } from '../command/parse.js';
+import { configuredServers } from '../target/configured.js';
+import { candidates, joined } from './shell-words.js';
+
+type Parts = Pick<Typed, 'out' | 'person' | 'signal'>;
+
+/** Prints the candidates for the last word, one per line: `fullmcp __complete <shell> [breaks] -- <words>`. Never fails. */
+export async function completeWords(
+  commands: readonly CommandSummary[],
+  typed: readonly string[],
+  parts: Parts,
+): Promise<void> {
+  const at = typed.indexOf('--');
+  const [shell = '', breaks = ''] = typed.slice(0, at === -1 ? undefined : at);
+  const words = at === -1 ? [] : typed.slice(at + 1);
+  const whole = shell === 'bash' ? joined(words, breaks) : words;
+  const word = whole.at(-1) ?? '';
+  try {
+    const names = await namesFor(commands, whole.slice(0, -1), word, parts);
+    for (const line of candidates(names, word, { shell, breaks })) parts.out.value(line);
+  } catch {
+    // A person who presses Tab has asked for nothing that could fail.
+  }
+}
+
+async function namesFor(
+  commands: readonly CommandSummary[],
+  before: readonly string[],
+  word: string,
+  parts: Parts,
+): Promise<readonly string[]> {
+  const [first, second] = before;
+  if (first === undefined) return commands.map(({ name }) => name.split(' ')[0] ?? name);
+  const found =
+    commands.find(({ name }) => name === `${first} ${second}`) ?? commands.find(({ name }) => name === first);
+  const inside = commands.filter(({ name }) => name.startsWith(`${first} `));
+  if (before.length === 1 && inside.length > 0) return inside.map(({ name }) => name.slice(first.length + 1));
+  if (found === undefined || before.includes('--')) return [];
+  const command = await found.load();
+  const rest = before.slice(found.name.split(' ').length);
+  const options = { ...command.options, ...COMMON };
+  const chosen = optionValues(options, rest.at(-1));
+  if (chosen) return chosen;
+  if (word.startsWith('-')) return Object.keys(options).map((name) => `--${name}`);
+  return wordsOf(found.name, command, { rest, word, parts });
+}
+
+/** The values of the option that the word before names; undefined if it names none that takes a value. */
+function optionValues(options: Options, word = ''): readonly string[] | undefined {
+  const entry = Object.entries(options).find(
+    ([name, { short }]) => word === `--${name}` || (short !== undefined && word === `-${short}`),
+  );
+  return entry?.[1].type === 'string' ? (entry[1].choices ?? []) : undefined;
+}
+
+async function wordsOf(
+  name: string,
+  command: Command,
+  { rest, word, parts }: { readonly rest: readonly string[]; readonly word: string; readonly parts: Parts },
+): Promise<readonly string[]> {
+  // The line is not whole yet, so words may be missing.
+  const input = parseInput(name, { ...command, words: [0, Number.POSITIVE_INFINITY] }, rest, parts);
+  const fixed = fixedWords(command.usage, input.words.length);
+  if (fixed.length > 0) return fixed;
+  if (!command.usage.startsWith('<target>')) return [];
+  if (input.words.length === 0) return [...(await configuredServers(input.text('config'))).keys()];
+  const { serverNames } = await import('./server-names.js');
+  return serverNames(input, { command: name, word });
+}
+
+/** The words that the usage names, as in `<target> prompt|resource` or `[tools | prompts]`. */
+function fixedWords(usage: string, position: number): readonly string[] {
+  const places = usage.replaceAll(' | ', '|').split(' ');
+  const place = places[position]?.replaceAll(/[[\]]/g, '') ?? '';
+  return /^[a-z]+(?:\|[a-z]+)+$/.test(place) ? place.split('|') : [];
+}

@@ -1,0 +1,113 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer, prompt, resource, user } from 'fullmcp';
+import { serve } from 'fullmcp/node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { demoServer } from '../support/demo.js';
+import { fullmcp } from '../support/run-cli.js';
+
+const demo = demoServer();
+let folder: string;
+let url: string;
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'fullmcp-read-'));
+  const server = createServer({
+    name: 'hostile',
+    version: '1.0.0',
+    resources: {
+      'bytes://one': resource({ mimeType: 'image/png', read: () => new Uint8Array([0, 255, 128]) }),
+      'text://evil': resource({ read: () => '\u001b]0;owned\u0007\u202etext' }),
+    },
+    prompts: { evil: prompt({ run: () => [user('\u001b[2Jgone'), user('\u202eback')] }) },
+  });
+  const running = await serve(server, { port: 0 });
+  url = running.url;
+  close = () => running.close();
+});
+afterAll(async () => {
+  await close();
+  await rm(folder, { recursive: true });
+});
+
+describe('fullmcp read', () => {
+  it('prints text, and a documented JSON object', async () => {
+    const { exit, stdout, stderr } = await fullmcp(['read', demo.url, 'demo://readme']);
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
+    expect(stdout).toMatch(/^This is the demo of fullmcp\./);
+    expect((await fullmcp(['read', demo.url, 'demo://readme', '--json'])).json()).toMatchObject({
+      ok: true,
+      uri: 'demo://readme',
+      contents: [{ mimeType: 'text/markdown' }],
+    });
+  });
+
+  it('writes bytes to a pipe or a file, never to a terminal', async () => {
+    expect((await fullmcp(['read', url, 'bytes://one'])).stdout).toBe('\u0000\u00ff\u0080');
+    const shown = await fullmcp(['read', url, 'bytes://one'], { terminal: true });
+    expect(shown).toMatchObject({ exit: 2, stdout: '' });
+    expect(shown.stderr).toContain('Save them with -o <file>, or write them to a pipe.');
+    const file = join(folder, 'one.png');
+    expect(await fullmcp(['read', url, 'bytes://one', '-o', file])).toMatchObject({ exit: 0, stdout: '' });
+    expect([...(await readFile(file))]).toEqual([0, 255, 128]);
+  });
+
+  it('exits with 4 if the resource does not exist, with 2 without a URI', async () => {
+    expect((await fullmcp(['read', demo.url, 'demo://nothing'])).exit).toBe(4);
+    expect((await fullmcp(['read', demo.url])).exit).toBe(2);
+  });
+});
+
+describe('fullmcp prompt', () => {
+  it('prints the messages with their roles', async () => {
+    const { exit, stdout } = await fullmcp(['prompt', demo.url, 'explain', 'topic=bread']);
+    expect(exit).toBe(0);
+    expect(stdout).toBe(
+      '[user]\nExplain bread to a student.\n[user]\nUse short sentences, and one example from daily life.\n',
+    );
+    expect((await fullmcp(['prompt', demo.url, 'explain', 'topic=x', '--json'])).json()).toMatchObject({
+      ok: true,
+      prompt: 'explain',
+      messages: [{ role: 'user', content: { type: 'text' } }, { role: 'user' }],
+    });
+  });
+
+  it('sends nothing if the name or an argument is wrong', async () => {
+    expect(await fullmcp(['prompt', demo.url, 'explian'])).toMatchObject({
+      exit: 2,
+      stderr: 'No prompt is called "explian". Close: explain.\n',
+    });
+    const wrong = await fullmcp(['prompt', demo.url, 'explain', 'topik=x']);
+    expect(wrong.exit).toBe(2);
+    expect(wrong.stderr).toContain('  topik  unknown\n  topic  missing\n  explain(topic, audience?)');
+  });
+});
+
+describe('fullmcp complete', () => {
+  it('prints the values of a prompt or a template, one per line', async () => {
+    const topics = await fullmcp(['complete', demo.url, 'prompt', 'explain', 'topic', 'br']);
+    expect(topics).toMatchObject({ exit: 0, stdout: 'bridges\nbread\n', stderr: '' });
+    const notes = await fullmcp(['complete', demo.url, 'resource', 'notes://{id}', 'id', '--json']);
+    expect(notes.json()).toMatchObject({ ok: true, values: ['1'], hasMore: false });
+  });
+
+  it('exits with 2 for anything else than a prompt or a resource', async () => {
+    expect((await fullmcp(['complete', demo.url, 'tool', 'add', 'a'])).exit).toBe(2);
+    expect((await fullmcp(['complete', demo.url, 'prompt', 'explain', 'topic', '--with', 'x'])).exit).toBe(2);
+  });
+});
+
+it('reads and prompts of a hostile server cannot control the terminal', async () => {
+  for (const words of [
+    ['read', url, 'text://evil'],
+    ['read', url, 'text://evil', '--json'],
+    ['prompt', url, 'evil'],
+    ['prompt', url, 'evil', '--json'],
+  ]) {
+    const { exit, stdout, stderr } = await fullmcp(words);
+    expect(exit).toBe(0);
+    for (const unsafe of ['\u001b', '\u202e', '\u0007']) expect(stdout + stderr).not.toContain(unsafe);
+  }
+});
