@@ -39,7 +39,7 @@ beforeAll(async () => {
         const outcome = await next(call);
         if (call.method !== 'tools/list' || !('result' in outcome)) return outcome;
         const tools = NAMES.map((name) => ({ name, inputSchema: { type: 'object' } }));
-        return { ...outcome, result: { ...outcome.result, tools } };
+        return { ...outcome, result: { ...(outcome.result as object), tools } };
       },
     ],
   });
