@@ -3,31 +3,34 @@
 import type { Client } from '../../client/model/client.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Typed } from '../command/definition.js';
+import { duration } from '../command/parse.js';
 import { withTarget } from '../target/open.js';
 import { takeTarget } from '../target/read-target.js';
 import { withoutOptions } from './shell-words.js';
 
+// A person waits. A line with --timeout has its own limit.
 const TIMEOUT_MS = 2000;
 
-export interface Wanted {
+export interface CompletedWord {
   readonly command: string;
   /** The word that is being typed. */
   readonly word: string;
 }
 
 /** The names that fit the next word. */
-export async function serverNames(input: Typed, { command, word }: Wanted): Promise<readonly string[]> {
+export async function serverNames(input: Typed, { command, word }: CompletedWord): Promise<readonly string[]> {
   const { target, words } = await takeTarget(input);
   const namesOf = NAMES[command];
   if (namesOf === undefined || !isRemote(target.target)) return [];
   let names: readonly string[] = [];
-  const signal = AbortSignal.any([input.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+  const limitMs = duration(input, 'timeout') ?? TIMEOUT_MS;
+  const signal = AbortSignal.any([input.signal, AbortSignal.timeout(limitMs)]);
   await withTarget(
     { ...input, signal },
     async ({ client }) => {
       names = await namesOf(client, words, word);
     },
-    { timeoutMs: TIMEOUT_MS, maxTimeoutMs: TIMEOUT_MS, connectTimeoutMs: TIMEOUT_MS, maxRetries: 0 },
+    { timeoutMs: limitMs, maxTimeoutMs: limitMs, connectTimeoutMs: limitMs, maxRetries: 0 },
   );
   return withoutOptions(names);
 }

@@ -30,7 +30,7 @@ export function logTo(input: Typed): Pick<ClientOptions, 'onLog' | 'logLevel'> {
 }
 
 /** A log message on one line. */
-function logLine({ level, logger, data }: LogMessage): string {
+export function logLine({ level, logger, data }: LogMessage): string {
   const text = typeof data === 'string' ? data : (JSON.stringify(data) ?? '');
   return cleanLine(`${level}${logger ? ` ${logger}` : ''}: ${text}`, MAX_LINE);
 }

@@ -56,18 +56,14 @@ export class Output {
 
   /** Writes the answer as one JSON object, if the command was asked for that. */
   json(answer: object): void {
-<<<<<<< HEAD
-    if (this.isJson) this.#parts.stdout.write(`${cleanJson(JSON.stringify(answer, undefined, 2))}\n`);
-=======
-    // In JSON every control character is escaped; the invisible ones are not.
-    if (this.isJson) this.#parts.stdout.write(`${clean(JSON.stringify(answer, undefined, this.#indent))}\n`);
+    if (this.isJson)
+      this.#parts.stdout.write(`${cleanJson(JSON.stringify(answer, undefined, this.#indent))}\n`);
   }
 
   /** Writes one of many answers as JSON on a line of its own, if the command was asked for JSON. A later error is a line as well. */
   jsonLine(answer: object): void {
     this.#indent = undefined;
     this.json(answer);
->>>>>>> e97bacf (Add fullmcp read, prompt, complete, tasks, subscribe and completion, which use everything that a server offers from the shell)
   }
 
   /** Writes bytes as they are, if stdout is a file or a pipe. Does nothing with `--json`. */

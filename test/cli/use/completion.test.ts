@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { demoServer } from '../support/demo.js';
 import { fullmcp } from '../support/run-cli.js';
 
-// A server whose names are commands for a shell. The tools of a server of ours have to have plain names, so a plain server answers here.
+// A server whose names are commands for a shell. The tools of a server have to have plain names, so a middleware replaces them.
 const NAMES = [
   '; touch owned',
   '$(touch owned)',
@@ -36,10 +36,9 @@ beforeAll(async () => {
     tools: { ok: tool({ input: z.object({ size: z.enum(['small', 'large']) }), run: () => 'ok' }) },
     use: [
       async (call, next) => {
-        const outcome = await next(call);
-        if (call.method !== 'tools/list' || !('result' in outcome)) return outcome;
-        const tools = NAMES.map((name) => ({ name, inputSchema: { type: 'object' } }));
-        return { ...outcome, result: { ...(outcome.result as object), tools } };
+        const result = await next(call);
+        if (call.method !== 'tools/list') return result;
+        return { ...result, tools: NAMES.map((name) => ({ name, inputSchema: { type: 'object' } })) };
       },
     ],
   });
@@ -52,8 +51,15 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
+/** The line with a limit that a busy machine can keep. */
+function patient([command = '', ...words]: readonly string[]): readonly string[] {
+  return ['call', 'prompt', 'read'].includes(command)
+    ? [command, '--timeout', '30s', ...words]
+    : [command, ...words];
+}
+
 async function completed(shell: string, ...words: string[]): Promise<readonly string[]> {
-  const { exit, stdout, stderr } = await fullmcp(['__complete', shell, '--', ...words]);
+  const { exit, stdout, stderr } = await fullmcp(['__complete', shell, '--', ...patient(words)]);
   expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
   return stdout.split('\n').slice(0, -1);
 }
@@ -81,11 +87,11 @@ describe('fullmcp __complete', () => {
     const { hostname, port, pathname } = new URL(demo.url);
     const url = ['http', ':', `//${hostname}`, ':', `${port}${pathname}`];
     const bash = ['__complete', 'bash', ' \t\n=:', '--'];
-    expect((await fullmcp([...bash, 'call', ...url, 'add_'])).stdout).toBe('add_note\n');
-    expect((await fullmcp([...bash, 'prompt', ...url, 'explain', 'topic', '=', 'br'])).stdout).toBe(
-      'bridges\nbread\n',
-    );
-    expect((await fullmcp([...bash, 'read', ...url, 'demo', ':'])).stdout).toBe('//readme\n');
+    expect((await fullmcp([...bash, ...patient(['call', ...url, 'add_'])])).stdout).toBe('add_note\n');
+    expect(
+      (await fullmcp([...bash, ...patient(['prompt', ...url, 'explain', 'topic', '=', 'br'])])).stdout,
+    ).toBe('bridges\nbread\n');
+    expect((await fullmcp([...bash, ...patient(['read', ...url, 'demo', ':'])])).stdout).toBe('//readme\n');
   });
 
   it('starts no program, and says nothing if the server cannot be reached', async () => {

@@ -6,7 +6,7 @@ import { SHELLS, scripts } from '../../completion/scripts.js';
 export const completion: Command = {
   usage: 'bash|zsh|fish',
   details:
-    'Prints a script that completes commands, options, configured servers and, for a server at a URL, its tools, arguments, prompts and\nresources. Completion never starts a program, waits two seconds at most, and says nothing if it fails.',
+    'Prints a script that completes commands, options, configured servers and, for a server at a URL, its tools, arguments, prompts and\nresources. Completion never starts a program, waits two seconds at most (or the --timeout of the line), and says nothing if\nit fails.',
   words: [1, 1],
   options: {},
   examples: [

@@ -2,7 +2,7 @@ import type { ResourceContents } from '../../../protocol/model/content.js';
 import { ANSWER_OPTIONS, Asker } from '../../asking/asker.js';
 import type { Command } from '../../command/definition.js';
 import { usageError } from '../../command/failures.js';
-import { type Binary, described, fileToWrite, SAVE_OPTIONS, saveAll } from '../../results/save.js';
+import { described, fileToWrite, SAVE_OPTIONS, type SavedBinary, saveAll } from '../../results/save.js';
 import { LOG_OPTIONS, logTo } from '../../target/log.js';
 import { withTarget } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
@@ -50,7 +50,7 @@ export const read: Command = {
   },
 };
 
-function bytesOf(part: ResourceContents): Binary {
+function bytesOf(part: ResourceContents): SavedBinary {
   const mimeType = part.mimeType ?? ('blob' in part ? 'application/octet-stream' : 'text/plain');
   if ('blob' in part) return { bytes: Buffer.from(String(part.blob), 'base64'), mimeType };
   return { bytes: Buffer.from(String('text' in part ? part.text : '')), mimeType };
