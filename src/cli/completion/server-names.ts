@@ -18,7 +18,10 @@ export interface CompletedWord {
 }
 
 /** The names that fit the next word. */
-export async function serverNames(input: Typed, { command, word }: CompletedWord): Promise<readonly string[]> {
+export async function serverNames(
+  input: Typed,
+  { command, word }: CompletedWord,
+): Promise<readonly string[]> {
   const { target, words } = await takeTarget(input);
   const namesOf = NAMES[command];
   if (namesOf === undefined || !isRemote(target.target)) return [];
