@@ -13,7 +13,7 @@ const COLD_START = 2.2;
  * @param {boolean} [compared] Whether another build was measured too.
  * @returns {Row[]}
  */
-export function rows({ http, inProcess, stdio, client, coldStart, heap }, compared = false) {
+export function rows({ http, inProcess, stdio, client, coldStart, command, heap }, compared = false) {
   const kB = (bytes) => bytes / 1000;
   /** The figure of fullmcp, that of the build before, and that of the official SDK. */
   const figures = (of, ours = 'fullmcp', theirs = 'official') => ({
@@ -120,6 +120,16 @@ export function rows({ http, inProcess, stdio, client, coldStart, heap }, compar
       unit: '×',
       better: 'less',
     },
+    ...[
+      ['help', '`fullmcp --help`, over `node -e 0`', 2],
+      ['list', '`fullmcp list` of a running server, over `node -e 0`', 4],
+    ].map(([name, what, budget]) => ({
+      what: String(what),
+      value: command.ratio('milliseconds', name, 'node'),
+      unit: '×',
+      budget: Number(budget),
+      better: /** @type {const} */ ('less'),
+    })),
     ...[
       ['session', 'heap of an idle session', 2, 0.5],
       // Its last events are kept for five more minutes, for a client that reconnects.

@@ -54,6 +54,7 @@ if (process.argv[2] === 'middleware') {
 const { isMet, rows } = await import('./budgets.js');
 const { measureClient } = await import('./measures/client.js');
 const { measureColdStart } = await import('./measures/cold-start.js');
+const { measureCommand } = await import('./measures/command.js');
 const { measureHeap } = await import('./measures/heap.js');
 const { measureHttp } = await import('./measures/http.js');
 const { measureInProcess } = await import('./measures/in-process.js');
@@ -75,6 +76,7 @@ const measured = {
   ),
   client: await step('client', measureClient({ rounds, calls: quick ? 500 : 1000, against })),
   coldStart: await step('cold start', measureColdStart({ spawns: quick ? 5 : 15, against })),
+  command: await step('command', measureCommand({ spawns: quick ? 7 : 21 })),
   heap: await step('heap', measureHeap({ clients: quick ? 200 : 500, idleMs: quick ? 2500 : 5000 })),
 };
 const table = rows(measured, against !== undefined);

@@ -1,5 +1,5 @@
 // Enforces the size budgets of the package, and keeps Node, third parties and eval out of entries where they do not belong.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -57,6 +57,7 @@ withPackage((packed) => {
   checkFootprint(packed.unpackedSize);
 });
 checkEval();
+checkCommand();
 for (const entry of PORTABLE_ENTRIES) checkPortable(entry);
 for (const [entry, budget] of Object.entries(ENTRY_GZIP_BYTES)) checkEntrySize(entry, budget);
 await checkBrowser();
@@ -122,6 +123,19 @@ function checkEval() {
       );
     }
   }
+}
+
+/** No import of the library reaches a file of the command, not even later. */
+function checkCommand() {
+  const seen = new Set(readdirSync('dist').flatMap((name) => (name.endsWith('.js') ? [`dist/${name}`] : [])));
+  for (const file of seen)
+    for (const { specifier } of importsOf(tokenize(readFileSync(file, 'utf8')))) {
+      if (!specifier.startsWith('.')) continue;
+      const to = join(dirname(file), specifier);
+      seen.add(to);
+      if (to.startsWith('dist/cli/'))
+        failures.push(`${file} imports ${to}, which belongs to the command. The library must not load it.`);
+    }
 }
 
 /** @param {string} entry */
