@@ -132,8 +132,8 @@ function checkCommand() {
     for (const { specifier } of importsOf(tokenize(readFileSync(file, 'utf8')))) {
       if (!specifier.startsWith('.')) continue;
       const to = join(dirname(file), specifier);
-      seen.add(to);
-      if (to.startsWith('dist/cli/'))
+      if (!to.startsWith('dist/cli/')) seen.add(to);
+      else
         failures.push(`${file} imports ${to}, which belongs to the command. The library must not load it.`);
     }
 }
