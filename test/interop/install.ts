@@ -16,6 +16,7 @@ const homes = [
     tests: [
       here('.'),
       here('../cli/check/peers.test.ts'),
+      here('../cli/use/peers.test.ts'),
       here('../flows/cluster/'),
       here('../flows/proxy/'),
       here('../flows/sessions/clients.test.ts'),
