@@ -70,7 +70,7 @@ const url = await served(
           return { ...own, instructions: LONG, serverInfo: { name: TEXT, title: TEXT, version: TEXT } };
         }
         if (call.method !== 'tools/call')
-          return { ...(await next(call).catch(() => ({}))), ...results[call.method] };
+          return { ...(await next(call).catch(() => ({ resultType: 'complete' }))), ...results[call.method] };
         const { name } = call.params;
         if (name === '--help') throw new McpError('invalid_params', LONG, { data: { [TEXT]: LONG } });
         if (name === SHELL) return { resultType: 'complete', content, isError: true };

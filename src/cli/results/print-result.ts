@@ -5,8 +5,10 @@ import type { ContentBlock } from '../../protocol/model/content.js';
 import type { Options, Typed } from '../command/definition.js';
 import { CommandError } from '../command/failures.js';
 import { cleanLine } from '../terminal/clean.js';
+import { isMarkdown, markdownStyled } from '../terminal/markdown.js';
+import type { Output } from '../terminal/output.js';
 import { described, SAVE_OPTIONS, type SavedBinary, saveAll } from './save.js';
-import { tableOf } from './table.js';
+import { tableOf, wholeTableOf } from './table.js';
 
 export const RESULT_OPTIONS: Options = {
   ...SAVE_OPTIONS,
@@ -30,7 +32,7 @@ export function printResult(result: CallResult, input: Typed, names: ResultNames
       content,
     });
   const binaries = content.flatMap(binaryOf);
-  const shown = shownText(result, input.flag('table'));
+  const shown = shownText(result, input.flag('table'), out);
   const saved =
     file === undefined ? [] : saveAll(file, binaries.length > 0 ? binaries : [textFile(shown)], input);
   out.json({
@@ -45,13 +47,25 @@ export function printResult(result: CallResult, input: Typed, names: ResultNames
   const [only] = binaries;
   if (shown === '' && only && binaries.length === 1 && out.isPiped && file === undefined)
     return out.bytes(only.bytes);
-  if (shown !== '' || binaries.length === 0) out.value(shown);
+  if (shown !== '' || binaries.length === 0) printText(shown, out);
   if (file === undefined && !out.isJson)
-    for (const binary of binaries) out.note(`${described(binary)}, not shown. -o <file> saves it.`);
+    for (const binary of binaries)
+      if (!out.picture(binary.bytes)) out.note(`${described(binary)}, not shown. -o <file> saves it.`);
 }
 
-function shownText({ content, data, text }: CallResult, asTable: boolean): string {
-  const table = asTable ? tableOf(data ?? parsed(text)) : undefined;
+/** Prints text, with colours if it is Markdown and a terminal shows it. */
+export function printText(text: string, out: Output, mimeType?: string): void {
+  if (!out.isPiped && isMarkdown(text, mimeType)) out.styled(markdownStyled(text, out));
+  else out.value(text);
+}
+
+function shownText({ content, data, text }: CallResult, asTable: boolean, out: Output): string {
+  const structured = data ?? parsed(text);
+  const table = asTable
+    ? tableOf(structured)
+    : out.isPiped || out.isJson
+      ? undefined
+      : wholeTableOf(structured, out.columns);
   if (table !== undefined) return table;
   const words = content.flatMap(textOf).join('\n');
   // Servers repeat their data as text, for clients that do not know structured content.

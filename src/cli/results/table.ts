@@ -8,6 +8,18 @@ const MAX_CELL = 60;
 
 type Row = Readonly<Record<string, unknown>>;
 
+/** A table that leaves nothing out and fits between the edges of a terminal. Undefined if there is none of this data. */
+export function wholeTableOf(data: unknown, columns: number): string | undefined {
+  const rows = rowsOf(data);
+  const isAll = Array.isArray(data) || (isObject(data) && Object.keys(data).length === 1);
+  if (rows === undefined || !isAll) return undefined;
+  const values = rows.flatMap((row) => Object.values(row));
+  if (values.some((value) => cell(value) !== String(value ?? ''))) return undefined;
+  if (new Set(rows.flatMap((row) => Object.keys(row))).size > MAX_COLUMNS) return undefined;
+  const table = tableOf(data);
+  return table?.split('\n').every((line) => line.length <= columns) ? table : undefined;
+}
+
 /** A table of flat objects: of an array, or of the only array in an object. Undefined if the data has another shape. */
 export function tableOf(data: unknown): string | undefined {
   const rows = rowsOf(data);

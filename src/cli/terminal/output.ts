@@ -2,6 +2,7 @@
 
 import { styleText } from 'node:util';
 import { clean, cleanJson } from './clean.js';
+import { pictureCodes } from './pictures.js';
 
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
@@ -71,6 +72,13 @@ export class Output {
     if (this.isPiped && !this.isJson) this.#parts.stdout.write(bytes);
   }
 
+  /** Shows a picture, if stdout is a terminal that can and the bytes are one. */
+  picture(bytes: Uint8Array): boolean {
+    const codes = this.isPiped || this.isJson ? undefined : pictureCodes(bytes, this.#parts.env);
+    if (codes !== undefined) this.#parts.stdout.write(`${codes}\n`);
+    return codes !== undefined;
+  }
+
   /** Writes something beside the answer. */
   note(text: string): void {
     this.#parts.stderr.write(`${clean(text)}\n`);
@@ -96,6 +104,7 @@ export class Output {
     const { NO_COLOR, FORCE_COLOR, TERM } = this.#parts.env;
     const wanted = FORCE_COLOR !== undefined && FORCE_COLOR !== '0';
     if (!wanted && (sink.isTTY !== true || (NO_COLOR ?? '') !== '' || TERM === 'dumb')) return text;
-    return styleText(style, text);
+    // Whether to colour is decided here, by the stream that is written to.
+    return styleText(style, text, { validateStream: false });
   }
 }

@@ -17,6 +17,8 @@ export interface RunOptions {
   /** Whether stdout and stderr are terminals. Default: false. */
   readonly terminal?: boolean;
   readonly signal?: AbortSignal;
+  /** The variables that say what the terminal can. Default: none. */
+  readonly env?: Readonly<Record<string, string>>;
   /** The keys that a person presses at the terminal. A person is present only if this is given. */
   readonly keys?: string | AsyncIterable<string>;
   /** Called instead of opening a page in a browser. */
@@ -28,7 +30,7 @@ export interface RunOptions {
 /** Runs a command line in this process, as the program itself does. */
 export async function fullmcp(
   words: readonly string[],
-  { terminal = false, signal, keys, openPage = () => Promise.resolve(), onStderr }: RunOptions = {},
+  { terminal = false, signal, env = {}, keys, openPage = () => Promise.resolve(), onStderr }: RunOptions = {},
 ): Promise<Ran> {
   const written = { stdout: '', stderr: '' };
   const sink = (
@@ -48,7 +50,7 @@ export async function fullmcp(
   const exit = await runCommand(words, {
     stdout: sink('stdout'),
     stderr,
-    env: {},
+    env,
     person: () => ({
       input: keyboard,
       output: new Writable({

@@ -2,6 +2,7 @@ import type { ResourceContents } from '../../../protocol/model/content.js';
 import { ANSWER_OPTIONS, Asker } from '../../asking/asker.js';
 import type { Command } from '../../command/definition.js';
 import { usageError } from '../../command/failures.js';
+import { printText } from '../../results/print-result.js';
 import { described, fileToWrite, SAVE_OPTIONS, type SavedBinary, saveAll } from '../../results/save.js';
 import { LOG_OPTIONS, logTo } from '../../target/log.js';
 import { withTarget } from '../../target/open.js';
@@ -39,11 +40,12 @@ export const read: Command = {
         const binaries = contents.filter((part) => 'blob' in part).map(bytesOf);
         const [only] = binaries;
         if (contents.length === 1 && only && out.isPiped) return out.bytes(only.bytes);
+        if (contents.length === 1 && only && out.picture(only.bytes)) return;
         if (only)
           throw usageError(
             `The resource has bytes (${described(only)}). Save them with -o <file>${contents.length === 1 ? ', or write them to a pipe' : ''}.`,
           );
-        out.value(text);
+        printText(text, out, contents[0]?.mimeType);
       },
       { ...asker.handlers, ...logTo(input) },
     );
