@@ -17,6 +17,8 @@ const suites = {
     'test/flows/{load,access}/**/*.test.ts',
     'test/flows/tasks/{load,crash,idempotency-crash}.test.ts',
     'test/flows/{client/chaos,endings/rolling}.test.ts',
+    'test/cli/{hostile,*/peers}.test.ts',
+    'test/cli/project/**/*.test.ts',
     'test/openapi/generated-requests.test.ts',
     'test/simulation/plants.test.ts',
   ],

@@ -16,7 +16,7 @@ export function isMarkdown(text: string, mimeType = ''): boolean {
   return text.split('\n').some((line) => HEADING.test(line) || FENCE.test(line) || /\*\*\w/.test(line));
 }
 
-/** The lines of a text, with headings and bold text in bold, code in colour and quotes dimmed. */
+/** The same lines, with headings and bold text in bold, code in colour and quotes dimmed. */
 export function markdownStyled(text: string, out: Output): string {
   let isCode = false;
   return text
