@@ -3,11 +3,13 @@
 import { fullmcp } from '../client/model/options.js';
 import { closestName } from '../schema/explain/closest-name.js';
 import type { CommandSummary, Typed } from './command/definition.js';
-import { EXIT, exitOf, failureJson, usageError } from './command/failures.js';
+import { EXIT, exitOf, failureJson, ReportedError, usageError } from './command/failures.js';
 import { commandHelp, programHelp } from './command/help.js';
 import { parseInput } from './command/parse.js';
 import { allCommands, commandGroups } from './commands.js';
 import { Output, type OutputParts } from './terminal/output.js';
+
+type Rest = Pick<Typed, 'out' | 'person' | 'signal' | 'runLine'>;
 
 export interface Surroundings extends Omit<OutputParts, 'isJson'> {
   readonly person: Typed['person'];
@@ -19,9 +21,11 @@ export async function runCommand(typed: readonly string[], around: Surroundings)
   const ours = typed.includes('--') ? typed.slice(0, typed.indexOf('--')) : typed;
   const out = new Output({ ...around, isJson: ours.includes('--json') });
   try {
-    await run(typed, ours, { out, person: around.person, signal: around.signal });
+    const runLine: Typed['runLine'] = (line, target) => runAgain(line, target, around, out.isJson);
+    await run(typed, ours, { out, person: around.person, signal: around.signal, runLine });
     return EXIT.done;
   } catch (error) {
+    if (error instanceof ReportedError) return EXIT[error.exit];
     out.redraw('');
     const exit = around.signal.aborted ? 'interrupted' : exitOf(error);
     const message = error instanceof Error ? error.message : String(error);
@@ -31,11 +35,19 @@ export async function runCommand(typed: readonly string[], around: Surroundings)
   }
 }
 
-async function run(
-  typed: readonly string[],
-  ours: readonly string[],
-  more: Pick<Typed, 'out' | 'person' | 'signal'>,
+async function runAgain(
+  line: readonly string[],
+  target: string,
+  around: Surroundings,
+  isJson: boolean,
 ): Promise<void> {
+  const at = find(line).name.split(' ').length;
+  const typed = [...line.slice(0, at), target, ...line.slice(at), ...(isJson ? ['--json'] : [])];
+  const code = await runCommand(typed, around);
+  if (code !== EXIT.done) throw new ReportedError(code);
+}
+
+async function run(typed: readonly string[], ours: readonly string[], more: Rest): Promise<void> {
   const { out } = more;
   const [first = '--help'] = ours;
   if (first === '--version' || first === '-v') return out.value(fullmcp.version);

@@ -59,4 +59,6 @@ export interface Typed {
   readonly person: () => Person;
   /** Aborts when the user presses Ctrl+C. */
   readonly signal: AbortSignal;
+  /** Runs another command with a target that takes the place of its first word. Fails with the exit code of that command. */
+  readonly runLine: (line: readonly string[], target: string) => Promise<void>;
 }

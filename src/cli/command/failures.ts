@@ -45,6 +45,15 @@ export class FoundError extends CommandError {
   }
 }
 
+/** A failure that was printed already. */
+export class ReportedError extends CommandError {
+  constructor(code: number) {
+    const exit = (Object.keys(EXIT) as Exit[]).find((key) => EXIT[key] === code);
+    super(exit ?? 'failed', '');
+    this.name = 'ReportedError';
+  }
+}
+
 export function usageError(message: string, data?: Readonly<Record<string, unknown>>): CommandError {
   return new CommandError('usage', message, data);
 }

@@ -17,7 +17,7 @@ export function parseInput(
   name: string,
   command: Command,
   typed: readonly string[],
-  more: Pick<Typed, 'out' | 'person' | 'signal'>,
+  more: Pick<Typed, 'out' | 'person' | 'signal' | 'runLine'>,
 ): Typed {
   const at = typed.indexOf('--');
   const process = at === -1 ? undefined : typed.slice(at + 1);

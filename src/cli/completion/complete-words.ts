@@ -5,7 +5,7 @@ import { COMMON, parseInput } from '../command/parse.js';
 import { configuredServers } from '../target/configured.js';
 import { candidates, joined } from './shell-words.js';
 
-type Parts = Pick<Typed, 'out' | 'person' | 'signal'>;
+type Parts = Pick<Typed, 'out' | 'person' | 'signal' | 'runLine'>;
 
 /** Prints the candidates for the last word, one per line: `fullmcp __complete <shell> [breaks] -- <words>`. Never fails. */
 export async function completeWords(

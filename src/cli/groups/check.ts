@@ -27,4 +27,14 @@ export const check: readonly CommandSummary[] = [
     summary: 'compare what servers offer with a lock file',
     load: async () => (await import('../commands/check/verify.js')).verify,
   },
+  {
+    name: 'record',
+    summary: 'record the traffic with a server on a tape',
+    load: async () => (await import('../commands/check/record.js')).record,
+  },
+  {
+    name: 'replay',
+    summary: 'run a tape against another server and compare the results',
+    load: async () => (await import('../commands/check/replay.js')).replay,
+  },
 ];

@@ -4,21 +4,31 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Middleware } from '../../protocol/call.js';
 import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
 import { toMcpError } from '../../protocol/errors.js';
-import { type Entry, HEADER, printEntry, secretNames, without } from './recording.js';
+import { type Entry, HEADER, without } from './recording.js';
+import { Secrets } from './secrets.js';
 
 /** The options of a recorder. */
 export interface RecorderOptions {
   /**
-   * More names of fields whose values are replaced by `***`. Always replaced: `authorization`, `token`, `accessToken`,
-   * `refreshToken`, `password`, `secret`, `clientSecret` and `apiKey`. Case, `_` and `-` do not matter. Other names, such as
-   * `cookie`, are not recognized.
+   * More names of fields whose values are replaced by `***`. Always replaced: fields whose names end like `password`, `token`, `secret`,
+   * `apiKey`, `authorization`, `cookie` or `credentials`, and those that a schema marks with `writeOnly`, `format: 'password'` or
+   * `x-secret`. Case, `_` and `-` do not matter.
    */
   readonly redact?: readonly string[];
+  /** Secrets that are replaced by `[redacted]` wherever they appear, of 6 characters or more. Default: none. */
+  readonly secrets?: readonly string[];
   /** Called with each new line, the header included: to append it to a file. */
   readonly onLine?: (line: string) => void;
+  /** Whether `recording` has the lines. Pass false for a long recording whose lines `onLine` writes. Default: true. */
+  readonly keep?: boolean;
 }
 
-const optionKeys = { redact: true, onLine: true } satisfies KeysOf<RecorderOptions>;
+const optionKeys = {
+  redact: true,
+  secrets: true,
+  onLine: true,
+  keep: true,
+} satisfies KeysOf<RecorderOptions>;
 
 /** Middleware that records calls, for the option `use` of a server or a client. */
 export interface Recorder extends Middleware {
@@ -29,25 +39,37 @@ export interface Recorder extends Middleware {
 /** Makes middleware that records calls, notifications, outcomes and errors: one line of JSON each. */
 export function recorder(options: RecorderOptions = {}): Recorder {
   checkOptions('recorder', options, optionKeys);
-  const { redact = [], onLine } = options;
-  const names = secretNames(redact);
+  const { redact = [], secrets: values = [], onLine, keep = true } = options;
+  const secrets = new Secrets(redact, values);
   const start = performance.now();
   const lines: string[] = [];
   let last = 0;
 
   function write(line: string): void {
-    lines.push(line);
+    if (keep) lines.push(line);
     onLine?.(line);
   }
 
   write(JSON.stringify({ ...HEADER, ...(redact.length > 0 && { redact }) }));
 
+  let capabilities = '{}';
+  function changedCapabilities({ peer }: Call): Pick<Entry, 'capabilities'> {
+    const now = JSON.stringify(peer.capabilities);
+    if (now === capabilities) return {};
+    capabilities = now;
+    return { capabilities: peer.capabilities as JsonObject };
+  }
+
   async function recorder(call: Call, next: Parameters<Middleware>[1]): ReturnType<Middleware> {
     const number = ++last;
     const { method, params, notify } = call;
-    const record = (event: Omit<Entry, 'call' | 'at'>): void =>
-      write(printEntry({ call: number, at: Math.round(performance.now() - start), ...event }, names));
-    record({ method, params: without(params, '_meta') });
+    const record = (event: Omit<Entry, 'call' | 'at'>): void => {
+      const names = secrets.learnFrom(event);
+      if (names.length > 0) write(JSON.stringify({ redact: names }));
+      const at = Math.round(performance.now() - start);
+      write(JSON.stringify({ call: number, at, ...secrets.without(event) }));
+    };
+    record({ method, params: without(params, '_meta'), ...changedCapabilities(call) });
     let isOpen = true;
     const recordAndNotify = (name: string, content?: JsonObject): void => {
       if (isOpen) record({ notify: name, ...(content && { params: content }) });

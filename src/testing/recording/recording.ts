@@ -1,67 +1,35 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Outcome } from '../../protocol/call.js';
 import type { ErrorCode } from '../../protocol/errors.js';
+import { Secrets } from './secrets.js';
 
 // The format of recordings: a header, then one line of JSON for each event, so that a recording can be read, compared and edited
 // by hand.
 
 export const HEADER = { fullmcp: 'recording', version: 1 } as const;
 
-/** One line. A line with `method` begins a call; `notify`, `outcome` and `error` belong to the call with the same number. */
+/**
+ * One line. A line with `method` begins a call; `notify`, `outcome` and `error` belong to the call with the same number. A line with `redact`
+ * alone adds names of secret fields to those of the header.
+ */
 export interface Entry {
   readonly call: number;
   /** Milliseconds since the recording began. */
   readonly at: number;
   readonly method?: string;
   readonly params?: JsonObject;
+  /** The features of the client, if they are not those of the call before. */
+  readonly capabilities?: JsonObject;
   readonly notify?: string;
   readonly outcome?: Outcome;
   readonly error?: RecordedError;
 }
 
-interface RecordedError {
+export interface RecordedError {
   readonly code: ErrorCode;
   readonly message: string;
   readonly data?: unknown;
   readonly number?: number;
-}
-
-const REDACTED = '***';
-const secrets = [
-  'authorization',
-  'token',
-  'accesstoken',
-  'refreshtoken',
-  'password',
-  'secret',
-  'clientsecret',
-  'apikey',
-];
-
-/** The names of fields whose values are replaced by `***`: the usual ones and these, in the form that `redact` compares. */
-export function secretNames(more: readonly string[]): ReadonlySet<string> {
-  return new Set([...secrets, ...more.map(plain)]);
-}
-
-// `apiKey`, `api_key` and `API-Key` are one name.
-function plain(name: string): string {
-  return name.toLowerCase().replaceAll('_', '').replaceAll('-', '');
-}
-
-export function printEntry(entry: Entry, names: ReadonlySet<string>): string {
-  return JSON.stringify(redact(entry, names));
-}
-
-/** A copy with `***` as the value of each field that has one of these names. */
-export function redact(value: unknown, names: ReadonlySet<string>): unknown {
-  if (Array.isArray(value)) return value.map((item) => redact(item, names));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [
-      name,
-      inner !== undefined && names.has(plain(name)) ? REDACTED : redact(inner, names),
-    ]),
-  );
 }
 
 export function without(params: JsonObject, name: string): JsonObject {
@@ -72,6 +40,8 @@ export function without(params: JsonObject, name: string): JsonObject {
 export interface RecordedCall {
   readonly method: string;
   readonly params: JsonObject;
+  /** The features that the client declared. */
+  readonly capabilities: JsonObject;
   readonly notifications: { readonly method: string; readonly params: JsonObject | undefined }[];
   outcome?: Outcome;
   error?: RecordedError;
@@ -79,7 +49,8 @@ export interface RecordedCall {
 
 export interface Recording {
   readonly calls: readonly RecordedCall[];
-  readonly names: ReadonlySet<string>;
+  /** Finds the secrets that the recording leaves out. */
+  readonly secrets: Secrets;
 }
 
 /** Reads a recording. Throws an error that names the first invalid line. */
@@ -89,13 +60,20 @@ export function readRecording(text: string): Recording {
   if (header['fullmcp'] !== HEADER.fullmcp || header['version'] !== HEADER.version) {
     throw problem(1, `is not the header ${JSON.stringify(HEADER)}`);
   }
+  const secrets = new Secrets(namesIn(header));
   const calls = new Map<unknown, RecordedCall>();
+  let capabilities: JsonObject = {};
   lines.forEach((line, i) => {
-    if (i === 0 || line === '') return;
+    if (i === 0 || line === '' || (i === lines.length - 1 && isTorn(line))) return;
     const entry = readLine(line, i + 1);
     const { call: number, method, params, notify } = entry;
+    if (number === undefined && Array.isArray(entry['redact'])) {
+      secrets.addNames(namesIn(entry));
+      return;
+    }
     if (typeof method === 'string') {
-      calls.set(number, { method, params: isObject(params) ? params : {}, notifications: [] });
+      if (isObject(entry['capabilities'])) capabilities = entry['capabilities'];
+      calls.set(number, { method, params: isObject(params) ? params : {}, capabilities, notifications: [] });
       return;
     }
     const call = calls.get(number);
@@ -106,8 +84,22 @@ export function readRecording(text: string): Recording {
     else if (isObject(entry['error'])) call.error = entry['error'] as unknown as RecordedError;
     else throw problem(i + 1, 'has none of "method", "notify", "outcome" and "error"');
   });
-  const names = Array.isArray(header['redact']) ? header['redact'].map(String) : [];
-  return { calls: [...calls.values()], names: secretNames(names) };
+  return { calls: [...calls.values()], secrets };
+}
+
+function namesIn({ redact }: JsonObject): readonly string[] {
+  return Array.isArray(redact) ? redact.map(String) : [];
+}
+
+/** Whether a process ended while it wrote this line, the last one. */
+function isTorn(line: string): boolean {
+  if (!line.startsWith('{"')) return false;
+  try {
+    JSON.parse(line);
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 function readLine(line: string, number: number): JsonObject {

@@ -10,7 +10,7 @@ import type { ServerCapabilities } from '../../protocol/model/model.js';
 import { modernRevisions } from '../../protocol/tables/features.js';
 import { nameParam } from '../../protocol/tables/methods.js';
 import { canonical } from '../../state/canonical.js';
-import { type RecordedCall, type Recording, readRecording, redact, without } from './recording.js';
+import { type RecordedCall, type Recording, readRecording, without } from './recording.js';
 
 /**
  * Makes a `Dispatch` that answers from a recording. A call gets the outcome that was recorded for the same method and
@@ -33,8 +33,8 @@ export function replay(text: string): Dispatch {
   };
 }
 
-function keyOf(call: Pick<Call, 'method' | 'params'>, { names }: Recording): string {
-  return `${call.method} ${canonical(redact(without(call.params, '_meta'), names))}`;
+function keyOf(call: Pick<Call, 'method' | 'params'>, { secrets }: Recording): string {
+  return `${call.method} ${canonical(secrets.without(without(call.params, '_meta')))}`;
 }
 
 async function replayCall(
@@ -74,12 +74,12 @@ function discover({ calls }: Recording): Outcome {
 
 const MAX_LISTED = 20;
 
-function notRecorded({ method, params }: Call, { calls, names }: Recording): McpError {
+function notRecorded({ method, params }: Call, { calls, secrets }: Recording): McpError {
   const descriptions = [...new Set(calls.map(describeCall))];
   const list = descriptions.slice(0, MAX_LISTED).join(', ') + (descriptions.length > MAX_LISTED ? ', …' : '');
   return new McpError(
     'invalid_request',
-    `The recording has no call of ${describeCall({ method, params: redact(params, names) as JsonObject })}. It has: ${list || 'nothing'}. Record the calls again, or add the lines by hand.`,
+    `The recording has no call of ${describeCall({ method, params: secrets.without(params) })}. It has: ${list || 'nothing'}. Record the calls again, or add the lines by hand.`,
   );
 }
 
