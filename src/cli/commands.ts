@@ -6,12 +6,14 @@ import { check } from './groups/check.js';
 import { hosts } from './groups/hosts.js';
 import { operate } from './groups/operate.js';
 import { project } from './groups/project.js';
+import { share } from './groups/share.js';
 import { use } from './groups/use.js';
 
 export const commandGroups: CommandGroups = {
   'Write a server': project,
   'Use a server': use,
   'Check a server': check,
+  'Give it to others': share,
   'Give it to a host': hosts,
   'Operate it': operate,
 };

@@ -1,0 +1,76 @@
+// The tools of a server as subcommands: data that the generated program reads.
+
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import type { Manifest } from '../manifest/manifest.js';
+import { cleanLine } from '../terminal/clean.js';
+
+/** An argument as an option of the program. */
+interface ProgramOption {
+  readonly flag: string;
+  readonly name: string;
+  readonly type: 'string' | 'number' | 'boolean' | 'json';
+  readonly multiple: boolean;
+  readonly required: boolean;
+  readonly about: string;
+}
+
+export interface ProgramCommand {
+  readonly command: string;
+  readonly tool: string;
+  readonly about: string;
+  readonly options: readonly ProgramOption[];
+}
+
+const COMMAND = /^[A-Za-z0-9][\w.-]{0,63}$/;
+const FLAG = /^[A-Za-z][\w-]{0,63}$/;
+const RESERVED_COMMANDS = new Set(['help']);
+/** The options of every subcommand. An argument with such a name is given with --args. */
+const RESERVED_FLAGS = new Set(['args', 'help', 'json', 'target', 'token']);
+const MAX_ABOUT = 300;
+
+/** The subcommands of a server: one for each tool, with a name that a shell takes as a word. */
+export function programCommands({ tools }: Manifest): readonly ProgramCommand[] {
+  const taken = new Set<string>();
+  return tools.map((tool, at) => {
+    const name = String(tool['name']);
+    const isUsable = COMMAND.test(name) && !RESERVED_COMMANDS.has(name) && !taken.has(name);
+    const command = isUsable ? name : `tool-${at + 1}`;
+    taken.add(command);
+    return {
+      command,
+      tool: name,
+      about: about(tool['description']),
+      options: optionsOf(tool['inputSchema']),
+    };
+  });
+}
+
+function optionsOf(schema: unknown): readonly ProgramOption[] {
+  if (!isObject(schema) || !isObject(schema['properties'])) return [];
+  const required = new Set(Array.isArray(schema['required']) ? schema['required'] : []);
+  return Object.entries(schema['properties'])
+    .filter(([name]) => FLAG.test(name) && !RESERVED_FLAGS.has(name) && !name.startsWith('no-'))
+    .map(([name, field]) => {
+      const own = isObject(field) ? field : {};
+      const isList = own['type'] === 'array' && typeOf(own['items']) !== 'json';
+      return {
+        flag: name,
+        name,
+        type: typeOf(isList ? own['items'] : own),
+        multiple: isList,
+        required: required.has(name),
+        about: about(own['description']),
+      };
+    });
+}
+
+function typeOf(schema: unknown): ProgramOption['type'] {
+  const { type, enum: values } = (isObject(schema) ? schema : {}) as JsonObject;
+  if (Array.isArray(values) && values.every((value) => typeof value === 'string')) return 'string';
+  if (type === 'string' || type === 'boolean') return type;
+  return type === 'number' || type === 'integer' ? 'number' : 'json';
+}
+
+function about(text: unknown): string {
+  return typeof text === 'string' ? cleanLine(text, MAX_ABOUT) : '';
+}
