@@ -10,7 +10,7 @@ import { type CompareOptions, compareValues, type ValueChange } from './compare-
 import { withSecrets } from './fill-secrets.js';
 import { PAGED, wholeList } from './read-tape.js';
 
-export interface ReplayOptions extends CompareOptions {
+export interface TapeReplayOptions extends CompareOptions {
   /** Whether a tool may be called that does not say that it only reads. */
   readonly mayCall: (tool: string) => boolean;
   /** The values of secret fields, by name, which a tape does not have. */
@@ -34,7 +34,7 @@ const FATAL = new Set(['connect_failed', 'connection_closed', 'unauthorized', 'u
 export async function* replayCalls(
   { calls, secrets }: Recording,
   requestAs: (capabilities: JsonObject) => InProcess,
-  options: ReplayOptions,
+  options: TapeReplayOptions,
 ): AsyncGenerator<Replayed> {
   const states = new Map<unknown, unknown>();
   const recordedTools = new Map(calls.flatMap(({ outcome }) => toolsIn(outcome?.['tools'])));

@@ -303,7 +303,7 @@ describe('a hostile server', () => {
     expect((await program('hostile-cli.mjs', 'tool-1', '--target', demo.url)).code).not.toBe(0);
     expect((await program('hostile-cli.mjs', '--help')).stdout).toBe(help.stdout);
     const page = await readFile(join(files, 'hostile-docs.md'), 'utf8');
-    const docs = page.replaceAll(/^(`{3,})json\n[^]*?\n\1$/gm, '');
+    const docs = page.replaceAll(/^(`{3,})json\n[\s\S]*?\n\1$/gm, '');
     expect(docs).not.toMatch(/^[^`\n]*<script/m);
     expect(docs).not.toMatch(/^[^`\n]*[^\\]\]\(javascript/m);
     expect(existsSync(marker)).toBe(false);

@@ -12,7 +12,7 @@ import { duration } from '../../command/parse.js';
 import type { ValueChange } from '../../tape/compare-values.js';
 import { printDifference } from '../../tape/print-difference.js';
 import { readTape } from '../../tape/read-tape.js';
-import { type Replayed, type ReplayOptions, replayCalls } from '../../tape/replay-calls.js';
+import { type Replayed, replayCalls, type TapeReplayOptions } from '../../tape/replay-calls.js';
 import { connectOptions } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
 import { takeTarget } from '../../target/read-target.js';
@@ -74,7 +74,7 @@ export const replay: Command = {
   },
 };
 
-function optionsOf(input: Typed): ReplayOptions {
+function optionsOf(input: Typed): TapeReplayOptions {
   const allowed = new Set(input.texts('allow'));
   const isAllAllowed = input.flag('allow-effects');
   return {
