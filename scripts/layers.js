@@ -243,6 +243,7 @@ export const LAYERS = {
       'completion',
       'tape',
       'generate',
+      'doctor',
       'commands/use',
       'commands/project',
       'commands/check',

@@ -20,6 +20,7 @@ const homes = [
       here('../cli/check/record.test.ts'),
       here('../cli/check/replay.test.ts'),
       here('../cli/share/generate.test.ts'),
+      here('../cli/operate/'),
       here('../flows/cluster/'),
       here('../flows/proxy/'),
       here('../flows/sessions/clients.test.ts'),

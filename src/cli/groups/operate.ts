@@ -3,6 +3,11 @@ import type { CommandSummary } from '../command/definition.js';
 /** Commands for servers that are running. */
 export const operate: readonly CommandSummary[] = [
   {
+    name: 'doctor',
+    summary: 'find out why a server does not work, step by step',
+    load: async () => (await import('../commands/operate/doctor.js')).doctor,
+  },
+  {
     name: 'proxy',
     summary: 'serve another server on stdin and stdout',
     load: async () => (await import('../commands/operate/proxy.js')).proxy,

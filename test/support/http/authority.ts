@@ -23,8 +23,8 @@ export interface Authority extends AsyncDisposable {
   /** The path of the authority's own certificate. */
   readonly caFile: string;
   readonly ca: string;
-  /** Issues a certificate for this machine, or for a client with this name. */
-  readonly issue: (name: string, use?: 'server' | 'client') => Promise<Issued>;
+  /** Issues a certificate for this machine, or for a client with this name. With -1 day, it has already ended. */
+  readonly issue: (name: string, use?: 'server' | 'client', days?: number) => Promise<Issued>;
 }
 
 /** Makes a new authority with openssl. */
@@ -37,7 +37,7 @@ export async function makeAuthority(): Promise<Authority> {
     ...['-keyout', at('ca-key.pem'), '-out', at('ca.pem')],
   ]);
 
-  async function issue(name: string, use: 'server' | 'client' = 'server'): Promise<Issued> {
+  async function issue(name: string, use: 'server' | 'client' = 'server', days = 2): Promise<Issued> {
     const [certFile, keyFile] = [at(`${name}-cert.pem`), at(`${name}-key.pem`)];
     const names = use === 'server' ? 'subjectAltName=DNS:localhost,IP:127.0.0.1\n' : '';
     await writeFile(at('extensions'), `${names}extendedKeyUsage=${use}Auth\n`);
@@ -45,7 +45,7 @@ export async function makeAuthority(): Promise<Authority> {
       ...['req', ...newKey, '-subj', `/CN=${name}`, '-keyout', keyFile, '-out', at('request.pem')],
     ]);
     await run('openssl', [
-      ...['x509', '-req', '-in', at('request.pem'), '-days', '2', '-CA', at('ca.pem')],
+      ...['x509', '-req', '-in', at('request.pem'), '-days', String(days), '-CA', at('ca.pem')],
       ...['-CAkey', at('ca-key.pem'), '-CAcreateserial', '-extfile', at('extensions'), '-out', certFile],
     ]);
     return {
