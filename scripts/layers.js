@@ -244,6 +244,7 @@ export const LAYERS = {
       'tape',
       'generate',
       'doctor',
+      'bench',
       'commands/use',
       'commands/project',
       'commands/check',

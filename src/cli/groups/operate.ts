@@ -8,6 +8,11 @@ export const operate: readonly CommandSummary[] = [
     load: async () => (await import('../commands/operate/doctor.js')).doctor,
   },
   {
+    name: 'bench',
+    summary: 'measure the times of many requests',
+    load: async () => (await import('../commands/operate/bench.js')).bench,
+  },
+  {
     name: 'proxy',
     summary: 'serve another server on stdin and stdout',
     load: async () => (await import('../commands/operate/proxy.js')).proxy,
