@@ -2,6 +2,7 @@
 
 import type { CommandSummary } from './command/definition.js';
 import type { CommandGroups } from './command/help.js';
+import { auth } from './groups/auth.js';
 import { check } from './groups/check.js';
 import { hosts } from './groups/hosts.js';
 import { operate } from './groups/operate.js';
@@ -16,6 +17,7 @@ export const commandGroups: CommandGroups = {
   'Give it to others': share,
   'Give it to a host': hosts,
   'Operate it': operate,
+  'Log in': auth,
 };
 
 export const allCommands: readonly CommandSummary[] = Object.values(commandGroups).flat();

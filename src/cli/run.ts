@@ -4,6 +4,7 @@ import { fullmcp } from '../client/model/options.js';
 import { closestName } from '../schema/explain/closest-name.js';
 import type { CommandSummary, Typed } from './command/definition.js';
 import { EXIT, exitOf, failureJson, ReportedError, usageError } from './command/failures.js';
+import { commandsBelow, findCommand } from './command/find-command.js';
 import { commandHelp, programHelp } from './command/help.js';
 import { parseInput } from './command/parse.js';
 import { allCommands, commandGroups } from './commands.js';
@@ -64,14 +65,13 @@ async function run(typed: readonly string[], ours: readonly string[], more: Rest
 
 /** The command whose name the line begins with. */
 function find(typed: readonly string[]): CommandSummary {
-  const [first = '', second = ''] = typed;
-  const two = `${first} ${second}`;
-  const found =
-    allCommands.find(({ name }) => name === two) ?? allCommands.find(({ name }) => name === first);
+  const found = findCommand(allCommands, typed);
   if (found) return found;
-  const inside = allCommands.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name);
+  const [first = '', second = ''] = typed;
+  const deeper = commandsBelow(allCommands, [first, second]);
+  const inside = deeper.length > 0 ? deeper : commandsBelow(allCommands, [first]);
   if (inside.length > 0)
-    throw usageError(`Say which: ${inside.map((name) => `fullmcp ${name}`).join(', ')}.`);
+    throw usageError(`Say which: ${inside.map(({ name }) => `fullmcp ${name}`).join(', ')}.`);
   const close = closestName(first, [
     ...new Set(allCommands.flatMap(({ name }) => [name, name.split(' ')[0] ?? ''])),
   ]);

@@ -5,7 +5,7 @@ import type { Person } from '../terminal/person.js';
 
 /** A command without the code that runs it. `fullmcp --help` needs no more than this. */
 export interface CommandSummary {
-  /** The word after `fullmcp`, or two words such as `auth login`. */
+  /** The word after `fullmcp`, or several such as `auth login`. */
   readonly name: string;
   /** Its purpose in a few words, beginning with a verb. */
   readonly summary: string;

@@ -1,6 +1,7 @@
 // Completes a command line: commands, options and their values from the definitions, other words from the server.
 
 import type { Command, CommandSummary, Options, Typed } from '../command/definition.js';
+import { commandsBelow, findCommand } from '../command/find-command.js';
 import { COMMON, parseInput } from '../command/parse.js';
 import { configuredServers } from '../target/configured.js';
 import { candidates, joined } from './shell-words.js';
@@ -32,12 +33,10 @@ async function namesFor(
   word: string,
   parts: Parts,
 ): Promise<readonly string[]> {
-  const [first, second] = before;
-  if (first === undefined) return commands.map(({ name }) => name.split(' ')[0] ?? name);
-  const found =
-    commands.find(({ name }) => name === `${first} ${second}`) ?? commands.find(({ name }) => name === first);
-  const inside = commands.filter(({ name }) => name.startsWith(`${first} `));
-  if (before.length === 1 && inside.length > 0) return inside.map(({ name }) => name.slice(first.length + 1));
+  if (before.length === 0) return commands.map(({ name }) => name.split(' ')[0] ?? name);
+  const below = commandsBelow(commands, before);
+  if (below.length > 0) return below.map(({ name }) => name.split(' ')[before.length] ?? '');
+  const found = findCommand(commands, before);
   if (found === undefined || before.includes('--')) return [];
   const command = await found.load();
   const rest = before.slice(found.name.split(' ').length);

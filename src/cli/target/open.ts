@@ -4,10 +4,14 @@ import process from 'node:process';
 import type { Client } from '../../client/model/client.js';
 import { connect } from '../../client.js';
 import type { ConnectOptions } from '../../connect/targets/options.js';
+import { isObject } from '../../jsonrpc/message.js';
+import { McpError } from '../../protocol/errors.js';
 import { type Revision, revisions } from '../../protocol/tables/revisions.js';
 import type { Typed } from '../command/definition.js';
 import { usageError } from '../command/failures.js';
 import { duration } from '../command/parse.js';
+import { hasLogins, loginServer } from './login/login-folder.js';
+import { storedLogin } from './login/stored-login.js';
 import { type TypedTarget, takeTarget } from './read-target.js';
 
 export interface Opened {
@@ -24,7 +28,10 @@ export async function withTarget(
   more: ConnectOptions = {},
 ): Promise<void> {
   const { target, words } = await takeTarget(input);
-  const client = await connect(target.target, { ...connectOptions(input, target), ...more });
+  const options = { ...connectOptions(input, target), ...more };
+  const client = await connect(target.target, options).catch((error: unknown) => {
+    throw withLoginHint(error, target, options);
+  });
   try {
     await use({ client, target, words });
   } finally {
@@ -36,7 +43,8 @@ export async function withTarget(
  * The options of `connect` that were typed, and those that a configured server has of its own. Only an address that was typed gets the token
  * of the environment: a config may come from anybody, and name any address.
  */
-export function connectOptions(input: Typed, { own }: TypedTarget): ConnectOptions {
+export function connectOptions(input: Typed, target: TypedTarget): ConnectOptions {
+  const { own } = target;
   const token = input.text('token') ?? (own === undefined ? process.env['MCP_TOKEN'] : undefined);
   const timeoutMs = duration(input, 'timeout');
   const revision = input.text('revision');
@@ -47,10 +55,34 @@ export function connectOptions(input: Typed, { own }: TypedTarget): ConnectOptio
     reconnect: false,
     headers: Object.fromEntries(input.texts('header').map(header)),
     ...own,
-    ...(token && { auth: token }),
+    ...authOf(input, target, token),
     ...(timeoutMs !== undefined && { timeoutMs, connectTimeoutMs: timeoutMs }),
     ...(revision !== undefined && { revision: revision as Revision }),
   };
+}
+
+/** The token that was typed, or else the login that is kept for this address. */
+function authOf(
+  input: Typed,
+  { target, own }: TypedTarget,
+  token: string | undefined,
+): Pick<ConnectOptions, 'auth'> {
+  if (token) return { auth: token };
+  const hasOwn =
+    own?.auth !== undefined || input.texts('header').some((text) => /^authorization\s*:/i.test(text));
+  if (hasOwn || !hasLogins() || loginServer(target) === undefined) return {};
+  return { auth: storedLogin() };
+}
+
+/** The failure of a connection that a login could repair says so. */
+function withLoginHint(error: unknown, { target, typed }: TypedTarget, { auth }: ConnectOptions): unknown {
+  const isRefused = McpError.is(error) && error.code === 'unauthorized' && isObject(error.data);
+  if (!isRefused || (auth !== undefined && typeof auth !== 'object') || loginServer(target) === undefined)
+    return error;
+  return new McpError('unauthorized', `${typed} asks for a login. Log in with: fullmcp auth login ${typed}`, {
+    data: error.data,
+    cause: error,
+  });
 }
 
 function header(text: string): readonly [string, string] {

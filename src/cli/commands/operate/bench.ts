@@ -4,10 +4,17 @@ import type { JsonObject } from '../../../jsonrpc/message.js';
 import { isLoopbackUrl } from '../../../oauth/fetch/check-url.js';
 import { checkArguments, findTool } from '../../arguments/check-arguments.js';
 import { readArguments } from '../../arguments/read-arguments.js';
-import { type Load, type Measured, measure, percentile, rounded, type SendOne } from '../../bench/measure.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { CommandError, usageError } from '../../command/failures.js';
 import { duration, wholeNumber } from '../../command/parse.js';
+import {
+  type Load,
+  type Measured,
+  measure,
+  percentile,
+  rounded,
+  type SendOne,
+} from '../../operate/bench/measure.js';
 import { withTarget } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
 import { takeTarget } from '../../target/read-target.js';

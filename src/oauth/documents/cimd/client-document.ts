@@ -83,7 +83,7 @@ export async function fetchClientDocument(
 }
 
 /** Checks the document of a client. */
-function readClientDocument(
+export function readClientDocument(
   json: JsonObject,
   { clientId, profile = 'mcp', ...reading }: ReadingOptions & ProfileOption & { readonly clientId: string },
 ): DocumentedClient {

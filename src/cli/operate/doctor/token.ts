@@ -1,11 +1,11 @@
 // The token of the user that a server refused. Its claims are read to find the reason; they are not verified, and the token is never shown.
 
 import { Buffer } from 'node:buffer';
-import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import { MAX_DEPTH, parseJson } from '../../jsonrpc/parse.js';
-import type { ParsedChallenge } from '../../oauth/documents/challenges.js';
-import type { ProtectedResource } from '../../oauth/documents/protected-resource.js';
-import { shorten } from '../../protocol/encoding/shorten.js';
+import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
+import { MAX_DEPTH, parseJson } from '../../../jsonrpc/parse.js';
+import type { ParsedChallenge } from '../../../oauth/documents/challenges.js';
+import type { ProtectedResource } from '../../../oauth/documents/protected-resource.js';
+import { shorten } from '../../../protocol/encoding/shorten.js';
 import { failed, type StepFinding } from './finding.js';
 
 interface Refusal {

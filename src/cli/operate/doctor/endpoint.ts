@@ -1,6 +1,6 @@
 // HTTP: whether an MCP server answers at the URL, and of which era it is.
 
-import type { Era } from '../../connect/targets/known-servers.js';
+import type { Era } from '../../../connect/targets/known-servers.js';
 import { type Examination, isEventStream, mediaTypeOf, send } from './exchange.js';
 import { failed, ok, reasonOf, type StepFinding } from './finding.js';
 import { type AnsweredProbe, askForSession, askModern } from './messages.js';

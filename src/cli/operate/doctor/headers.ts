@@ -1,6 +1,6 @@
 // Headers: whether those of a request arrive, whether the server checks them, and whether those of its replies are right.
 
-import { shorten } from '../../protocol/encoding/shorten.js';
+import { shorten } from '../../../protocol/encoding/shorten.js';
 import type { Endpoint } from './endpoint.js';
 import { type Examination, mediaTypeOf } from './exchange.js';
 import { failed, ok, type StepFinding, skipped, warning } from './finding.js';

@@ -2,8 +2,8 @@
 
 import { lookup } from 'node:dns/promises';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import { hostOf, portOf } from '../../adapters/node/client/proxy.js';
-import { unlessAborted } from '../../async/abort.js';
+import { hostOf, portOf } from '../../../adapters/node/client/proxy.js';
+import { unlessAborted } from '../../../async/abort.js';
 import type { Examination } from './exchange.js';
 import { failed, ok, reasonOf, type StepFinding, skipped } from './finding.js';
 

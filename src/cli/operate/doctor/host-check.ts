@@ -1,8 +1,8 @@
 // The host check: a server must accept its own name, and on this computer no other.
 
-import { parseChallenges } from '../../oauth/documents/challenges.js';
-import { isLoopbackUrl } from '../../oauth/fetch/check-url.js';
-import { shorten } from '../../protocol/encoding/shorten.js';
+import { parseChallenges } from '../../../oauth/documents/challenges.js';
+import { isLoopbackUrl } from '../../../oauth/fetch/check-url.js';
+import { shorten } from '../../../protocol/encoding/shorten.js';
 import type { Endpoint } from './endpoint.js';
 import type { Examination } from './exchange.js';
 import { failed, ok, type StepFinding, skipped, warning } from './finding.js';

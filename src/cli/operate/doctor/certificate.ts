@@ -2,8 +2,8 @@
 
 import { isIP } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
-import { hostOf, portOf } from '../../adapters/node/client/proxy.js';
-import { isLoopbackUrl } from '../../oauth/fetch/check-url.js';
+import { hostOf, portOf } from '../../../adapters/node/client/proxy.js';
+import { isLoopbackUrl } from '../../../oauth/fetch/check-url.js';
 import type { Examination } from './exchange.js';
 import { failed, ok, reasonOf, type StepFinding, skipped, warning } from './finding.js';
 import { opened } from './network.js';

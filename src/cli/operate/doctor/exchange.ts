@@ -5,8 +5,8 @@ import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
-import { hostOf } from '../../adapters/node/client/proxy.js';
-import { EventStreamReader } from '../../jsonrpc/event-stream.js';
+import { hostOf } from '../../../adapters/node/client/proxy.js';
+import { EventStreamReader } from '../../../jsonrpc/event-stream.js';
 
 /** The server that is examined. */
 export interface Examination {

@@ -1,15 +1,15 @@
 // Authorization hop by hop: the challenge, the metadata of the server, and that of its authorization servers.
 
-import { lazySafeFetch } from '../../adapters/node/fetch/lazy-safe-fetch.js';
-import { discoverAuthorizationServer } from '../../oauth/documents/authorization-server.js';
-import { type ParsedChallenge, parseChallenges } from '../../oauth/documents/challenges.js';
-import type { DocumentOptions } from '../../oauth/documents/document-options.js';
+import { lazySafeFetch } from '../../../adapters/node/fetch/lazy-safe-fetch.js';
+import { discoverAuthorizationServer } from '../../../oauth/documents/authorization-server.js';
+import { type ParsedChallenge, parseChallenges } from '../../../oauth/documents/challenges.js';
+import type { DocumentOptions } from '../../../oauth/documents/document-options.js';
 import {
   discoverProtectedResource,
   type ProtectedResource,
-} from '../../oauth/documents/protected-resource.js';
-import { isLoopbackUrl } from '../../oauth/fetch/check-url.js';
-import { shorten } from '../../protocol/encoding/shorten.js';
+} from '../../../oauth/documents/protected-resource.js';
+import { isLoopbackUrl } from '../../../oauth/fetch/check-url.js';
+import { shorten } from '../../../protocol/encoding/shorten.js';
 import type { Examination, ExaminedReply } from './exchange.js';
 import { failed, ok, reasonOf, type StepFinding, skipped, warning } from './finding.js';
 import { examineToken } from './token.js';
@@ -43,7 +43,7 @@ export async function examineAuthorization(
   at.signal.throwIfAborted();
   findings.push(
     sent === undefined
-      ? skipped('auth: token', 'No token was given: use --token, or the variable MCP_TOKEN.')
+      ? skipped('auth: token', 'No token was given: use --token, or log in with `fullmcp auth login`.')
       : examineToken(sent, { challenge, resource: resource.found, server: at.url.href }),
   );
   return findings;

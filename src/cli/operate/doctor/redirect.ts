@@ -1,8 +1,8 @@
 // Redirects: clients follow few of them, and never to another origin.
 
-import { type AddressKind, kindOfAddress } from '../../oauth/fetch/addresses.js';
-import { isLoopbackUrl } from '../../oauth/fetch/check-url.js';
-import { isPrivateName } from '../../oauth/fetch/names.js';
+import { type AddressKind, kindOfAddress } from '../../../oauth/fetch/addresses.js';
+import { isLoopbackUrl } from '../../../oauth/fetch/check-url.js';
+import { isPrivateName } from '../../../oauth/fetch/names.js';
 import type { Examination, ExaminedReply } from './exchange.js';
 import { failed, type StepFinding } from './finding.js';
 

@@ -1,6 +1,6 @@
 // CORS: which web pages may call the server.
 
-import { shorten } from '../../protocol/encoding/shorten.js';
+import { shorten } from '../../../protocol/encoding/shorten.js';
 import type { Endpoint } from './endpoint.js';
 import { type Examination, type ExaminedReply, send } from './exchange.js';
 import { failed, ok, type StepFinding, warning } from './finding.js';

@@ -1,9 +1,9 @@
 // The era and the revisions that a server speaks, and whether it does as it says.
 
-import { isObject } from '../../jsonrpc/message.js';
-import { shorten } from '../../protocol/encoding/shorten.js';
-import { modernRevisions, mutual } from '../../protocol/tables/features.js';
-import { revisions } from '../../protocol/tables/revisions.js';
+import { isObject } from '../../../jsonrpc/message.js';
+import { shorten } from '../../../protocol/encoding/shorten.js';
+import { modernRevisions, mutual } from '../../../protocol/tables/features.js';
+import { revisions } from '../../../protocol/tables/revisions.js';
 import type { Endpoint } from './endpoint.js';
 import type { Examination } from './exchange.js';
 import { failed, ok, type StepFinding, skipped, warning } from './finding.js';

@@ -1,15 +1,15 @@
 // The examination of a server, step by step. Each step is bounded in time, and the first one that leaves nothing to examine ends it.
 
 import process from 'node:process';
-import { type HttpProxy, proxyFor } from '../../adapters/node/client/proxy.js';
-import { readPem } from '../../adapters/node/tls/pem.js';
-import { resolveTarget } from '../../connect/targets/target.js';
-import { userHeaders } from '../../transports/http/client/request-headers.js';
-import { serverOf, withoutCredentials } from '../../transports/http/client/target.js';
-import type { Typed } from '../command/definition.js';
-import { duration } from '../command/parse.js';
-import { connectOptions } from '../target/open.js';
-import type { TypedTarget } from '../target/read-target.js';
+import { type HttpProxy, proxyFor } from '../../../adapters/node/client/proxy.js';
+import { readPem } from '../../../adapters/node/tls/pem.js';
+import { resolveTarget } from '../../../connect/targets/target.js';
+import { userHeaders } from '../../../transports/http/client/request-headers.js';
+import { serverOf, withoutCredentials } from '../../../transports/http/client/target.js';
+import type { Typed } from '../../command/definition.js';
+import { duration } from '../../command/parse.js';
+import { connectOptions } from '../../target/open.js';
+import type { TypedTarget } from '../../target/read-target.js';
 import { examineAuthorization } from './authorization.js';
 import { examineTls } from './certificate.js';
 import { examineCors } from './cors.js';

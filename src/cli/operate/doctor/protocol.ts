@@ -1,8 +1,8 @@
 // The protocol: connects as every other command does, and lists what there is.
 
-import type { Client } from '../../client/model/client.js';
-import type { Typed } from '../command/definition.js';
-import { withTarget } from '../target/open.js';
+import type { Client } from '../../../client/model/client.js';
+import type { Typed } from '../../command/definition.js';
+import { withTarget } from '../../target/open.js';
 import { failed, ok, reasonOf, type StepFinding } from './finding.js';
 
 interface ProtocolParts {

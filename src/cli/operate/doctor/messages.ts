@@ -1,12 +1,12 @@
 // The requests that the examination sends, and the responses in their replies.
 
-import { fullmcp } from '../../client/model/options.js';
-import { isObject, type JsonObject, printRequest, readMessage } from '../../jsonrpc/message.js';
-import { MAX_HTTP_REPLY_DEPTH, parseJson } from '../../jsonrpc/parse.js';
-import { fromWire, type McpError } from '../../protocol/errors.js';
-import { withPeer } from '../../protocol/meta.js';
-import { modernRevisions, newestSession } from '../../protocol/tables/features.js';
-import type { Revision } from '../../protocol/tables/revisions.js';
+import { fullmcp } from '../../../client/model/options.js';
+import { isObject, type JsonObject, printRequest, readMessage } from '../../../jsonrpc/message.js';
+import { MAX_HTTP_REPLY_DEPTH, parseJson } from '../../../jsonrpc/parse.js';
+import { fromWire, type McpError } from '../../../protocol/errors.js';
+import { withPeer } from '../../../protocol/meta.js';
+import { modernRevisions, newestSession } from '../../../protocol/tables/features.js';
+import type { Revision } from '../../../protocol/tables/revisions.js';
 import { type Examination, type ExaminedReply, type Request, send } from './exchange.js';
 
 /** The newest revision. */
