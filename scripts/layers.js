@@ -248,6 +248,7 @@ export const LAYERS = {
       'generate',
       'operate/doctor',
       'operate/bench',
+      'operate/proxying',
       'commands/use',
       'commands/project',
       'commands/check',

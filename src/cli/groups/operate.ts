@@ -14,7 +14,7 @@ export const operate: readonly CommandSummary[] = [
   },
   {
     name: 'proxy',
-    summary: 'serve another server on stdin and stdout',
+    summary: 'serve other servers as one, on stdio or over HTTP',
     load: async () => (await import('../commands/operate/proxy.js')).proxy,
   },
 ];

@@ -25,12 +25,22 @@ export interface RunOptions {
   readonly openPage?: (url: string) => Promise<void>;
   /** Called with everything that is written to stderr so far, each time that something is written. */
   readonly onStderr?: (written: string) => void;
+  /** The same for stdout. */
+  readonly onStdout?: (written: string) => void;
 }
 
 /** Runs a command line in this process, as the program itself does. */
 export async function fullmcp(
   words: readonly string[],
-  { terminal = false, signal, env = {}, keys, openPage = () => Promise.resolve(), onStderr }: RunOptions = {},
+  {
+    terminal = false,
+    signal,
+    env = {},
+    keys,
+    openPage = () => Promise.resolve(),
+    onStderr,
+    onStdout,
+  }: RunOptions = {},
 ): Promise<Ran> {
   const written = { stdout: '', stderr: '' };
   const sink = (
@@ -40,6 +50,7 @@ export async function fullmcp(
       // Bytes are kept as they are, one character for each.
       written[name] += typeof text === 'string' ? text : Buffer.from(text).toString('latin1');
       if (name === 'stderr') onStderr?.(written.stderr);
+      else onStdout?.(written.stdout);
     },
     isTTY: terminal,
   });
