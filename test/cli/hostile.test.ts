@@ -105,7 +105,15 @@ const lines: Readonly<Record<string, readonly string[]>> = {
   lint: ['lint', url],
   lock: ['lock', `shop=${url}`, '--lock', lock],
   verify: ['verify', `shop=${url}`, '--lock', lock],
-  tasks: ['tasks', url, 'get', TEXT],
+  tasks: ['tasks', url, TEXT],
+  doctor: ['doctor', url],
+  bench: ['bench', url, '--requests', '3', TEXT],
+  record: ['record', url, '-o', join(files, 'a.tape'), '--force', '--', 'call', TEXT],
+  replay: ['replay', join(files, 'a.tape'), '--against', url, '--allow-effects'],
+  'generate client': ['generate', 'client', url],
+  'generate types': ['generate', 'types', url],
+  'generate cli': ['generate', 'cli', url],
+  'generate docs': ['generate', 'docs', url],
   completion: ['__complete', 'bash', '--', 'call', '--timeout', '30s', url, ''],
   'completion of arguments': ['__complete', 'fish', '--', 'call', '--timeout', '30s', url, TEXT, ''],
 };
@@ -147,7 +155,10 @@ describe.each(Object.entries(lines))('fullmcp %s', (_, words) => {
     for (const character of UNSAFE) expect(printed).not.toContain(character);
     if (words[0] !== '__complete') expect(printed.length).toBeGreaterThan(0);
     if (more.length > 0) JSON.parse(stdout);
-    else if (!['inspect', 'call', '__complete'].includes(words[0] ?? '') && !words.includes('--long'))
+    else if (
+      !['inspect', 'call', 'record', 'generate', '__complete'].includes(words[0] ?? '') &&
+      !words.includes('--long')
+    )
       expect(printed.length).toBeLessThan(HUGE.length);
     expect(await readdir(process.cwd())).not.toContain('owned');
   });
