@@ -8,7 +8,7 @@ const FOLDER = 'docs/cli';
 const GENERATED =
   '<!-- Written by scripts/cli-docs.js from the definition of the command. Change that, and run it again. -->';
 
-/** @typedef {{ type: string, short?: string, multiple?: boolean, value?: string, choices?: readonly string[], help: string }} Option */
+/** @typedef {{ type: string, short?: string, multiple?: boolean, value?: string, number?: string, choices?: readonly string[], help: string }} Option */
 /** @typedef {{ usage: string, details?: string, options: Record<string, Option>, examples: readonly { line: string, says: string }[], json: string }} Command */
 /** @typedef {{ name: string, summary: string, load: () => Promise<Command> }} Summary */
 
@@ -86,11 +86,14 @@ function withParts(page) {
 
 /** @param {Record<string, Option>} options */
 function optionTable(options) {
-  const rows = Object.entries(options).map(([name, { short, type, value, choices, help, multiple }]) => {
-    const argument = type === 'string' ? ` <${value ?? choices?.join('|') ?? 'value'}>` : '';
-    const often = multiple && !help.includes('several times') ? '; can be given several times' : '';
-    return `| \`${cell(`${short ? `-${short}, ` : ''}--${name}${argument}`)}\` | ${cell(plain(help))}${often} |`;
-  });
+  const rows = Object.entries(options).map(
+    ([name, { short, type, value, number, choices, help, multiple }]) => {
+      const optional = number ? ` [${number}]` : '';
+      const argument = type === 'string' ? ` <${value ?? choices?.join('|') ?? 'value'}>` : optional;
+      const often = multiple && !help.includes('several times') ? '; can be given several times' : '';
+      return `| \`${cell(`${short ? `-${short}, ` : ''}--${name}${argument}`)}\` | ${cell(plain(help))}${often} |`;
+    },
+  );
   return ['| option | |', '|---|---|', ...rows].join('\n');
 }
 

@@ -21,6 +21,7 @@ const homes = [
       here('../cli/check/replay.test.ts'),
       here('../cli/share/generate.test.ts'),
       here('../cli/operate/'),
+      here('../cli/project/dev.test.ts'),
       here('../flows/cluster/'),
       here('../flows/proxy/'),
       here('../flows/sessions/clients.test.ts'),

@@ -39,6 +39,8 @@ export interface Option {
   readonly multiple?: boolean;
   /** The name of the value in the help, such as `ms` or `file`. */
   readonly value?: string;
+  /** The name of a number that may follow a flag, as in `--http 8080`. */
+  readonly number?: string;
   /** The only values that it takes. */
   readonly choices?: readonly string[];
   readonly help: string;

@@ -48,8 +48,9 @@ export function programHelp(groups: CommandGroups, out: Output): string {
 
 /** One line for each option. */
 function optionLines(options: Options): readonly string[] {
-  const rows = Object.entries(options).map(([name, { short, type, value, choices, help }]) => {
-    const argument = type === 'string' ? ` <${value ?? choices?.join('|') ?? 'value'}>` : '';
+  const rows = Object.entries(options).map(([name, { short, type, value, number, choices, help }]) => {
+    const optional = number ? ` [${number}]` : '';
+    const argument = type === 'string' ? ` <${value ?? choices?.join('|') ?? 'value'}>` : optional;
     return [`${short ? `-${short}, ` : ''}--${name}${argument}`, help] as const;
   });
   const width = Math.min(34, Math.max(...rows.map(([left]) => left.length)) + 2);

@@ -33,11 +33,16 @@ export function parseInput(
   return {
     words,
     process,
-    text: (option) => [values[option]].flat().at(-1) as string | undefined,
-    texts: (option) => [values[option] ?? []].flat() as string[],
-    flag: (option) => values[option] === true,
+    text: (option) => textsOf(values[option]).at(-1),
+    texts: (option) => textsOf(values[option]),
+    flag: (option) => values[option] !== undefined,
     ...more,
   };
+}
+
+/** A flag without its number has no text. */
+function textsOf(value: Values[string]): readonly string[] {
+  return [value ?? []].flat().filter((one) => typeof one === 'string');
 }
 
 type Values = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
@@ -50,7 +55,7 @@ function read(name: string, options: Options, typed: readonly string[]): { value
     ]),
   );
   const { values, tokens, positionals } = parseArgs({
-    args: [...typed],
+    args: withNumbers(options, typed),
     options: specs,
     strict: false,
     tokens: true,
@@ -58,6 +63,19 @@ function read(name: string, options: Options, typed: readonly string[]): { value
   });
   for (const token of tokens) if (token.kind === 'option') check(name, options, token);
   return { values: values as Values, words: positionals };
+}
+
+/** Joins a flag and the number after it, as `--http=8080`. */
+function withNumbers(options: Options, typed: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (const word of typed) {
+    const last = joined.at(-1) ?? '';
+    const name = last.startsWith('--') ? last.slice(2) : '';
+    const takesNumber = Object.hasOwn(options, name) && options[name]?.number !== undefined;
+    if (takesNumber && /^\d+$/.test(word)) joined[joined.length - 1] = `${last}=${word}`;
+    else joined.push(word);
+  }
+  return joined;
 }
 
 interface OptionToken {
@@ -75,7 +93,8 @@ function check(command: string, options: Options, { name, rawName, value }: Opti
   }
   if (option.type === 'string' && value === undefined)
     throw usageError(`${rawName} needs a value: ${rawName} <${option.value ?? 'value'}>`);
-  if (option.type === 'boolean' && value !== undefined) throw usageError(`${rawName} takes no value.`);
+  if (option.type === 'boolean' && value !== undefined && option.number === undefined)
+    throw usageError(`${rawName} takes no value.`);
   if (option.choices && value !== undefined && !option.choices.includes(value))
     throw usageError(`${rawName} must be one of ${option.choices.join(', ')}, not ${JSON.stringify(value)}.`);
 }

@@ -1,5 +1,7 @@
 // Reads the target that a user typed: a URL, a file, a command after `--`, or the name of a configured server.
 
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import process from 'node:process';
 import { entryTarget } from '../../connect/config/entry-target.js';
 import type { Target } from '../../connect/targets/target.js';
@@ -8,6 +10,7 @@ import type { Typed } from '../command/definition.js';
 import { usageError } from '../command/failures.js';
 import { shellWord } from '../terminal/clean.js';
 import { configuredServers } from './configured.js';
+import { runProcess } from './run-process.js';
 
 export interface TypedTarget {
   readonly target: Target;
@@ -34,8 +37,8 @@ export async function takeTarget(input: Typed): Promise<{ target: TypedTarget; w
 /** Reads one word as a target. */
 async function readTarget(word: string, input: Typed): Promise<TypedTarget> {
   const typed = shellWord(word);
-  if (/\.[cm]?[jt]s$/i.test(word) && hasSettings(input))
-    return { target: withSettings(await script(word), input), typed, word };
+  if (/\.[cm]?[jt]s$/i.test(word) && !word.startsWith('file:'))
+    return { target: withSettings(await script(word, input), input), typed, word };
   if (!URL_OR_FILE.test(word) && !/[/\\\s]/.test(word) && !/:\d+$/.test(word))
     return { ...(await named(word, input)), typed, word };
   if (hasSettings(input)) throw notStarted(typed);
@@ -59,8 +62,13 @@ function hasSettings(input: Typed): boolean {
 
 function withSettings(server: Started, input: Typed): Target {
   const cwd = input.text('cwd');
-  const env = { ...server.env, ...Object.fromEntries(input.texts('env').map(variable)) };
+  const env = { ...server.env, ...variablesOf(input) };
   return { ...server, ...(Object.keys(env).length > 0 && { env }), ...(cwd !== undefined && { cwd }) };
+}
+
+/** The variables that were typed with `--env`. */
+export function variablesOf(input: Typed): Readonly<Record<string, string>> {
+  return Object.fromEntries(input.texts('env').map(variable));
 }
 
 function variable(text: string): readonly [string, string] {
@@ -73,10 +81,11 @@ function variable(text: string): readonly [string, string] {
   );
 }
 
-async function script(path: string): Promise<Started> {
-  const { scriptProcess } = await import('../../adapters/node/client/host.js');
-  const { hint, ...server } = await scriptProcess(path);
-  return server as Started;
+/** A file is started by `fullmcp run`, so that it may be TypeScript and need not serve by itself. */
+async function script(path: string, input: Typed): Promise<Started> {
+  if (!existsSync(resolve(input.text('cwd') ?? '.', path)))
+    throw usageError(`There is no file ${path} (looked in ${resolve(input.text('cwd') ?? '.')}).`);
+  return runProcess(path);
 }
 
 async function named(name: string, input: Typed): Promise<Pick<TypedTarget, 'target' | 'own'>> {

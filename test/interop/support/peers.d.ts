@@ -4,6 +4,8 @@ export interface Transport {
   close(): Promise<void>;
   /** On stdio. */
   readonly pid?: number | null;
+  /** On stdio with `stderr: 'pipe'`. */
+  readonly stderr?: NodeJS.ReadableStream | null;
   /** On Streamable HTTP with sessions. */
   readonly sessionId?: string;
   terminateSession?(): Promise<void>;
@@ -70,6 +72,8 @@ export interface Subscription {
 
 /** The members that the clients of both packages share; members of only one are optional. */
 export interface Client {
+  /** Called when the connection is closed. */
+  onclose?: () => void;
   onerror?: (error: Error) => void;
   fallbackNotificationHandler?: (notification: Notification) => Promise<void>;
   connect(transport: Transport): Promise<void>;

@@ -1,0 +1,103 @@
+// A server that passes calls on to the newest version of the code, and keeps its clients when the version changes.
+
+import { listen } from '../../../../connect/proxy/listen.js';
+import type { ProxyServer } from '../../../../connect/proxy/make-proxy.js';
+import type { Call, Dispatch, Outcome } from '../../../../protocol/call.js';
+import type { LoadedCode } from './loaded-code.js';
+
+/** Older versions that still have calls or questions. The oldest one is closed first. */
+const MAX_OLDER = 8;
+const MAX_PENDING = 1000;
+
+interface Version extends LoadedCode {
+  /** Aborts when a newer version takes over. */
+  readonly replaced: AbortController;
+  openCalls: number;
+}
+
+export class ReloadingServer implements ProxyServer {
+  #current: Version;
+  readonly #older = new Set<Version>();
+  /** The version that has asked a question or started a task, by its state or id. It gets the answer, too. */
+  readonly #pending = new Map<string, Version>();
+
+  constructor(first: LoadedCode) {
+    this.#current = versionOf(first);
+  }
+
+  readonly dispatch: Dispatch = (call) =>
+    call.method === 'subscriptions/listen' ? listen(call, this.#listen) : this.#forward(call);
+
+  readonly logger = (): void => undefined;
+  readonly start = async (): Promise<void> => undefined;
+  readonly provideSecret = (): void => undefined;
+
+  /** Sends new calls to another version. Subscriptions move there, and their clients hear that everything may have changed. */
+  replace(next: LoadedCode): void {
+    const old = this.#current;
+    this.#current = versionOf(next);
+    this.#older.add(old);
+    old.replaced.abort();
+    this.#retire(old);
+    const [oldest] = this.#older;
+    if (this.#older.size > MAX_OLDER && oldest) this.#end(oldest);
+  }
+
+  readonly close = async (): Promise<void> => {
+    await Promise.all([this.#current, ...this.#older].map((version) => version.close()));
+  };
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  readonly #listen = async (call: Call): Promise<Outcome> => {
+    const version = this.#current;
+    const signal = AbortSignal.any([call.signal, version.replaced.signal]);
+    return version.dispatch({ ...call, signal });
+  };
+
+  async #forward(call: Call): Promise<Outcome> {
+    const key = keyOf(call.params);
+    const version = (key !== undefined && this.#pending.get(key)) || this.#current;
+    version.openCalls++;
+    try {
+      const outcome = await version.dispatch(call);
+      const next = keyOf(outcome);
+      if (typeof call.params['requestState'] === 'string') this.#pending.delete(call.params['requestState']);
+      if (next !== undefined && outcome.resultType !== 'complete') this.#keep(next, version);
+      return outcome;
+    } finally {
+      version.openCalls--;
+      this.#retire(version);
+    }
+  }
+
+  #keep(key: string, version: Version): void {
+    this.#pending.set(key, version);
+    const [first] = this.#pending.keys();
+    if (this.#pending.size > MAX_PENDING && first !== undefined) this.#pending.delete(first);
+  }
+
+  /** Closes a version that has nothing left to do. */
+  #retire(version: Version): void {
+    if (version === this.#current || version.openCalls > 0) return;
+    if ([...this.#pending.values()].includes(version)) return;
+    this.#end(version);
+  }
+
+  #end(version: Version): void {
+    if (!this.#older.delete(version)) return;
+    for (const [key, owner] of this.#pending) if (owner === version) this.#pending.delete(key);
+    void version.close().catch(() => undefined);
+  }
+}
+
+function versionOf(code: LoadedCode): Version {
+  return { ...code, replaced: new AbortController(), openCalls: 0 };
+}
+
+/** The state of a question, or the id of a task. */
+function keyOf({ requestState, taskId }: Readonly<Record<string, unknown>>): string | undefined {
+  return [requestState, taskId].find((key) => typeof key === 'string') as string | undefined;
+}

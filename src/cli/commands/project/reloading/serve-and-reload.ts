@@ -1,0 +1,50 @@
+// Serves a file that is reloaded on save, over stdio or on this computer only.
+
+import type { Typed } from '../../../command/definition.js';
+import { CommandError, usageError } from '../../../command/failures.js';
+import { isSourceFile } from '../serving/load-server.js';
+import { type ListenAddress, serveOnNetwork, serveOnStdio, withSignals } from '../serving/serve-server.js';
+import { reloadOnSave } from './reload-on-save.js';
+
+const FIRST_PORT = 3000;
+const PORTS = 20;
+/** The versions of the code get this time to end. Then they are killed. */
+const CLOSE_MS = 3000;
+
+/** Serves until the user stops it. Without a port, takes the first free one from 3000 on. */
+export async function serveAndReload(
+  file: string,
+  listening: Pick<ListenAddress, 'port' | 'websocket'> | undefined,
+  input: Typed,
+): Promise<void> {
+  if (!isSourceFile(file))
+    throw usageError(`${JSON.stringify(file)} is not a JavaScript or TypeScript file.`);
+  await withSignals(input.signal, async (signal) => {
+    const stoppable = { ...input, signal };
+    const server = await reloadOnSave(file, stoppable);
+    try {
+      if (listening === undefined) return await serveOnStdio(server, signal, { closeMs: CLOSE_MS });
+      const { port = FIRST_PORT, websocket } = listening;
+      const last = listening.port ?? FIRST_PORT + PORTS - 1;
+      await serveOnFreePort([port, last], (free) =>
+        // Every caller is trusted, so the environment may not choose another address.
+        serveOnNetwork(server, { port: free, host: '127.0.0.1', websocket }, stoppable),
+      );
+    } finally {
+      await server.close();
+    }
+  });
+}
+
+async function serveOnFreePort(
+  [port, last]: readonly [number, number],
+  serve: (port: number) => Promise<void>,
+): Promise<void> {
+  for (let next = port; ; next++) {
+    try {
+      return await serve(next);
+    } catch (error) {
+      if (!(error instanceof CommandError && error.exit === 'connect') || next >= last) throw error;
+    }
+  }
+}

@@ -1,0 +1,136 @@
+// Serves a server until the user stops it.
+
+import process from 'node:process';
+import { serve } from '../../../../node.js';
+import { type StdioOptions, serveStdio } from '../../../../stdio.js';
+import type { Options, Typed } from '../../../command/definition.js';
+import { CommandError, usageError } from '../../../command/failures.js';
+import { wholeNumber } from '../../../command/parse.js';
+import type { LoadedServer } from './load-server.js';
+
+/** The reasons why a port or an address cannot be listened on, with the other choice. */
+const NOT_LISTENING: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'port with --port; 0 takes a free one',
+  EACCES: 'port with --port; 0 takes a free one',
+  EADDRNOTAVAIL: 'address with --host',
+  ENOTFOUND: 'address with --host',
+};
+
+const ENDING = ['SIGTERM', 'SIGHUP'] as const;
+
+export const LISTEN_OPTIONS: Options = {
+  http: {
+    type: 'boolean',
+    number: 'port',
+    help: 'listen for HTTP, instead of serving on stdin and stdout; default port: 3000',
+  },
+  ws: { type: 'boolean', number: 'port', help: 'listen for WebSocket and HTTP' },
+  port: {
+    type: 'string',
+    short: 'p',
+    value: 'n',
+    help: 'the port, if --http and --ws have none; 0 takes a free one',
+  },
+  host: { type: 'string', value: 'address', help: 'the address to listen on; default 127.0.0.1' },
+};
+
+/** Where a server is to listen; undefined for stdin and stdout. */
+export interface ListenAddress {
+  readonly port: number | undefined;
+  readonly host: string | undefined;
+  readonly websocket: boolean;
+}
+
+/** Reads where to listen. */
+export function listeningOf(input: Typed): ListenAddress | undefined {
+  const [port, more] = ['http', 'ws', 'port'].map((option) => portOf(input, option)).filter(isNumber);
+  if (more !== undefined && more !== port) throw usageError(`Choose one port: ${port} or ${more}.`);
+  const host = input.text('host');
+  const websocket = input.flag('ws');
+  if (input.flag('http') || websocket) return { port, host, websocket };
+  if (port !== undefined || host !== undefined)
+    throw usageError(
+      '--port and --host need --http or --ws. Without them, the server uses stdin and stdout.',
+    );
+  if (input.out.isJson)
+    throw usageError('--json needs --http or --ws: without them, stdout carries the protocol.');
+  return undefined;
+}
+
+function portOf(input: Typed, option: string): number | undefined {
+  return wholeNumber(input, option, [0, 65_535]);
+}
+
+function isNumber(value: number | undefined): value is number {
+  return value !== undefined;
+}
+
+/** Serves on stdin and stdout. The process ends with its client. */
+export async function serveOnStdio(
+  server: LoadedServer,
+  signal: AbortSignal,
+  options: StdioOptions = {},
+): Promise<void> {
+  await server.start();
+  const serving = serveStdio(server, options);
+  const stop = (): void => void serving.close();
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  await serving.closed;
+}
+
+/** Listens, prints the URL, and serves until the signal aborts or the process is told to end. */
+export async function serveOnNetwork(
+  server: LoadedServer,
+  { port, host, websocket }: ListenAddress,
+  { out, signal }: Typed,
+): Promise<void> {
+  const serving = await serve(server, {
+    ...(port !== undefined && { port }),
+    ...(host !== undefined && { host }),
+    ...(!websocket && { websocket: false as const }),
+    signals: false,
+    exit: false,
+  }).catch((error: unknown) => {
+    throw listenError(error);
+  });
+  const url = websocket ? serving.url.replace(/^http/, 'ws') : serving.url;
+  out.json({ ok: true, url, port: serving.port });
+  out.value(url);
+  await untilStopped(signal, serving.closed);
+  await serving.close();
+}
+
+/** Resolves when the user stops the command, when the process is told to end, or with `ended`. */
+async function untilStopped(signal: AbortSignal, ended: Promise<void>): Promise<void> {
+  await withSignals(signal, async (stopped) => {
+    const aborted = new Promise<void>((resolve) => {
+      if (stopped.aborted) resolve();
+      stopped.addEventListener('abort', () => resolve(), { once: true });
+    });
+    await Promise.race([aborted, ended]);
+  });
+}
+
+/** Runs `work` with a signal that aborts also when the process is told to end, which then does not end it by itself. */
+export async function withSignals(
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const told = new AbortController();
+  const stop = (): void => told.abort();
+  for (const name of ENDING) process.on(name, stop);
+  try {
+    await work(AbortSignal.any([signal, told.signal]));
+  } finally {
+    for (const name of ENDING) process.off(name, stop);
+  }
+}
+
+function listenError(error: unknown): unknown {
+  const { code, message } = error as { code?: string; message?: string };
+  if (typeof code !== 'string' || !Object.hasOwn(NOT_LISTENING, code)) return error;
+  // The advice that the sentence ends with is for programs.
+  const [sentence] = (message ?? code).split(/(?<=\.) /, 1);
+  return new CommandError('connect', `${sentence} Choose another ${NOT_LISTENING[code]}.`);
+}

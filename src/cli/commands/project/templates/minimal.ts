@@ -1,0 +1,35 @@
+import type { Template } from './template.js';
+
+/** One tool, and nothing else. */
+export const minimal: Template = {
+  summary: 'one tool to begin with',
+  firstCall: 'greet name=Ada',
+  files: ({ name }) => ({
+    'src/server.ts': `import { createServer, tool } from 'fullmcp';
+import { z } from 'zod';
+
+export default createServer({
+  name: '${name}',
+  version: '0.1.0',
+  tools: {
+    greet: tool({
+      description: 'Greet a person',
+      input: z.object({ name: z.string().describe('The name of the person') }),
+      run: ({ name }) => \`Hello, \${name}!\`,
+    }),
+  },
+});
+`,
+    'test/server.test.ts': `import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { testClient } from 'fullmcp/testing';
+import server from '../src/server.ts';
+
+test('greet greets a person by name', async () => {
+  const client = await testClient(server);
+  assert.equal((await client.callTool('greet', { name: 'Ada' })).text, 'Hello, Ada!');
+  await client.close();
+});
+`,
+  }),
+};

@@ -1,0 +1,119 @@
+// The form of a template, and the parts that all templates share.
+
+/** The answers to the questions of `fullmcp new`. */
+export interface Choices {
+  readonly name: string;
+  readonly transport: 'stdio' | 'http';
+  /** The version of fullmcp that the project depends on. */
+  readonly version: string;
+}
+
+/** The files of a project by their paths. */
+export type Files = Readonly<Record<string, string>>;
+
+export interface Template {
+  /** Its purpose in a few words. */
+  readonly summary: string;
+  /** The files that differ from those of the other templates. */
+  readonly files: (choices: Choices) => Files;
+  /** The words of a first call, after the target. */
+  readonly firstCall: string;
+  /** The variable with the bearer token that a client sends over HTTP. */
+  readonly token?: string;
+  /** More for the README. */
+  readonly notes?: string;
+}
+
+/** A value as a JSON file. */
+export function json(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}
+
+/** The files that every project has. */
+export function commonFiles(template: Template, choices: Choices): Files {
+  return {
+    'package.json': packageJson(choices),
+    'tsconfig.json': json({
+      compilerOptions: {
+        module: 'nodenext',
+        target: 'es2023',
+        lib: ['es2023', 'esnext.disposable'],
+        types: ['node'],
+        strict: true,
+        skipLibCheck: true,
+        noEmit: true,
+        erasableSyntaxOnly: true,
+        verbatimModuleSyntax: true,
+        rewriteRelativeImportExtensions: true,
+      },
+      include: ['src', 'test'],
+    }),
+    '.gitignore': 'node_modules/\n.env\n',
+    '.dockerignore': 'node_modules/\n.env\n.git/\n',
+    Dockerfile: DOCKERFILE,
+    ...clientConfigs(template, choices),
+    'README.md': readme(template, choices),
+  };
+}
+
+function packageJson({ name, transport, version }: Choices): string {
+  const listen = transport === 'http' ? ' --http' : '';
+  return json({
+    name,
+    version: '0.1.0',
+    private: true,
+    type: 'module',
+    engines: { node: '>=20.6' },
+    scripts: {
+      start: `fullmcp run src/server.ts${listen}`,
+      dev: 'fullmcp dev src/server.ts',
+      test: 'node --import jiti/register --test test/server.test.ts',
+      types: 'tsc',
+    },
+    dependencies: { fullmcp: `^${version}`, jiti: '^2.4.0', zod: '^4.0.0' },
+    devDependencies: { '@types/node': '^24.0.0', typescript: '>=5.8' },
+  });
+}
+
+/** The files in which Claude Code, Cursor and VS Code look for the servers of a project. */
+function clientConfigs({ token }: Template, { name, transport }: Choices): Files {
+  const entry = (variable: string): object => {
+    if (transport === 'stdio')
+      return { type: 'stdio', command: 'npx', args: ['fullmcp', 'run', 'src/server.ts'] };
+    const headers = token && { headers: { Authorization: `Bearer $\{${variable}}` } };
+    return { type: 'http', url: 'http://localhost:3000/mcp', ...headers };
+  };
+  return {
+    '.mcp.json': json({ mcpServers: { [name]: entry(`${token}`) } }),
+    '.cursor/mcp.json': json({ mcpServers: { [name]: entry(`env:${token}`) } }),
+    '.vscode/mcp.json': json({ servers: { [name]: entry(`env:${token}`) } }),
+  };
+}
+
+const DOCKERFILE = `FROM node:24-slim
+WORKDIR /app
+COPY package*.json ./
+RUN npm install --omit=dev
+COPY . .
+USER node
+EXPOSE 3000
+CMD ["node_modules/.bin/fullmcp", "run", "src/server.ts", "--http", "--host", "0.0.0.0"]
+`;
+
+function readme({ summary, firstCall, notes }: Template, { name }: Choices): string {
+  return `# ${name}
+
+An MCP server: ${summary}.
+
+\`\`\`bash
+npm install
+npm test
+npm run dev                                   # serves on http://localhost:3000/mcp, and reloads on save
+npx fullmcp call src/server.ts ${firstCall}
+\`\`\`
+
+\`src/server.ts\` is the server, \`test/server.test.ts\` its test. \`.mcp.json\`, \`.cursor/mcp.json\` and
+\`.vscode/mcp.json\` are for Claude Code, Cursor and VS Code; \`npx fullmcp install <host> src/server.ts\` adds it to other hosts.
+\`npm start\` serves it, and \`npm run types\` checks its types. The Dockerfile serves HTTP on port 3000.
+${notes ? `\n${notes}\n` : ''}`;
+}
