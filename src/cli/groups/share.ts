@@ -22,4 +22,19 @@ export const share: readonly CommandSummary[] = [
     summary: 'write a reference of a server in Markdown',
     load: async () => (await import('../commands/share/generate.js')).generateDocs,
   },
+  {
+    name: 'card',
+    summary: 'fetch, check or make the card of a server',
+    load: async () => (await import('../commands/share/card.js')).card,
+  },
+  {
+    name: 'bundle',
+    summary: 'pack a project into an .mcpb file',
+    load: async () => (await import('../commands/share/bundle.js')).bundle,
+  },
+  {
+    name: 'publish',
+    summary: 'write and check the server.json of the MCP registry',
+    load: async () => (await import('../commands/share/publish.js')).publish,
+  },
 ];

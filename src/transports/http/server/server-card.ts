@@ -118,7 +118,8 @@ export function serverCard(options: ServerCardOptions): ServerCard {
   };
 }
 
-function makeCard(options: ServerCardOptions, facts: CardFacts): Record<string, unknown> {
+/** The card of an endpoint. Throws if a fact is missing. */
+export function makeCard(options: ServerCardOptions, facts: CardFacts): Record<string, unknown> {
   const { name, title, websiteUrl, icons, repository, headers } = options;
   const { info, publicUrl, revisions } = facts;
   const description = options.description ?? info?.description;

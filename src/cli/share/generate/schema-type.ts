@@ -1,6 +1,6 @@
 // JSON Schema as a type of TypeScript. Anything that has no such type is `unknown`.
 
-import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
 import { docComment, keyText, literal } from './source-text.js';
 
 const MAX_DEPTH = 12;

@@ -1,7 +1,7 @@
 // The target that a generated file connects to if it is not told another one.
 
-import type { Typed } from '../command/definition.js';
-import { masked } from '../hosts/mask.js';
+import type { Typed } from '../../command/definition.js';
+import { masked } from '../../hosts/mask.js';
 
 /** The target that was typed; undefined if a file must not have it, because it has credentials or is only a name or a manifest. */
 export function defaultTarget(input: Typed): unknown {
