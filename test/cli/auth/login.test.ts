@@ -173,6 +173,28 @@ describe('fullmcp auth login', () => {
     expect(existsSync(join(home, 'tokens'))).toBe(false);
   });
 
+  it('opens one page for two commands at the same time', async () => {
+    const [one, two] = await Promise.all([run('auth', 'login', setup.url), run('auth', 'login', setup.url)]);
+    expect([one.exit, two.exit]).toEqual([0, 0]);
+    expect(user.opened).toHaveLength(1);
+    expect((await run('call', setup.url, 'read')).stdout).toBe('read\n');
+  });
+
+  it('fails if the tokens cannot be kept in the end, and says so', async () => {
+    await setup.close();
+    setup = await startProtected({
+      // The disk breaks while the user logs in.
+      beforeToken: async () => {
+        await rm(join(home, 'tokens'), { recursive: true, force: true });
+        await writeFile(join(home, 'tokens'), '');
+      },
+    });
+    const { exit, stderr } = await run('auth', 'login', setup.url);
+    expect(exit).not.toBe(0);
+    expect(stderr).toMatch(/could not be kept|token store failed/);
+    for (const secret of secrets()) expect(stderr).not.toContain(secret);
+  });
+
   it('does not begin if the tokens cannot be kept', async () => {
     const file = join(home, 'a-file');
     await writeFile(file, '');

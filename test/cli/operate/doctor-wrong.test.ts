@@ -6,9 +6,10 @@ import { createServer, tool } from 'fullmcp';
 import { jwt } from 'fullmcp/auth';
 import { createNodeHandler, type NodeHandlerOptions, serve } from 'fullmcp/node';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Authority, makeAuthority } from '../../support/http/authority.js';
-import { json } from '../../support/http/http-server.js';
+import { json, scriptedServer } from '../../support/http/http-server.js';
+import { proxyServer } from '../../support/http/proxy-server.js';
 import { afterwards, examined, inFrontOf, listening } from './support.js';
 
 // Servers that are wrong, each in one way that the doctor must name, with a fix.
@@ -86,9 +87,14 @@ describe('A certificate', () => {
     return ['shop', '--config', file];
   }
 
-  it('that nobody signed is found', async () => {
-    const { exit, findings } = await examined([await secure(2)]);
+  it('that nobody signed is found, before the token is sent', async () => {
+    const { cert, key } = await authority.issue('unknown');
+    const requests: unknown[] = [];
+    const tls = createTlsServer({ cert, key }, (request) => requests.push(request.headers));
+    const origin = await listening(tls, { scheme: 'https', host: 'localhost' });
+    const { exit, findings } = await examined([`${origin}/mcp`, '--token', 'secret-of-ann']);
     expect(exit).toBe(1);
+    expect(requests).toEqual([]);
     expect(findings.at(-1)).toMatchObject({
       step: 'tls',
       status: 'failed',
@@ -161,6 +167,29 @@ describe('A proxy', () => {
       fix: expect.stringContaining('pass'),
     });
   });
+});
+
+it('A proxy of the environment is examined itself, and then the connection through it', async () => {
+  await using proxy = await proxyServer({ refuse: 407 });
+  vi.stubEnv('HTTP_PROXY', proxy.url);
+  vi.stubEnv('http_proxy', proxy.url);
+  afterwards(() => vi.unstubAllEnvs());
+  const { exit, findings } = await examined(['http://shop.example/mcp']);
+  expect(exit).toBe(1);
+  expect(findings.map(({ step, status }) => `${step} ${status}`)).toEqual([
+    'proxy skipped',
+    'dns skipped',
+    'tcp ok',
+    'protocol failed',
+  ]);
+  expect(findings[0]?.message).toContain(proxy.url);
+  expect(findings.at(-1)?.message).toContain('407');
+});
+
+it('A WebSocket is examined as far as it has these steps', async () => {
+  const { exit, findings } = await examined([(await served()).replace('http:', 'ws:')]);
+  expect(exit).toBe(0);
+  expect(findings.map(({ step }) => step)).toEqual(['dns', 'tcp', 'tls', 'protocol', 'tools']);
 });
 
 describe('The host check', () => {
@@ -354,6 +383,21 @@ describe('Authorization', () => {
     expect(find('auth: token')).toMatchObject({
       status: 'failed',
       fix: expect.stringContaining('Authorization'),
+    });
+  });
+
+  it('whose token lacks scopes is found, with the scopes', async () => {
+    await using server = await scriptedServer((_request, response) =>
+      response
+        .writeHead(403, { 'www-authenticate': 'Bearer error="insufficient_scope", scope="shop:write"' })
+        .end(),
+    );
+    const { exit, find } = await examined([server.url.href, '--token', 'opaque-token-of-ann']);
+    expect(exit).toBe(1);
+    expect(find('host')?.status).toBe('skipped');
+    expect(find('auth: token')).toMatchObject({
+      status: 'failed',
+      fix: expect.stringContaining('shop:write'),
     });
   });
 

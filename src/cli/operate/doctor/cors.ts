@@ -8,7 +8,13 @@ import { askModern } from './messages.js';
 
 /** A page of nobody, which no server has a reason to allow by name. */
 const STRANGER = 'https://page.example';
-const SENT = ['authorization', 'content-type', 'mcp-method', 'mcp-name', 'mcp-protocol-version'];
+const ALWAYS_SENT = ['authorization', 'content-type', 'mcp-protocol-version'];
+/** The headers that a client in a page sends besides, by the era of the server. */
+const ALSO_SENT = {
+  modern: ['mcp-method', 'mcp-name'],
+  session: ['mcp-session-id'],
+  'http+sse': [],
+} as const;
 
 export interface CallingPages {
   /** The origin of the page that must be able to call the server, if the user named one. */
@@ -24,12 +30,13 @@ export async function examineCors(
   pages: CallingPages,
 ): Promise<StepFinding> {
   const { origin = STRANGER } = pages;
+  const sent = [...ALWAYS_SENT, ...ALSO_SENT[endpoint.era ?? 'modern']];
   const preflight = await send(at, {
     method: 'OPTIONS',
     headers: {
       origin,
       'access-control-request-method': 'POST',
-      'access-control-request-headers': SENT.join(','),
+      'access-control-request-headers': sent.join(','),
     },
   });
   const allows = allowsOrigin(preflight, origin);
@@ -40,12 +47,12 @@ export async function examineCors(
       `Pages of ${origin} may not call it: the preflight gets ${preflight.status} and ${shown(preflight)}.`,
       `Allow the origin ${origin}: allowedOrigins or MCP_ALLOWED_ORIGINS of a fullmcp server. A proxy must not answer OPTIONS by itself.`,
     );
-  const missing = missingHeaders(preflight);
+  const missing = missingHeaders(preflight, sent);
   if (missing.length > 0)
     return failed(
       'cors',
       `Pages of ${origin} may not send ${missing.join(', ')}.`,
-      `Add them to Access-Control-Allow-Headers: ${SENT.join(', ')}. A * does not stand for authorization.`,
+      `Add them to Access-Control-Allow-Headers: ${sent.join(', ')}. A * does not stand for authorization.`,
     );
   return examineReply(at, endpoint, origin);
 }
@@ -102,9 +109,9 @@ function shown(reply: ExaminedReply): string {
     : `Access-Control-Allow-Origin: ${shorten(allowed, 100)}`;
 }
 
-function missingHeaders(preflight: ExaminedReply): readonly string[] {
+function missingHeaders(preflight: ExaminedReply, sent: readonly string[]): readonly string[] {
   const allowed = listOf(preflight.header('access-control-allow-headers'));
-  return SENT.filter(
+  return sent.filter(
     (name) => !allowed.includes(name) && (name === 'authorization' || !allowed.includes('*')),
   );
 }

@@ -38,8 +38,7 @@ export async function examineEndpoint(at: Examination): Promise<EndpointExamined
       };
     if (status === 429 || status >= 500) return { finding: unavailable(facts, status) };
     const endpoint = isModern(asked) ? { ...asked, era: 'modern' as const } : await older(at);
-    const content = mediaTypeOf(endpoint?.reply.header('content-type')) || 'without a content type';
-    if (endpoint) return { finding: ok('http', `${facts}, ${content}.`), endpoint };
+    if (endpoint) return { finding: ok('http', answeredFacts(endpoint)), endpoint };
     return {
       finding: failed('http', `${facts}: nothing at ${at.url.pathname} speaks MCP.`, await betterPath(at)),
     };
@@ -47,6 +46,11 @@ export async function examineEndpoint(at: Examination): Promise<EndpointExamined
     at.signal.throwIfAborted();
     return { finding: noReply(error) };
   }
+}
+
+function answeredFacts({ reply }: Endpoint): string {
+  const content = mediaTypeOf(reply.header('content-type')) || 'without a content type';
+  return `${reply.status} after ${reply.headersMs.toFixed(0)} ms, ${content}.`;
 }
 
 /** Whether the reply is that of a server of the newest revision, even one that refuses the request. */
