@@ -224,6 +224,7 @@ export const LAYERS = {
       'adapters',
       'testing',
       'index.ts',
+      'auth.ts',
       'client.ts',
       'node.ts',
       'oauth.ts',

@@ -153,7 +153,7 @@ describe('fullmcp proxy', () => {
     const file = join(files, 'member.pid');
     const { url, stop } = await startHttp(
       program,
-      ...['proxy', '--http', '--port', '0', '--', process.execPath, noisy, file],
+      ...['proxy', '--http', '0', '--', process.execPath, noisy, file],
     );
     await using client = await connect(url);
     const { text } = await client.callTool('pid');

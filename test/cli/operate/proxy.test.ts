@@ -70,7 +70,7 @@ function overHttp(
 ): Promise<{ readonly url: string; readonly stop: () => Promise<number> }> {
   const stopping = new AbortController();
   return new Promise((resolve, reject) => {
-    const ran = fullmcp(['proxy', '--http', '--port', '0', ...words], {
+    const ran = fullmcp(['proxy', '--http', '0', ...words], {
       signal: stopping.signal,
       ...(openPage && { openPage }),
       onStdout: (written) => resolve({ url: written.trim(), stop }),
@@ -111,6 +111,32 @@ describe('fullmcp proxy with one target', () => {
   it('refuses --json on stdio, because stdout belongs to the protocol, and a port without --http', async () => {
     expect(await fullmcp(['proxy', 'http://127.0.0.1:1/mcp', '--json'])).toMatchObject({ exit: 2 });
     expect(await fullmcp(['proxy', 'http://127.0.0.1:1/mcp', '--port', '3000'])).toMatchObject({ exit: 2 });
+  });
+});
+
+describe('fullmcp proxy on the network', () => {
+  it('needs a key on other addresses than those of this computer', async () => {
+    vi.stubEnv('FULLMCP_PROXY_KEY', '');
+    afterwards(() => vi.unstubAllEnvs());
+    const words = ['proxy', await shop(), '--http', '0', '--host', '0.0.0.0'];
+    const { exit, stderr } = await fullmcp(words);
+    expect(exit).toBe(2);
+    expect(stderr).toContain('FULLMCP_PROXY_KEY');
+    vi.stubEnv('FULLMCP_PROXY_KEY', 'short');
+    expect((await fullmcp(words)).exit).toBe(2);
+  });
+
+  it('lets only clients with the key in', async () => {
+    const key = 'a-key-of-more-than-thirty-two-characters';
+    vi.stubEnv('FULLMCP_PROXY_KEY', key);
+    afterwards(() => vi.unstubAllEnvs());
+    const { url } = await overHttp([await shop(), '--host', '0.0.0.0']);
+    const local = url.replace('0.0.0.0', '127.0.0.1');
+    await expect(connect(local)).rejects.toMatchObject({ code: 'unauthorized' });
+    await using client = await connect(local, { auth: key });
+    expect((await client.callTool('add', { a: 1, b: 2 })).text).toBe('3');
+    // The key is for the proxy, not for the server behind it.
+    expect((await client.callTool('token')).text).toBe('undefined');
   });
 });
 

@@ -1,26 +1,30 @@
-import { serveStdio } from '../../../stdio.js';
+import process from 'node:process';
+import { isLoopbackUrl } from '../../../oauth/fetch/check-url.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { usageError } from '../../command/failures.js';
-import { wholeNumber } from '../../command/parse.js';
 import { oneServer } from '../../operate/proxying/one-server.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
+import type { LoadedServer } from '../project/serving/load-server.js';
+import {
+  LISTEN_OPTIONS,
+  type ListenAddress,
+  listeningOf,
+  serveOnNetwork,
+  serveOnStdio,
+} from '../project/serving/serve-server.js';
 
-const DEFAULT_PORT = 3000;
+const KEY_VARIABLE = 'FULLMCP_PROXY_KEY';
+const MIN_KEY_LENGTH = 32;
 
 /** `fullmcp proxy`. */
 export const proxy: Command = {
   usage: '<target | name=target | config.json …>',
   details:
-    'For hosts that start programs and cannot open an address: serves on stdin and stdout, and ends when the host closes stdin. With --http,\nserves programs to clients that only know addresses, on this computer. One target is passed on as it is. Several, or a config, become one\nserver, whose tools and prompts have the name of their server as a prefix. Each target is started when it is first needed.',
+    'For hosts that start programs and cannot open an address: serves on stdin and stdout, and ends when the host closes stdin. With --http,\nserves programs to clients that only know addresses: on this computer, or with --host and a key in FULLMCP_PROXY_KEY, which clients then\nsend as their token, on the network. One target is passed on as it is. Several, or a config, become one\nserver, whose tools and prompts have the name of their server as a prefix. Each target is started when it is first needed.',
   words: [1, 50],
   options: {
     ...TARGET_OPTIONS,
-    http: { type: 'boolean', help: 'serve over HTTP on 127.0.0.1, in place of stdin and stdout' },
-    port: {
-      type: 'string',
-      value: 'port',
-      help: `the port for --http, 0 for a free one; default ${DEFAULT_PORT}`,
-    },
+    ...LISTEN_OPTIONS,
     search: { type: 'boolean', help: 'offer search_tools and call_tool in place of all tools' },
     pin: {
       type: 'string',
@@ -41,28 +45,38 @@ export const proxy: Command = {
     },
     { line: 'fullmcp proxy mcp.json --pin mcp.lock.json', says: 'All servers of a config as one, pinned.' },
     {
-      line: 'fullmcp proxy --http --port 8080 -- npx -y @modelcontextprotocol/server-everything',
+      line: 'fullmcp proxy --http 8080 -- npx -y @modelcontextprotocol/server-everything',
       says: 'A program as a server at http://localhost:8080/mcp.',
     },
   ],
-  json: '{ ok: true, url: string }, once it listens, only with --http; without it, stdout belongs to the protocol',
+  json: '{ ok: true, url: string, port: number }, once it listens, only with --http or --ws; otherwise stdout belongs to the protocol',
   async run(input) {
-    const port = portOf(input);
-    if (port === undefined && input.out.isJson)
-      throw usageError('stdout belongs to the protocol, so --json is possible with --http only.');
-    const server = await oneServer(input, await loginOf(input));
-    if (port === undefined) return serveOnStdio(server, input.signal);
-    const { serveHttp } = await import('../../operate/proxying/serve-http.js');
-    await serveHttp(server, port, input);
+    const listening = listeningOf(input);
+    const address = listening && (await guarded(listening));
+    const server = (await oneServer(input, await loginOf(input))) as LoadedServer;
+    if (address === undefined) await serveOnStdio(server, input.signal);
+    else await serveOnNetwork(server, address, input);
   },
 };
 
-/** The port for HTTP; undefined for stdin and stdout. */
-function portOf(input: Typed): number | undefined {
-  const port = wholeNumber(input, 'port', [0, 65_535]);
-  if (input.flag('http')) return port ?? DEFAULT_PORT;
-  if (port !== undefined) throw usageError('--port needs --http.');
-  return undefined;
+/** Everybody who reaches the proxy uses the servers behind it as the user does, so that other computers need a key. */
+async function guarded({ host = '127.0.0.1', ...listening }: ListenAddress): Promise<ListenAddress> {
+  const key = process.env[KEY_VARIABLE];
+  if (key) {
+    if (key.length < MIN_KEY_LENGTH)
+      throw usageError(
+        `${KEY_VARIABLE} needs at least ${MIN_KEY_LENGTH} characters: openssl rand -base64 32`,
+      );
+    const { apiKey, hashApiKey } = await import('../../../auth.js');
+    const keys = [{ hash: await hashApiKey(key), subject: 'proxy' }];
+    return { ...listening, host, auth: apiKey({ keys }) };
+  }
+  const name = host.includes(':') ? `[${host}]` : host;
+  if (URL.canParse(`http://${name}/`) && isLoopbackUrl(new URL(`http://${name}/`)))
+    return { ...listening, host };
+  throw usageError(
+    `On ${host}, everybody on the network could use these servers. Set ${KEY_VARIABLE} to a key of at least ${MIN_KEY_LENGTH} characters, which clients send as their token.`,
+  );
 }
 
 async function loginOf(input: Typed): Promise<Parameters<typeof oneServer>[1]> {
@@ -71,12 +85,4 @@ async function loginOf(input: Typed): Promise<Parameters<typeof oneServer>[1]> {
   const { userLogin } = await import('../../target/login/user-login.js');
   await prepareLoginStore();
   return userLogin(input);
-}
-
-async function serveOnStdio(server: Parameters<typeof serveStdio>[0], signal: AbortSignal): Promise<void> {
-  const serving = serveStdio(server, { exit: false });
-  const stop = (): void => void serving.close();
-  signal.addEventListener('abort', stop, { once: true });
-  if (signal.aborted) stop();
-  await serving.closed;
 }

@@ -1,7 +1,7 @@
 // Serves a server until the user stops it.
 
 import process from 'node:process';
-import { serve } from '../../../../node.js';
+import { type ServeOptions, serve } from '../../../../node.js';
 import { type StdioOptions, serveStdio } from '../../../../stdio.js';
 import type { Options, Typed } from '../../../command/definition.js';
 import { CommandError, usageError } from '../../../command/failures.js';
@@ -39,6 +39,8 @@ export interface ListenAddress {
   readonly port: number | undefined;
   readonly host: string | undefined;
   readonly websocket: boolean;
+  /** The check of callers, for a server that has none of its own. */
+  readonly auth?: ServeOptions['auth'];
 }
 
 /** Reads where to listen. */
@@ -82,13 +84,14 @@ export async function serveOnStdio(
 /** Listens, prints the URL, and serves until the signal aborts or the process is told to end. */
 export async function serveOnNetwork(
   server: LoadedServer,
-  { port, host, websocket }: ListenAddress,
+  { port, host, websocket, auth }: ListenAddress,
   { out, signal }: Typed,
 ): Promise<void> {
   const serving = await serve(server, {
     ...(port !== undefined && { port }),
     ...(host !== undefined && { host }),
     ...(!websocket && { websocket: false as const }),
+    ...(auth !== undefined && { auth }),
     signals: false,
     exit: false,
   }).catch((error: unknown) => {
