@@ -250,6 +250,7 @@ export const LAYERS = {
       'operate/doctor',
       'operate/bench',
       'operate/proxying',
+      'operate/conformance',
       'share/publishing',
       'commands/use',
       'commands/project/templates',

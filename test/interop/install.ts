@@ -31,7 +31,10 @@ const homes = [
   },
   { folder: here('../../examples/migration/'), tests: [here('migration.test.ts')] },
   { folder: here('../runtimes/'), tests: [here('../runtimes/')] },
-  { folder: here('../conformance/'), tests: [here('../browser/oauth-proxy.test.ts')] },
+  {
+    folder: here('../conformance/'),
+    tests: [here('../browser/oauth-proxy.test.ts'), here('../cli/conformance/')],
+  },
 ];
 
 /** Installs the peers before the tests that need them. Does nothing if no test of the run needs them. */

@@ -37,4 +37,9 @@ export const check: readonly CommandSummary[] = [
     summary: 'run a tape against another server and compare the results',
     load: async () => (await import('../commands/check/replay.js')).replay,
   },
+  {
+    name: 'conformance',
+    summary: 'run the official conformance suite',
+    load: async () => (await import('../commands/check/conformance.js')).conformance,
+  },
 ];

@@ -1,0 +1,107 @@
+import { serve } from '../../../node.js';
+import { newestRevision, revisions } from '../../../protocol/tables/revisions.js';
+import { proxy } from '../../../proxy.js';
+import { closestName } from '../../../schema/explain/closest-name.js';
+import type { Command, Typed } from '../../command/definition.js';
+import { FoundError, usageError } from '../../command/failures.js';
+import {
+  findSuite,
+  runScenario,
+  type Scenario,
+  type ScenarioResult,
+  scenariosOf,
+} from '../../operate/conformance/suite.js';
+import { connectOptions } from '../../target/open.js';
+import { TARGET_OPTIONS } from '../../target/options.js';
+import { takeTarget } from '../../target/read-target.js';
+import { cleanLine } from '../../terminal/clean.js';
+import type { Output } from '../../terminal/output.js';
+
+/** `fullmcp conformance`. */
+export const conformance: Command = {
+  usage: '<target>',
+  details:
+    'Runs the official suite, @modelcontextprotocol/conformance, which must be installed in this folder. It tests servers over HTTP: a target\nthat is not a URL, or needs a token or headers, is tested through a proxy of fullmcp. Many scenarios call tools that a server has only\nfor this test, such as test_simple_text; --scenario runs those that concern yours. Exits with 1 if a scenario fails.',
+  words: [1, 1],
+  options: {
+    scenario: {
+      type: 'string',
+      multiple: true,
+      value: 'name',
+      help: 'a scenario to run; default: all of the revision',
+    },
+    suite: {
+      type: 'string',
+      value: 'folder',
+      help: 'the folder in which the suite is installed; default: this one',
+    },
+    ...TARGET_OPTIONS,
+  },
+  examples: [
+    { line: 'fullmcp conformance http://localhost:3000/mcp', says: 'All scenarios of the newest revision.' },
+    {
+      line: 'fullmcp conformance ./server.ts --revision 2025-11-25 --scenario tools-list --scenario ping',
+      says: 'Two scenarios of an earlier one.',
+    },
+  ],
+  json: '{ ok: boolean, suite: string, revision: string, passed: number, failed: number, skipped: number, scenarios: { name: string, result: "passed" | "failed" | "skipped", checks: number, problems: string[] }[] }; ok is false if a scenario failed, and the exit code is 1',
+  run: async (input) => {
+    const { out, signal } = input;
+    const suite = findSuite(input.text('suite') ?? '.');
+    const revision = input.text('revision') ?? newestRevision;
+    if (!(revisions as readonly string[]).includes(revision))
+      throw usageError(`--revision must be one of ${revisions.join(', ')}, not ${JSON.stringify(revision)}.`);
+    const scenarios = chosen(await scenariosOf(suite, signal), input, revision);
+    const results: ScenarioResult[] = [];
+    await atUrl(input, async (url) => {
+      for (const scenario of scenarios) {
+        out.redraw(`${results.length + 1} of ${scenarios.length}  ${scenario.name}`);
+        const result = await runScenario(suite, { url, scenario, revision, signal });
+        out.redraw('');
+        results.push(result);
+        print(result, out);
+      }
+    });
+    const count = (wanted: ScenarioResult['result']): number =>
+      results.filter(({ result }) => result === wanted).length;
+    const counts = { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
+    const answer = { ok: counts.failed === 0, suite: suite.version, revision, ...counts, scenarios: results };
+    const summary = `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped · suite ${suite.version}, revision ${revision}`;
+    if (!answer.ok) throw new FoundError(summary, answer);
+    out.json(answer);
+    if (!out.isJson) out.note(summary);
+  },
+};
+
+function chosen(all: readonly Scenario[], input: Typed, revision: string): readonly Scenario[] {
+  const names = input.texts('scenario');
+  if (names.length === 0) return all.filter(({ revisions: own }) => own.includes(revision));
+  return names.map((name) => {
+    const found = all.find((scenario) => scenario.name === name);
+    if (found) return found;
+    const close = closestName(
+      name,
+      all.map((scenario) => scenario.name),
+    );
+    throw usageError(`The suite has no scenario ${JSON.stringify(name)}.${close ? ` Close: ${close}.` : ''}`);
+  });
+}
+
+/** Gives a URL that the suite can use without credentials. */
+async function atUrl(input: Typed, use: (url: string) => Promise<void>): Promise<void> {
+  const { target } = await takeTarget(input);
+  const { signal, reconnect, timeoutMs, revision, ...options } = connectOptions(input, target);
+  const isPlain = options.auth === undefined && Object.keys(options.headers ?? {}).length === 0;
+  if (isPlain && target.own === undefined && /^https?:\/\//i.test(target.word)) return use(target.word);
+  await using server = proxy(target.target, options);
+  await using serving = await serve(server, {
+    ...{ host: '127.0.0.1', port: 0, websocket: false, signals: false, exit: false },
+  });
+  await use(serving.url);
+}
+
+function print({ name, result, problems }: ScenarioResult, out: Output): void {
+  const colours = { passed: 'green', failed: 'red', skipped: 'dim' } as const;
+  out.styled(`${out.style(colours[result], result.padEnd(7))} ${cleanLine(name, 100)}`);
+  for (const problem of problems) out.styled(`        ${out.style('dim', cleanLine(problem, 300))}`);
+}
