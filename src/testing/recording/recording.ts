@@ -25,7 +25,7 @@ export interface Entry {
   readonly error?: RecordedError;
 }
 
-export interface RecordedError {
+interface RecordedError {
   readonly code: ErrorCode;
   readonly message: string;
   readonly data?: unknown;
