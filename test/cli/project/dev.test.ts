@@ -1,12 +1,11 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { ClientV2, HttpV2, StdioV2 } from '../../interop/support/peers.js';
 import { fullmcp } from '../support/run-cli.js';
 import { folderWith, program, serving } from './support.js';
-
-const EDITS = 20;
+import { Told } from './told.js';
 
 function source(n: number): string {
   return `
@@ -28,15 +27,38 @@ export default createServer({
 `;
 }
 
+type OfficialClient = InstanceType<typeof ClientV2>;
+
+/** Starts `dev`, and connects a client. Returns the text that `dev` writes to stderr. */
+async function connected(client: OfficialClient, over: 'http' | 'stdio', file: string): Promise<Told> {
+  const told = new Told();
+  if (over === 'http') {
+    const { url } = await serving(['dev', file, '--port', '0'], told.set);
+    await client.connect(new HttpV2(new URL(url)));
+  } else {
+    const args = [program, 'dev', file, '--stdio'];
+    const transport = new StdioV2({ command: process.execPath, args, stderr: 'pipe' });
+    transport.stderr?.on('data', told.add);
+    await client.connect(transport);
+  }
+  onTestFinished(() => client.close());
+  return told;
+}
+
 describe('fullmcp dev', { timeout: 240_000 }, () => {
-  it.each(['http', 'stdio'] as const)(
-    'keeps an official client connected over %s through 20 edits, a syntax error and an open question',
-    async (over) => {
+  it.each([
+    ['http', 'auto', 20],
+    ['stdio', 'auto', 20],
+    ['http', 'legacy', 4],
+    ['stdio', 'legacy', 4],
+  ] as const)(
+    'keeps an official client connected over %s (%s) through %i edits, a syntax error and an open question',
+    async (over, mode, edits) => {
       const folder = await folderWith({ 'server.mjs': source(0) });
       const file = join(folder, 'server.mjs');
       const client = new ClientV2(
         { name: 'official', version: '2' },
-        { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: 'auto' } },
+        { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode } },
       );
       let answer!: (value: object) => void;
       const asked = new Promise<void>((isAsked) => {
@@ -51,49 +73,58 @@ describe('fullmcp dev', { timeout: 240_000 }, () => {
       client.onclose = () => {
         closed = true;
       };
-      const transport =
-        over === 'http'
-          ? new HttpV2(new URL((await serving(['dev', file, '--port', '0'])).url))
-          : new StdioV2({
-              command: process.execPath,
-              args: [program, 'dev', file, '--stdio'],
-              stderr: 'pipe',
-            });
-      await client.connect(transport);
-      onTestFinished(() => client.close());
+      const changes = new Told();
+      client.fallbackNotificationHandler = async ({ method }) => changes.add(`${method}\n`);
+      const told = await connected(client, over, file);
+      if (mode === 'auto') await client.listen?.({ toolsListChanged: true });
       const names = async (): Promise<readonly string[]> =>
         (await client.listTools(undefined, { cacheMode: 'refresh' })).tools.map(({ name }) => name);
 
-      const pending = client.callTool({ name: 'ask', arguments: {} }, { timeout: 100_000 });
+      const pending = client.callTool({ name: 'ask', arguments: {} }, { timeout: 600_000 });
       await asked;
-      for (let n = 1; n <= EDITS; n++) {
-        if (n === 10) {
+      for (let n = 1; n <= edits; n++) {
+        if (n === edits / 2) {
           await writeFile(file, 'const = broken;');
-          expect(await names()).toContain('edit_9');
+          await told.next(/SyntaxError[\s\S]*The old code goes on serving/);
+          expect(await names()).toContain(`edit_${n - 1}`);
         }
         // Many editors write another file and rename it.
         await writeFile(`${file}.tmp`, source(n));
         await rename(`${file}.tmp`, file);
-        await vi.waitFor(async () => expect(await names()).toContain(`edit_${n}`), {
-          timeout: 15_000,
-          interval: 50,
-        });
+        do await changes.next(/tools\/list_changed/);
+        while (!(await names()).includes(`edit_${n}`));
       }
-      const called = await client.callTool({ name: `edit_${EDITS}`, arguments: {} });
-      expect(called.content[0]).toMatchObject({ text: `edit ${EDITS}` });
+      const called = await client.callTool({ name: `edit_${edits}`, arguments: {} });
+      expect(called.content[0]).toMatchObject({ text: `edit ${edits}` });
       answer({ action: 'accept', content: { word: 'kept' } });
       expect((await pending).content[0]).toMatchObject({ text: 'asked: kept' });
       expect(closed).toBe(false);
     },
   );
 
+  it('shows the tokens of each tool, and names that some models reject', async () => {
+    const folder = await folderWith({ 'server.mjs': source(0).replace('edit_0', "'edit.0'") });
+    const told = new Told();
+    await serving(['dev', join(folder, 'server.mjs'), '--port', '0', '--json'], told.set);
+    await told.next(/server\.mjs is loaded: 2 tools, \d+ ms\n/);
+    await told.next(/ {2}edit\.0 {2}about \d+ tokens\n/);
+    await told.next(/ {4}warning: its name has a dot \(OpenAI, Anthropic\)\. Use _ instead of the dot\.\n/);
+  });
+
   it('shows a file that cannot be loaded, and refuses wrong options', async () => {
     const folder = await folderWith({ 'broken.mjs': 'const = 1;' });
-    const broken = await fullmcp(['dev', join(folder, 'broken.mjs')]);
+    const file = join(folder, 'broken.mjs');
+    const broken = await fullmcp(['dev', file]);
     expect(broken).toMatchObject({ exit: 1, stdout: '' });
     expect(broken.stderr).toContain('SyntaxError');
+    expect(broken.stderr.match(/SyntaxError/g)).toHaveLength(1);
+    expect((await fullmcp(['dev', file, '--json'])).json()).toMatchObject({
+      ok: false,
+      error: { kind: 'failed', message: expect.stringContaining('SyntaxError') },
+    });
     expect((await fullmcp(['dev', join(folder, 'none.ts')])).exit).toBe(2);
-    expect((await fullmcp(['dev', join(folder, 'broken.mjs'), '--stdio', '--json'])).json()).toMatchObject({
+    expect((await fullmcp(['dev', 'http://localhost:3000/mcp'])).exit).toBe(2);
+    expect((await fullmcp(['dev', file, '--stdio', '--json'])).json()).toMatchObject({
       ok: false,
       error: { kind: 'usage' },
     });

@@ -14,6 +14,7 @@ import { ReloadingServer } from './reloading-server.js';
 import { watchProject } from './watch-project.js';
 
 const MAX_LINE = 2000;
+const MAX_SEEN = 1000;
 
 /** Loads a file, and begins to watch its project. Closing the server ends all of it. Throws if the file cannot be loaded. */
 export async function reloadOnSave(file: string, input: Typed): Promise<LoadedServer> {
@@ -53,12 +54,15 @@ function loader(file: string, { out, process: args = [] }: Typed): Load {
   let before: LoadedCode['manifest'] | undefined;
   return async (signal) => {
     const started = performance.now();
-    const code = await startCode(file, {
-      args,
-      secret,
-      signal,
-      onStderr: (line) => out.note(cleanLine(line, MAX_LINE)),
-    });
+    // A program that ends at once is started a second time, in case it only speaks an older revision.
+    const seen = new Set<string>();
+    let isLoading = true;
+    const onStderr = (line: string): void => {
+      if (!isLoading || !seen.has(line)) out.note(cleanLine(line, MAX_LINE));
+      if (isLoading && seen.size < MAX_SEEN) seen.add(line);
+    };
+    const code = await startCode(file, { args, secret, signal, onStderr });
+    isLoading = false;
     const { manifest } = code;
     const ms = (performance.now() - started).toFixed(0);
     const verb = before ? 'reloaded' : 'loaded';

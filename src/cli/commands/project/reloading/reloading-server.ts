@@ -1,8 +1,10 @@
 // A server that passes calls on to the newest version of the code, and keeps its clients when the version changes.
 
+import { callEnded } from '../../../../async/lifetime.js';
 import { listen } from '../../../../connect/proxy/listen.js';
 import type { ProxyServer } from '../../../../connect/proxy/make-proxy.js';
 import type { Call, Dispatch, Outcome } from '../../../../protocol/call.js';
+import { asChanging, emptyList, grantingChanges } from './changing-lists.js';
 import type { LoadedCode } from './loaded-code.js';
 
 /** Older versions that still have calls or questions. The oldest one is closed first. */
@@ -54,15 +56,20 @@ export class ReloadingServer implements ProxyServer {
   readonly #listen = async (call: Call): Promise<Outcome> => {
     const version = this.#current;
     const signal = AbortSignal.any([call.signal, version.replaced.signal]);
-    return version.dispatch({ ...call, signal });
+    const ended = callEnded({ signal }).then((): Outcome => ({ resultType: 'complete' }));
+    // A version that is replaced is not waited for. One whose lists never change ends the subscription at once.
+    await Promise.race([version.dispatch({ ...call, signal, notify: grantingChanges(call) }), ended]);
+    return ended;
   };
 
   async #forward(call: Call): Promise<Outcome> {
     const key = keyOf(call.params);
     const version = (key !== undefined && this.#pending.get(key)) || this.#current;
+    const empty = emptyList(call, version.manifest.capabilities);
+    if (empty !== undefined) return empty;
     version.openCalls++;
     try {
-      const outcome = await version.dispatch(call);
+      const outcome = asChanging(call, await version.dispatch(call));
       const next = keyOf(outcome);
       if (typeof call.params['requestState'] === 'string') this.#pending.delete(call.params['requestState']);
       if (next !== undefined && outcome.resultType !== 'complete') this.#keep(next, version);
