@@ -22,6 +22,8 @@ export class PersonLines {
   readonly #early: string[] = [];
   #interface: Interface | undefined;
   #waiting: ((line: string | undefined) => void) | undefined;
+  /** Whether Ctrl+D was typed before a line was asked for. */
+  #isOver = false;
 
   constructor(person: Person) {
     this.#person = person;
@@ -33,6 +35,10 @@ export class PersonLines {
     if (early !== undefined) {
       this.#person.output.write(`${prompt}\n`);
       return Promise.resolve(early);
+    }
+    if (this.#isOver) {
+      this.#isOver = false;
+      return Promise.resolve(undefined);
     }
     return new Promise((resolve, reject) => {
       const stop = (): void => {
@@ -55,7 +61,9 @@ export class PersonLines {
 
   /** Gives the keyboard back, so that Ctrl+C is a signal again. */
   close(): void {
-    this.#interface?.close();
+    const opened = this.#interface;
+    this.#interface = undefined;
+    opened?.close();
   }
 
   #open(): Interface {
@@ -67,7 +75,10 @@ export class PersonLines {
     });
     opened.on('SIGINT', interrupt);
     opened.on('close', () => {
-      if (this.#interface === opened) this.#interface = undefined;
+      if (this.#interface === opened) {
+        this.#interface = undefined;
+        this.#isOver = this.#waiting === undefined;
+      }
       // After Ctrl+D the cursor is still behind the prompt.
       if (this.#waiting) output.write('\n');
       this.#waiting?.(undefined);
