@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hosts } from '../../../src/cli/hosts/hosts.js';
 import { fullmcp } from '../support/run-cli.js';
@@ -228,6 +228,24 @@ describe('install', () => {
     await fullmcp(['install', 'cursor', '--config-path', join(folder, 'link'), '--yes', ...COMMAND]);
     expect((await stat(file)).mode & 0o777).toBe(0o640);
     expect(await readFile(file, 'utf8')).toContain('some-server');
+  });
+
+  it('starts a file that only defines a server, and names it by its project', async () => {
+    const source = join(folder, 'shop', 'src', 'server.js');
+    await mkdir(dirname(source), { recursive: true });
+    const library = new URL('../../../dist/index.js', import.meta.url).href;
+    await writeFile(
+      source,
+      `import { createServer, tool } from ${JSON.stringify(library)};
+export default createServer({ name: 'shop', version: '1.0.0', tools: { buy: tool({ run: () => 'bought' }) } });`,
+    );
+    const file = await fileWith('{}');
+    const ran = await fullmcp(['install', 'cursor', source, '--config-path', file, '--yes', '--json']);
+    expect(ran.json()).toMatchObject({ ok: true, name: 'shop' });
+    expect(await fullmcp(['call', 'shop', 'buy', '--config', file])).toMatchObject({
+      exit: 0,
+      stdout: 'bought\n',
+    });
   });
 
   it('prints plain JSON for any other program', async () => {

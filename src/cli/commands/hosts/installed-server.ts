@@ -7,6 +7,7 @@ import type { Typed } from '../../command/definition.js';
 import { usageError } from '../../command/failures.js';
 import type { HostServer } from '../../hosts/shapes.js';
 import { takeTarget } from '../../target/read-target.js';
+import { runProcess } from '../../target/run-process.js';
 
 const SCRIPT = /\.(?:[cm]?[jt]s|py)$/i;
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
@@ -32,17 +33,31 @@ export async function installedServer(input: Typed, isShared: boolean): Promise<
 }
 
 async function script(word: string, input: Typed, isShared: boolean): Promise<HostServer> {
-  const { scriptProcess } = await import('../../../adapters/node/client/host.js');
-  const { command, args = [] } = scriptProcess(isShared ? word : resolve(word));
+  const { command, args } = await starting(isShared ? word : resolve(word), isShared);
   const env = variables(input);
   const cwd = input.text('cwd');
-  return {
-    // An application does not have the PATH of a shell; another person has Node elsewhere.
-    command: isShared && command === process.execPath ? 'node' : command,
-    args,
-    ...(env && { env }),
-    ...(cwd !== undefined && { cwd: resolve(cwd) }),
-  };
+  return { command, args, ...(env && { env }), ...(cwd !== undefined && { cwd: resolve(cwd) }) };
+}
+
+/** A file is started by `fullmcp run`, as in every command, so that it may be TypeScript and need not serve by itself. */
+async function starting(path: string, isShared: boolean): Promise<Started> {
+  if (/\.py$/i.test(path)) {
+    const { scriptProcess } = await import('../../../adapters/node/client/host.js');
+    const { command, args = [] } = scriptProcess(path);
+    return { command, args };
+  }
+  const { command, args } = runProcess(path);
+  // Another person has Node and this program elsewhere, and the cache of npx is emptied some day.
+  const isPassing = args.some((part) => /[/\\]_npx[/\\]/.test(part));
+  return isShared || isPassing
+    ? { command: 'npx', args: ['-y', 'fullmcp', 'run', path] }
+    : // An application does not have the PATH of a shell.
+      { command, args };
+}
+
+interface Started {
+  readonly command: string;
+  readonly args: readonly string[];
 }
 
 async function other(input: Typed): Promise<HostServer> {
@@ -92,7 +107,9 @@ function nameOf(word: string, { command = '', args = [], url }: HostServer): str
   if (url !== undefined && /^(?:https?:|[\w.-]+:\d)/i.test(word)) return domainOf(url);
   if (SCRIPT.test(word)) {
     const file = basename(word).replace(SCRIPT, '');
-    return cleaned(/^(?:index|main|server|app)$/i.test(file) ? basename(dirname(resolve(word))) : file);
+    if (!/^(?:index|main|server|app)$/i.test(file)) return cleaned(file);
+    const folders = dirname(resolve(word)).split(/[/\\]/);
+    return cleaned(folders.findLast((folder) => !/^(?:src|dist|build|lib|bin|out)$/i.test(folder)) ?? '');
   }
   if (word !== '' && NAME.test(word)) return word;
   const started = [basename(command), ...args].find((part) => !part.startsWith('-') && !RUNNER.test(part));
