@@ -66,7 +66,8 @@ function loader(file: string, { out, process: args = [] }: Typed): Load {
     const { manifest } = code;
     const ms = (performance.now() - started).toFixed(0);
     const verb = before ? 'reloaded' : 'loaded';
-    out.note(`${file} is ${verb}: ${manifest.tools.length} tools, ${ms} ms`);
+    const count = manifest.tools.length;
+    out.note(`${file} is ${verb}: ${count} ${count === 1 ? 'tool' : 'tools'}, ${ms} ms`);
     for (const line of describeServer(manifest, before)) out.note(line);
     before = manifest;
     return code;
