@@ -204,6 +204,33 @@ export const LAYERS = {
     ],
     rooms: ['contracts', 'faults', 'memory', 'recording', 'test-client', 'matchers', '.'],
   },
+  tooling: {
+    what: 'what the command and the inspector share: texts of peers made harmless, manifests and their differences, lint, tapes that are played again',
+    may: ['jsonrpc', 'schema', 'protocol', 'state', 'client', 'connect', 'testing', 'index.ts'],
+    rooms: ['.', 'manifest', 'lint', 'tape'],
+  },
+  inspector: {
+    what: 'the process behind the page of the inspector: its connections and what is seen on them, and how the page is served',
+    may: [
+      'async',
+      'jsonrpc',
+      'schema',
+      'protocol',
+      'state',
+      'oauth',
+      'server',
+      'client',
+      'transports',
+      'connect',
+      'adapters',
+      'testing',
+      'tooling',
+      'index.ts',
+      'client.ts',
+      'oauth.ts',
+    ],
+    rooms: ['contract', 'wiretap', 'stories', 'session', 'host', '.'],
+  },
   cli: {
     what: 'the command `fullmcp`: nothing of the library imports it, and it is bundled apart',
     may: [
@@ -223,6 +250,8 @@ export const LAYERS = {
       'middleware',
       'adapters',
       'testing',
+      'tooling',
+      'inspector',
       'index.ts',
       'auth.ts',
       'client.ts',
@@ -243,7 +272,6 @@ export const LAYERS = {
       'asking',
       'results',
       'manifest',
-      'lint',
       'completion',
       'tape',
       'share/generate',
@@ -276,7 +304,7 @@ export const ROLES = {
 
 /** Rooms that need Node. Portable files may import types from them, but never load them. */
 export const NODE_ROOMS = ['adapters/', 'transports/stdio/'];
-export const MAY_USE_NODE = [...NODE_ROOMS, 'testing/', 'testing.ts', 'cli/'];
+export const MAY_USE_NODE = [...NODE_ROOMS, 'testing/', 'testing.ts', 'inspector/', 'inspector.ts', 'cli/'];
 export const MAY_LOAD_NODE = [
   ...MAY_USE_NODE,
   'client.ts',

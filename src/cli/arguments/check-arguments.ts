@@ -5,8 +5,8 @@ import type { Client } from '../../client/model/client.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { ListedTool } from '../../protocol/model/model.js';
 import { closestName } from '../../schema/explain/closest-name.js';
+import { cleanLine } from '../../tooling/clean.js';
 import { usageError } from '../command/failures.js';
-import { cleanLine } from '../terminal/clean.js';
 import { parameters } from '../terminal/signature.js';
 
 /** The tool with this name. A near name is a hint in the error, and is never called. */

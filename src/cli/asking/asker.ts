@@ -8,9 +8,9 @@ import type {
   QuestionContext,
 } from '../../client/model/handlers.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
+import { cleanLine } from '../../tooling/clean.js';
 import type { Options, Typed } from '../command/definition.js';
 import { CommandError } from '../command/failures.js';
-import { cleanLine } from '../terminal/clean.js';
 import { type Person, PersonLines } from '../terminal/person.js';
 import { expectedOf, type FormField, fieldsOf, readField, readYesOrNo } from './form-fields.js';
 import { GivenAnswers } from './given-answers.js';

@@ -3,8 +3,8 @@
 import { formCheck } from '../../client/checks/output-check.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { closestName } from '../../schema/explain/closest-name.js';
+import { cleanLine } from '../../tooling/clean.js';
 import { CommandError } from '../command/failures.js';
-import { cleanLine } from '../terminal/clean.js';
 
 const MAX_FIELDS = 100;
 const MAX_CHOICES = 200;

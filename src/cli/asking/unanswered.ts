@@ -1,7 +1,7 @@
 // The failure of a command when a question came and nobody was there to answer.
 
+import { cleanLine, shellWord } from '../../tooling/clean.js';
 import { CommandError } from '../command/failures.js';
-import { cleanLine, shellWord } from '../terminal/clean.js';
 import { exampleOf, expectedOf, type FormField } from './form-fields.js';
 
 const MAX_MESSAGE = 2000;

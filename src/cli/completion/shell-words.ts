@@ -1,6 +1,6 @@
 // The words that a shell passes for completion, and the candidates that it may insert.
 
-import { clean, shellWord } from '../terminal/clean.js';
+import { clean, shellWord } from '../../tooling/clean.js';
 
 const MAX_CANDIDATES = 500;
 const MAX_LENGTH = 300;

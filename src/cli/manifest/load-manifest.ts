@@ -2,10 +2,10 @@
 
 import { readFile, stat } from 'node:fs/promises';
 import { parseStrictly, RefusedJson } from '../../jsonrpc/parse.js';
+import { type Manifest, manifestOf, parseManifest } from '../../tooling/manifest/manifest.js';
 import type { Typed } from '../command/definition.js';
 import { usageError } from '../command/failures.js';
 import { withTarget } from '../target/open.js';
-import { type Manifest, manifestOf, parseManifest } from './manifest.js';
 
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
 const MAX_LEVELS = 600;

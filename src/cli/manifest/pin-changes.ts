@@ -6,9 +6,9 @@ import { type Lock, type PinnedServer, parseLock, printLock } from '../../connec
 import type { PinChange } from '../../connect/gateway/pins/options.js';
 import { lists } from '../../connect/routing/lists.js';
 import type { ListName } from '../../connect/routing/router.js';
+import { cleanLine } from '../../tooling/clean.js';
 import type { Options } from '../command/definition.js';
 import { usageError } from '../command/failures.js';
-import { cleanLine } from '../terminal/clean.js';
 import type { Output } from '../terminal/output.js';
 
 export const LOCK_OPTIONS: Options = {

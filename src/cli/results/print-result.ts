@@ -2,9 +2,9 @@
 
 import type { CallResult } from '../../client/model/client.js';
 import type { ContentBlock } from '../../protocol/model/content.js';
+import { cleanLine } from '../../tooling/clean.js';
 import type { Options, Typed } from '../command/definition.js';
 import { CommandError } from '../command/failures.js';
-import { cleanLine } from '../terminal/clean.js';
 import { isMarkdown, markdownStyled } from '../terminal/markdown.js';
 import type { Output } from '../terminal/output.js';
 import { described, SAVE_OPTIONS, type SavedBinary, saveAll } from './save.js';

@@ -2,9 +2,9 @@
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, parse } from 'node:path';
+import { cleanLine } from '../../tooling/clean.js';
 import type { Options, Typed } from '../command/definition.js';
 import { CommandError, usageError } from '../command/failures.js';
-import { cleanLine } from '../terminal/clean.js';
 
 export const SAVE_OPTIONS: Options = {
   output: { type: 'string', short: 'o', value: 'file', help: 'save the answer to a file' },

@@ -1,7 +1,7 @@
 // Structured data as a table.
 
 import { isObject } from '../../jsonrpc/message.js';
-import { cleanLine } from '../terminal/clean.js';
+import { cleanLine } from '../../tooling/clean.js';
 
 const MAX_COLUMNS = 30;
 const MAX_CELL = 60;

@@ -1,8 +1,8 @@
 // One difference between two results, on one line.
 
-import { cleanLine } from '../terminal/clean.js';
+import { cleanLine } from '../../tooling/clean.js';
+import type { ValueChange } from '../../tooling/tape/compare-values.js';
 import type { Output } from '../terminal/output.js';
-import type { ValueChange } from './compare-values.js';
 
 const MAX_VALUE = 60;
 const CONTEXT = 20;

@@ -1,7 +1,7 @@
 // Reads a tape, for calls that are to be made again.
 
 import { readFile, stat } from 'node:fs/promises';
-import { type RecordedCall, type Recording, readRecording } from '../../testing/recording/recording.js';
+import { type Recording, readRecording } from '../../testing/recording/recording.js';
 import { usageError } from '../command/failures.js';
 
 const MAX_BYTES = 500_000_000;
@@ -26,30 +26,4 @@ async function readText(path: string): Promise<string> {
       code === 'ENOENT' ? `The tape ${path} does not exist.` : `The tape ${path} cannot be read: ${message}.`,
     );
   }
-}
-
-/** The methods that return a list in pages, and the name of the list. */
-export const PAGED: ReadonlyMap<string, string> = new Map([
-  ['tools/list', 'tools'],
-  ['prompts/list', 'prompts'],
-  ['resources/list', 'resources'],
-  ['resources/templates/list', 'resourceTemplates'],
-]);
-
-/** The list that a call begins, with the pages that other calls fetched. */
-export function wholeList(first: RecordedCall, all: readonly RecordedCall[]): readonly unknown[] {
-  const list = PAGED.get(first.method) ?? '';
-  const items: unknown[] = [];
-  const pages = new Set<RecordedCall>();
-  for (let page: RecordedCall | undefined = first; page && !pages.has(page); ) {
-    pages.add(page);
-    const found: unknown = page.outcome?.[list];
-    if (Array.isArray(found)) items.push(...found);
-    const cursor: unknown = page.outcome?.['nextCursor'];
-    page =
-      typeof cursor === 'string'
-        ? all.find(({ method, params }) => method === first.method && params['cursor'] === cursor)
-        : undefined;
-  }
-  return items;
 }

@@ -2,8 +2,8 @@
 
 import type { ClientOptions, LogMessage } from '../../client/model/options.js';
 import { type LogLevel, logLevels } from '../../protocol/tables/log-level.js';
+import { cleanLine } from '../../tooling/clean.js';
 import type { Options, Typed } from '../command/definition.js';
-import { cleanLine } from '../terminal/clean.js';
 
 const MAX_LINE = 4000;
 

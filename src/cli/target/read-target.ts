@@ -6,9 +6,9 @@ import process from 'node:process';
 import { entryTarget } from '../../connect/config/entry-target.js';
 import type { Target } from '../../connect/targets/target.js';
 import { closestName } from '../../schema/explain/closest-name.js';
+import { shellWord } from '../../tooling/clean.js';
 import type { Typed } from '../command/definition.js';
 import { usageError } from '../command/failures.js';
-import { shellWord } from '../terminal/clean.js';
 import { configuredServers } from './configured.js';
 import { runProcess } from './run-process.js';
 

@@ -1,6 +1,6 @@
 // Markdown with colours. No character is taken away: everything that a server wrote can be read and copied.
 
-import { clean } from './clean.js';
+import { clean } from '../../tooling/clean.js';
 import type { Output } from './output.js';
 
 const MAX_CHARS = 1_000_000;

@@ -1,7 +1,7 @@
 // Where a command writes: the answer to stdout, everything else to stderr.
 
 import { styleText } from 'node:util';
-import { clean, cleanJson } from './clean.js';
+import { clean, cleanJson } from '../../tooling/clean.js';
 import { pictureCodes } from './pictures.js';
 
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';

@@ -1,7 +1,7 @@
 // Progress on one line of stderr that is drawn over.
 
 import type { Progress } from '../../client/model/options.js';
-import { cleanLine } from './clean.js';
+import { cleanLine } from '../../tooling/clean.js';
 import type { Output } from './output.js';
 
 const WIDTH = 20;

@@ -1,7 +1,7 @@
 // A schema in a few characters, as in `add(a: number, b?: number = 1)`.
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import { cleanLine } from './clean.js';
+import { cleanLine } from '../../tooling/clean.js';
 
 const MAX_FIELDS = 30;
 const MAX_DEPTH = 3;

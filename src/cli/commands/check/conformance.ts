@@ -2,6 +2,7 @@ import { serve } from '../../../node.js';
 import { newestRevision, revisions } from '../../../protocol/tables/revisions.js';
 import { proxy } from '../../../proxy.js';
 import { closestName } from '../../../schema/explain/closest-name.js';
+import { cleanLine } from '../../../tooling/clean.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { FoundError, usageError } from '../../command/failures.js';
 import {
@@ -14,7 +15,6 @@ import {
 import { connectOptions } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
 import { takeTarget } from '../../target/read-target.js';
-import { cleanLine } from '../../terminal/clean.js';
 import type { Output } from '../../terminal/output.js';
 
 /** `fullmcp conformance`. */

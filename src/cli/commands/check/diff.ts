@@ -1,9 +1,9 @@
+import { cleanLine } from '../../../tooling/clean.js';
+import { compareManifests, type ManifestChange } from '../../../tooling/manifest/manifest-change.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { FoundError } from '../../command/failures.js';
 import { loadManifest } from '../../manifest/load-manifest.js';
-import { compareManifests, type ManifestChange } from '../../manifest/manifest-change.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
-import { cleanLine } from '../../terminal/clean.js';
 import type { Output } from '../../terminal/output.js';
 
 /** `fullmcp diff`. */

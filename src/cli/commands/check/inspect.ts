@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
+import { cleanJson } from '../../../tooling/clean.js';
 import type { Command } from '../../command/definition.js';
 import { usageError } from '../../command/failures.js';
 import { loadManifest } from '../../manifest/load-manifest.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
-import { cleanJson } from '../../terminal/clean.js';
 
 /** `fullmcp inspect`. */
 export const inspect: Command = {

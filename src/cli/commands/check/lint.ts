@@ -1,12 +1,12 @@
+import { cleanLine } from '../../../tooling/clean.js';
+import { type Linted, lintManifest } from '../../../tooling/lint/lint-manifest.js';
+import { type LintFinding, RULES, type Severity } from '../../../tooling/lint/rules.js';
+import { HOW_ESTIMATED } from '../../../tooling/lint/tokens.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { FoundError } from '../../command/failures.js';
 import { wholeNumber } from '../../command/parse.js';
-import { type Linted, lintManifest } from '../../lint/lint-manifest.js';
-import { type LintFinding, RULES, type Severity } from '../../lint/rules.js';
-import { HOW_ESTIMATED } from '../../lint/tokens.js';
 import { loadManifest } from '../../manifest/load-manifest.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
-import { cleanLine } from '../../terminal/clean.js';
 import type { Output } from '../../terminal/output.js';
 
 /** `fullmcp lint`. */

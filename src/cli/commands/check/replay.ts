@@ -6,17 +6,17 @@ import type { ClientCapabilities } from '../../../protocol/model/model.js';
 import { nameParam } from '../../../protocol/tables/methods.js';
 import { proxy } from '../../../proxy.js';
 import type { RecordedCall } from '../../../testing/recording/recording.js';
+import { cleanLine } from '../../../tooling/clean.js';
+import type { ValueChange } from '../../../tooling/tape/compare-values.js';
+import { type Replayed, replayCalls, type TapeReplayOptions } from '../../../tooling/tape/replay-calls.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { FoundError, usageError } from '../../command/failures.js';
 import { duration } from '../../command/parse.js';
-import type { ValueChange } from '../../tape/compare-values.js';
 import { printDifference } from '../../tape/print-difference.js';
 import { readTape } from '../../tape/read-tape.js';
-import { type Replayed, replayCalls, type TapeReplayOptions } from '../../tape/replay-calls.js';
 import { connectOptions } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
 import { takeTarget } from '../../target/read-target.js';
-import { cleanLine } from '../../terminal/clean.js';
 import type { Output } from '../../terminal/output.js';
 
 /** `fullmcp replay`. */

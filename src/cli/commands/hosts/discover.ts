@@ -1,9 +1,9 @@
+import { cleanLine, shellWord } from '../../../tooling/clean.js';
 import type { Command } from '../../command/definition.js';
 import { type HostFile, hostFiles } from '../../hosts/host-servers.js';
 import { masked } from '../../hosts/mask.js';
 import type { HostServer } from '../../hosts/shapes.js';
 import { hostNamed } from '../../hosts/target-file.js';
-import { cleanLine, shellWord } from '../../terminal/clean.js';
 
 /** `fullmcp discover`. */
 export const discover: Command = {

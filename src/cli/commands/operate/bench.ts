@@ -2,6 +2,7 @@ import type { Client } from '../../../client/model/client.js';
 import { resolveTarget } from '../../../connect/targets/target.js';
 import type { JsonObject } from '../../../jsonrpc/message.js';
 import { isLoopbackUrl } from '../../../oauth/fetch/check-url.js';
+import { cleanLine } from '../../../tooling/clean.js';
 import { checkArguments, findTool } from '../../arguments/check-arguments.js';
 import { readArguments } from '../../arguments/read-arguments.js';
 import type { Command, Typed } from '../../command/definition.js';
@@ -18,7 +19,6 @@ import {
 import { withTarget } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
 import { takeTarget } from '../../target/read-target.js';
-import { cleanLine } from '../../terminal/clean.js';
 
 const MAX_REQUESTS = 100_000;
 const MAX_CONCURRENCY = 100;

@@ -1,9 +1,9 @@
 import { basename, resolve } from 'node:path';
 import process from 'node:process';
 import { fullmcp } from '../../../client/model/options.js';
+import { cleanLine, shellWord } from '../../../tooling/clean.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { CommandError, usageError } from '../../command/failures.js';
-import { cleanLine, shellWord } from '../../terminal/clean.js';
 import { type Person, PersonLines } from '../../terminal/person.js';
 import { projectFiles, type TemplateName, templates } from './templates/templates.js';
 import { writeProject } from './templates/write-project.js';

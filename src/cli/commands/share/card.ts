@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import type { JsonObject } from '../../../jsonrpc/message.js';
 import type { Implementation } from '../../../protocol/model/model.js';
 import { revisions } from '../../../protocol/tables/revisions.js';
+import { cleanJson } from '../../../tooling/clean.js';
 import { makeCard, serverCard } from '../../../transports/http/server/server-card.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { CommandError, usageError } from '../../command/failures.js';
@@ -10,7 +11,6 @@ import { failOn, readDocument } from '../../share/publishing/check-document.js';
 import { cardProblems, fetchCard } from '../../share/publishing/server-card.js';
 import { withTarget } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
-import { cleanJson } from '../../terminal/clean.js';
 
 /** `fullmcp card`. */
 export const card: Command = {

@@ -1,8 +1,8 @@
 import { chmodSync, writeFileSync } from 'node:fs';
+import type { Manifest } from '../../../tooling/manifest/manifest.js';
 import type { Command } from '../../command/definition.js';
 import { CommandError } from '../../command/failures.js';
 import { loadManifest } from '../../manifest/load-manifest.js';
-import type { Manifest } from '../../manifest/manifest.js';
 import { fileToWrite, SAVE_OPTIONS } from '../../results/save.js';
 import { cliFile } from '../../share/generate/cli-file.js';
 import { defaultTarget } from '../../share/generate/default-target.js';

@@ -1,10 +1,10 @@
 import type { Client } from '../../../client/model/client.js';
 import type { ListedTool } from '../../../protocol/model/model.js';
+import { cleanLine } from '../../../tooling/clean.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { usageError } from '../../command/failures.js';
 import { withTarget } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
-import { cleanLine } from '../../terminal/clean.js';
 import type { Output } from '../../terminal/output.js';
 import { parameters, typeOf } from '../../terminal/signature.js';
 

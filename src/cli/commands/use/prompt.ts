@@ -1,13 +1,13 @@
 import type { Client, PromptResult } from '../../../client/model/client.js';
 import type { ListedPrompt } from '../../../protocol/model/model.js';
 import { closestName } from '../../../schema/explain/closest-name.js';
+import { cleanLine } from '../../../tooling/clean.js';
 import { ANSWER_OPTIONS, Asker } from '../../asking/asker.js';
 import type { Command } from '../../command/definition.js';
 import { usageError } from '../../command/failures.js';
 import { LOG_OPTIONS, logTo } from '../../target/log.js';
 import { withTarget } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
-import { cleanLine } from '../../terminal/clean.js';
 import type { Output } from '../../terminal/output.js';
 
 /** `fullmcp prompt`. */

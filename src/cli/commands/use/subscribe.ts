@@ -1,13 +1,13 @@
 import type { Change, Client } from '../../../client/model/client.js';
 import type { LogMessage } from '../../../client/model/options.js';
 import type { LogLevel } from '../../../protocol/tables/log-level.js';
+import { cleanLine } from '../../../tooling/clean.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { CommandError } from '../../command/failures.js';
 import { wholeNumber } from '../../command/parse.js';
 import { LOG_OPTIONS, logLine } from '../../target/log.js';
 import { withTarget } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
-import { cleanLine } from '../../terminal/clean.js';
 
 /** `fullmcp subscribe`. */
 export const subscribe: Command = {

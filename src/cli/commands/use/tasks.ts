@@ -1,6 +1,7 @@
 import type { TaskHandle, TaskState } from '../../../client/model/client.js';
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
 import { McpError } from '../../../protocol/errors.js';
+import { cleanLine } from '../../../tooling/clean.js';
 import { ANSWER_OPTIONS, Asker } from '../../asking/asker.js';
 import { expectedOf, fieldsOf } from '../../asking/form-fields.js';
 import type { Command, Typed } from '../../command/definition.js';
@@ -10,7 +11,6 @@ import { fileToWrite } from '../../results/save.js';
 import { LOG_OPTIONS, logTo } from '../../target/log.js';
 import { withTarget } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
-import { cleanLine } from '../../terminal/clean.js';
 import { progressLine } from '../../terminal/progress-line.js';
 
 /** `fullmcp tasks`. */

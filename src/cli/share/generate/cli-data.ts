@@ -1,8 +1,8 @@
 // The tools of a server as subcommands: data that the generated program reads.
 
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
-import type { Manifest } from '../../manifest/manifest.js';
-import { cleanLine } from '../../terminal/clean.js';
+import { cleanLine } from '../../../tooling/clean.js';
+import type { Manifest } from '../../../tooling/manifest/manifest.js';
 
 /** An argument as an option of the program. */
 interface ProgramOption {

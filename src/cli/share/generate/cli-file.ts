@@ -1,6 +1,6 @@
 // A command-line program with a subcommand for each tool. Its code is always the same; the tools are data in it.
 
-import type { Manifest } from '../../manifest/manifest.js';
+import type { Manifest } from '../../../tooling/manifest/manifest.js';
 import { programCommands } from './cli-data.js';
 import { literal } from './source-text.js';
 import { headerText } from './types-file.js';

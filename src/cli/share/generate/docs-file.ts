@@ -1,8 +1,8 @@
 // A reference of a server in Markdown. The text of the server stays text: no HTML, no links, no headings of its own.
 
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
-import type { Manifest } from '../../manifest/manifest.js';
-import { cleanJson, cleanLine } from '../../terminal/clean.js';
+import { cleanJson, cleanLine } from '../../../tooling/clean.js';
+import type { Manifest } from '../../../tooling/manifest/manifest.js';
 import { typeOf } from '../../terminal/signature.js';
 
 const MAX_TEXT = 2000;

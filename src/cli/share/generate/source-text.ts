@@ -1,6 +1,6 @@
 // Text of a server inside of source code: it is a string, a quoted key or a comment, and can never be anything else.
 
-import { clean, cleanJson, cleanLine } from '../../terminal/clean.js';
+import { clean, cleanJson, cleanLine } from '../../../tooling/clean.js';
 
 const IDENTIFIER = /^[A-Za-z_$][\w$]{0,100}$/;
 const MAX_COMMENT = 600;

@@ -1,7 +1,7 @@
 // The types of a server, and a client that has them.
 
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
-import type { Manifest } from '../../manifest/manifest.js';
+import type { Manifest } from '../../../tooling/manifest/manifest.js';
 import { schemaType } from './schema-type.js';
 import { docComment, keyText, lineComment, literal, typeName } from './source-text.js';
 

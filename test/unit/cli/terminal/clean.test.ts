@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { clean, cleanJson } from '../../../../src/cli/terminal/clean.js';
+import { clean, cleanJson } from '../../../../src/tooling/clean.js';
 
 const writings = {
   'an emoji that a selector makes colourful': 'I \u2764\ufe0f you',

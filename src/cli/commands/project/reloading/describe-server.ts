@@ -1,10 +1,10 @@
 // A few lines about a server after each load: the size of its tools for a model, and the findings of `fullmcp lint`.
 
 import type { JsonObject } from '../../../../jsonrpc/message.js';
-import { lintManifest } from '../../../lint/lint-manifest.js';
-import type { LintFinding } from '../../../lint/rules.js';
-import type { Manifest } from '../../../manifest/manifest.js';
-import { cleanLine } from '../../../terminal/clean.js';
+import { cleanLine } from '../../../../tooling/clean.js';
+import { lintManifest } from '../../../../tooling/lint/lint-manifest.js';
+import type { LintFinding } from '../../../../tooling/lint/rules.js';
+import type { Manifest } from '../../../../tooling/manifest/manifest.js';
 
 const MAX_LINES = 60;
 

@@ -4,7 +4,7 @@ import process from 'node:process';
 import { connect } from '../../../../client.js';
 import type { Dispatch } from '../../../../protocol/call.js';
 import { proxy } from '../../../../proxy.js';
-import { type Manifest, manifestOf } from '../../../manifest/manifest.js';
+import { type Manifest, manifestOf } from '../../../../tooling/manifest/manifest.js';
 import { runProcess } from '../../../target/run-process.js';
 
 /** A version is kept for as long as it serves, however quiet its clients are. */

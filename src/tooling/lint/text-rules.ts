@@ -1,7 +1,7 @@
 // Rules about names and descriptions.
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import { clean } from '../terminal/clean.js';
+import { clean } from '../clean.js';
 import type { Found } from './rules.js';
 
 const MAX_DESCRIPTION = 1024;

@@ -2,7 +2,7 @@
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { canonical } from '../../state/canonical.js';
-import { cleanLine } from '../terminal/clean.js';
+import { cleanLine } from '../clean.js';
 import { LIST_NAMES, LISTS, type Manifest, type ManifestList } from './manifest.js';
 import { compareSchemas } from './schema-change.js';
 import type { Flow } from './schema-limits.js';

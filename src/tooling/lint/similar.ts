@@ -1,7 +1,7 @@
 // Tools that a model may mix up: names that differ in marks alone, descriptions that say the same.
 
 import type { JsonObject } from '../../jsonrpc/message.js';
-import { cleanLine } from '../terminal/clean.js';
+import { cleanLine } from '../clean.js';
 import type { Found } from './rules.js';
 
 const MAX_COMPARED = 400;

@@ -8,7 +8,7 @@ import type { RecordedCall, Recording } from '../../testing/recording/recording.
 import { lacksSecret } from '../../testing/recording/secrets.js';
 import { type CompareOptions, compareValues, type ValueChange } from './compare-values.js';
 import { withSecrets } from './fill-secrets.js';
-import { PAGED, wholeList } from './read-tape.js';
+import { PAGED, wholeList } from './whole-list.js';
 
 export interface TapeReplayOptions extends CompareOptions {
   /** Whether a tool may be called that does not say that it only reads. */

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { canonical } from '../../state/canonical.js';
-import { cleanLine } from '../terminal/clean.js';
+import { cleanLine } from '../clean.js';
 
 /** Whether the values of a schema go to the server, which must accept the old ones, or come from it, as the old ones did. */
 export type Flow = 'input' | 'output';

@@ -2,7 +2,7 @@
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { isSlowPattern } from '../../schema/document/slow-pattern.js';
-import { clean, cleanLine } from '../terminal/clean.js';
+import { clean, cleanLine } from '../clean.js';
 import type { Found } from './rules.js';
 import { invisibleIn } from './text-rules.js';
 
