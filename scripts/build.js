@@ -1,10 +1,11 @@
-// Compiles src to build/modules, bundles that into dist, and compiles examples to build/examples. Does nothing if nothing has
+// Compiles src to build/modules, bundles that into dist, builds the page of the inspector, and compiles examples to build/examples. Does nothing if nothing has
 // changed; --force builds anyway.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { rolldown } from 'rolldown';
+import { buildInspector } from './build-inspector.js';
 import { filesUnder, root } from './files.js';
 import { pruneTypes } from './prune-types.js';
 import { tokenize } from './scan.js';
@@ -12,7 +13,7 @@ import { tokenize } from './scan.js';
 process.chdir(root);
 const stamp = 'build/.stamp';
 const configs = ['package.json', 'tsconfig.json', 'tsconfig.build.json'];
-const inputs = [...filesUnder('src'), ...filesUnder('examples'), ...configs];
+const inputs = [...filesUnder('src'), ...filesUnder('inspector'), ...filesUnder('examples'), ...configs];
 const print = fingerprint(inputs);
 
 if (process.argv.includes('--force') || !isFresh()) {
@@ -34,6 +35,7 @@ async function build() {
   rmSync('dist/cli', { recursive: true, force: true });
   await bundleEntries();
   await writeConfigSchema();
+  await buildInspector();
   const hasExamples = inputs.some((file) => /^examples\/.*\.ts$/.test(file));
   if (hasExamples && existsSync('examples/tsconfig.json')) compile('examples/tsconfig.json');
   mkdirSync('build', { recursive: true });

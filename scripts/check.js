@@ -4,7 +4,17 @@ import { delimiter, join } from 'node:path';
 import { root } from './files.js';
 
 /** The files and folders whose words are checked. */
-const WORDS = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs', 'examples', 'scripts', 'src', 'test'];
+const WORDS = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'docs',
+  'examples',
+  'inspector',
+  'scripts',
+  'src',
+  'test',
+];
 
 /** @type {{ name: string, command: string, after?: string }[]} */
 const STEPS = [

@@ -1,0 +1,44 @@
+// The address of what the page shows: `#/tools/order_pizza?size=large`, `#/call/17`, `#/task/f713`.
+
+import { type Signal, signal } from '@preact/signals';
+
+export interface Route {
+  /** `connect`, `tools`, `resources`, `prompts`, `tasks`, `server`, `timeline`, `call` or `tapes`. */
+  readonly place: string;
+  /** The tool, the URI, the prompt, or the id. */
+  readonly name?: string;
+  readonly query: URLSearchParams;
+}
+
+export const route: Signal<Route> = signal(read());
+
+export function go(place: string, name?: string, query?: Readonly<Record<string, string>>): void {
+  const text = new URLSearchParams(query).toString();
+  location.hash = `#/${place}${name === undefined ? '' : `/${encodeURIComponent(name)}`}${text && `?${text}`}`;
+}
+
+export function addressOf(place: string, name?: string): string {
+  return `#/${place}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
+}
+
+function read(): Route {
+  const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?', 2);
+  const [place = '', name] = path.split('/', 2);
+  return {
+    place: place || 'tools',
+    ...(name !== undefined && { name: decoded(name) }),
+    query: new URLSearchParams(query),
+  };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+addEventListener('hashchange', () => {
+  route.value = read();
+});

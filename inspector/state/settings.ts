@@ -1,0 +1,35 @@
+// What the page remembers in this browser: the theme, the widths of columns, whether single letters are keys.
+
+import { effect, type Signal, signal } from '@preact/signals';
+
+export const theme: Signal<'system' | 'light' | 'dark'> = remembered('theme', 'system');
+export const timelineWidth: Signal<number> = remembered('timelineWidth', 440);
+export const listWidth: Signal<number> = remembered('listWidth', 264);
+export const hasLetterKeys: Signal<boolean> = remembered('letterKeys', true);
+
+effect(() => {
+  if (theme.value === 'system') delete document.documentElement.dataset['theme'];
+  else document.documentElement.dataset['theme'] = theme.value;
+});
+
+/** A signal whose value outlives the page. */
+export function remembered<T>(name: string, initial: T): Signal<T> {
+  const key = `fullmcp.${name}`;
+  let value = initial;
+  try {
+    const text = localStorage.getItem(key);
+    if (text !== null) value = JSON.parse(text) as T;
+  } catch {
+    // A browser without storage, or a value of another version.
+  }
+  const kept = signal(value);
+  effect(() => {
+    const text = JSON.stringify(kept.value);
+    try {
+      localStorage.setItem(key, text);
+    } catch {
+      // Then it is remembered until the page is closed.
+    }
+  });
+  return kept;
+}

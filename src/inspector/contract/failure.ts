@@ -1,0 +1,13 @@
+// A failure, as the page shows it.
+
+export interface Failure {
+  /** The stable name, such as `connect_failed`. */
+  readonly code: string;
+  /** What happened, in the client's own words. */
+  readonly message: string;
+  /** What to do. */
+  readonly advice?: string;
+  /** The number of a JSON-RPC error. */
+  readonly number?: number;
+  readonly data?: unknown;
+}

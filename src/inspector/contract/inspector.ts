@@ -1,0 +1,112 @@
+// What the page and the process behind it say to each other.
+
+import type { JsonObject } from '../../jsonrpc/message.js';
+import type { CatalogView, ConnectionView, FoundServer, TargetSpec } from './connection.js';
+import type { LogLine, MessageHead, MessageText } from './message.js';
+import type { Story } from './story.js';
+import type { TapeReplayView, TapeView } from './tape.js';
+
+/** Everything that the page needs at its start. */
+export interface Snapshot {
+  readonly version: string;
+  /** The number of the latest event that is in it. */
+  readonly seq: number;
+  readonly connections: readonly ConnectionView[];
+  readonly stories: readonly Story[];
+  readonly messages: readonly MessageHead[];
+  readonly logs: readonly LogLine[];
+  readonly found: readonly FoundServer[];
+  readonly tapes: readonly TapeView[];
+  /** Whether the page may connect to other servers. */
+  readonly mayConnect: boolean;
+  /** The connection and the tool to show first. */
+  readonly first?: { readonly connection?: string; readonly tool?: string };
+  /** The origin that serves the frames of apps. */
+  readonly sandboxOrigin?: string;
+}
+
+/** A change. Everything in it replaces what the page had under the same id. */
+export type InspectorEvent = { readonly seq: number } & (
+  | { readonly type: 'connection'; readonly connection: ConnectionView }
+  | { readonly type: 'disconnected'; readonly id: string }
+  | { readonly type: 'story'; readonly story: Story }
+  | { readonly type: 'messages'; readonly messages: readonly MessageHead[] }
+  | { readonly type: 'logs'; readonly lines: readonly LogLine[] }
+  | { readonly type: 'cleared'; readonly connection: string; readonly kept: readonly number[] }
+  | { readonly type: 'found'; readonly found: readonly FoundServer[] }
+  | { readonly type: 'tape'; readonly tape: TapeView }
+);
+
+/** The commands of the page, by name: what it sends, and what it gets. */
+export interface Commands {
+  connect: [TargetSpec, { connection: string }];
+  /** Opens it again, after a failure or with another revision. */
+  reconnect: [{ connection: string; revision?: string }, object];
+  disconnect: [{ connection: string }, object];
+  forgetServer: [{ id: string }, object];
+  /** Lists everything again. */
+  refresh: [{ connection: string }, object];
+  call: [
+    { connection: string; tool: string; args: JsonObject; asTask?: boolean; repeats?: number },
+    { story: number },
+  ];
+  read: [{ connection: string; uri: string }, { story: number }];
+  prompt: [{ connection: string; name: string; args: Readonly<Record<string, string>> }, { story: number }];
+  request: [{ connection: string; method: string; params: JsonObject }, { story: number }];
+  /** Sends the request of a story again. */
+  again: [{ story: number }, { story: number }];
+  complete: [
+    {
+      connection: string;
+      ref: { prompt: string } | { template: string };
+      argument: string;
+      value: string;
+      context?: Readonly<Record<string, string>>;
+    },
+    { values: readonly string[]; total?: number; hasMore?: boolean },
+  ];
+  subscribe: [{ connection: string; uri: string }, { story: number }];
+  unsubscribe: [{ connection: string; uri: string }, object];
+  /** Cancels a call, or asks the server to cancel a task. */
+  stop: [{ story: number }, object];
+  /** Answers a question. `remember` answers the next run of the same tool in the same way. */
+  answer: [{ story: number; question: string; answer: JsonObject; remember?: boolean }, object];
+  forgetAnswers: [{ connection: string; tool?: string }, object];
+  /** Follows a task that an earlier visit, or another program, started. */
+  followTask: [{ connection: string; task: string }, { story: number }];
+  roots: [{ connection: string; roots: readonly { uri: string; name?: string }[] }, object];
+  logLevel: [{ connection: string; level: string | undefined }, object];
+  ping: [{ connection: string }, { ms: number }];
+  pin: [{ story: number; pinned: boolean }, object];
+  /** Removes the stories and messages of a connection, except those that are pinned or not over. */
+  clear: [{ connection: string }, object];
+  /** Logs in again, or for the first time. */
+  login: [{ connection: string }, object];
+  /** Deletes tokens, registrations and everything else that is kept for this server. */
+  forgetLogin: [{ connection: string }, object];
+  importTape: [{ name: string; text: string }, { tape: string }];
+  closeTape: [{ tape: string }, object];
+  /** Makes the calls of a tape again. Tools that may change something need to be in `allow`. */
+  replayTape: [{ tape: string; connection: string; allow: readonly string[] }, TapeReplayView];
+  /** The frame of an app's page, in the sandbox. */
+  openApp: [{ story: number }, { uri: string; html: string; csp?: JsonObject; toolInput: JsonObject }];
+}
+
+export type CommandName = keyof Commands;
+
+/** The process behind the page. */
+export interface Inspector {
+  readonly snapshot: () => Snapshot;
+  /** The events after `seq`; undefined if they are no longer kept: then take a new snapshot. */
+  readonly eventsAfter: (seq: number) => readonly InspectorEvent[] | undefined;
+  readonly subscribe: (listener: (event: InspectorEvent) => void) => () => void;
+  /** Rejects with an `McpError`, whose message is for the user. */
+  readonly run: (command: string, input: JsonObject) => Promise<object>;
+  readonly catalog: (connection: string) => CatalogView | undefined;
+  readonly message: (seq: number) => MessageText | undefined;
+  /** The whole outcome of a story, as JSON. */
+  readonly outcome: (story: number) => string | undefined;
+  /** The recording of a connection, without secrets. */
+  readonly tape: (connection: string) => string | undefined;
+  readonly close: () => Promise<void>;
+}
