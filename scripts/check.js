@@ -42,6 +42,7 @@ const STEPS = [
   { name: 'reference', command: 'node scripts/reference.js --check', after: 'build' },
   { name: 'pages of commands', command: 'node scripts/cli-docs.js --check', after: 'build' },
   { name: 'size', command: 'node scripts/check-size.js', after: 'build' },
+  { name: 'page of the inspector', command: 'node scripts/check-inspector.js', after: 'build' },
 ];
 
 const env = { ...process.env, PATH: `${join(root, 'node_modules/.bin')}${delimiter}${process.env.PATH}` };
