@@ -371,6 +371,8 @@ export const NEVER_ASK_FOR_ERA = ['server/', 'client/'];
 export const MAX_ENTRIES = 18;
 /** The files in src itself are the entries of the package, each of which users know by its name. */
 export const MAX_PUBLIC_ENTRIES = 32;
+/** Folders in src: each is a row of the table above, in the order of who may import whom. */
+export const MAX_LAYERS = 20;
 
 /**
  * The page with the table of the layers between its two marks; undefined if the page does not have the marks.
