@@ -26,3 +26,6 @@ export const TASK_PROGRESS = 'fullmcp/progress';
 
 /** On a listed tool of a mounted server that has an app: the prefix of the tools that the app calls. */
 export const TOOL_PREFIX = 'fullmcp/toolPrefix';
+
+/** On a call of the inspector whose server reports the steps of its handlers: the number of the call's story. */
+export const STORY = 'fullmcp/story';
