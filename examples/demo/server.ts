@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { createServer, image, prompt, resource, ToolError, text, tool, user } from 'fullmcp';
 import { z } from 'zod';
 import { notes } from './notes.js';
+import { placeOrder } from './orders.js';
 import { square } from './png.js';
 
 const topics = ['bridges', 'bread', 'black holes', 'beavers', 'clouds', 'coral'];
@@ -113,6 +114,8 @@ export default createServer({
         return { id, item };
       },
     }),
+
+    place_order: placeOrder,
 
     add_note: tool({
       description: 'Add a note. Subscribers of notes://all are notified.',

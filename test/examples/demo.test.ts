@@ -14,6 +14,7 @@ const tools = [
   'roll_dice',
   'paint',
   'find_order',
+  'place_order',
   'add_note',
 ];
 const capabilities = { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } };
