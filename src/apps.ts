@@ -4,7 +4,7 @@ import type { ClientExtension } from './client/model/options.js';
 import { APP_TYPE, UI } from './protocol/model/apps/app.js';
 
 export type { AppHandlers, AppViewRequest } from './client/apps/app-requests.js';
-export { type ReadApp, readApp } from './client/apps/read-app.js';
+export { type AppClient, type ReadApp, readApp } from './client/apps/read-app.js';
 export { type SandboxPage, type SandboxPageOptions, sandboxPage } from './client/apps/sandbox-page.js';
 export { type AppView, type PageElement, type ShowAppOptions, showApp } from './client/apps/show-app.js';
 export { type App, type AppDefinition, app } from './extensions/apps/app.js';

@@ -8,8 +8,9 @@ import type { DisplayMode, HostCapabilities, HostContext } from '../../protocol/
 import { type ContentBlock, isContentBlock } from '../../protocol/model/content.js';
 import type { Implementation, ListedTool } from '../../protocol/model/model.js';
 import { TOOL_PREFIX } from '../../protocol/tables/meta-keys.js';
-import type { CallResult, Client } from '../model/client.js';
+import type { CallResult } from '../model/client.js';
 import { fullmcp } from '../model/options.js';
+import type { AppClient } from './read-app.js';
 
 /** A request of an app. */
 export interface AppViewRequest {
@@ -69,7 +70,7 @@ const MAX_PIXELS = 5000;
 /** The JSON-RPC code of a refusal. */
 const REFUSED = -32000;
 
-export function appRequests(client: Client, parts: AppRequestParts): AppRequests {
+export function appRequests(client: AppClient, parts: AppRequestParts): AppRequests {
   let modes: readonly unknown[] = ['inline'];
   let tools: readonly ListedTool[] | undefined;
 

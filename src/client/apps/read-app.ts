@@ -13,6 +13,9 @@ import { readCsp, readPermissions } from './content-policy.js';
 /** The largest page that is shown, in characters. */
 const MAX_PAGE = 8_000_000;
 
+/** The functions of a client that apps use. */
+export type AppClient = Pick<Client, 'tools' | 'callTool' | 'readResource'>;
+
 /** An app as a server sends it: as untrustworthy as the server. */
 export interface ReadApp {
   /** The URI of the app. */
@@ -31,7 +34,7 @@ export interface ReadApp {
 
 /** Reads the app of a tool; undefined if the tool has none. Throws `bad_response` if the server sends something else. */
 export async function readApp(
-  client: Client,
+  client: Pick<AppClient, 'readResource'>,
   tool: ListedTool,
   options?: CallOptions,
 ): Promise<ReadApp | undefined> {

@@ -4,10 +4,10 @@ import { RefusedError, windowChannel } from '../../jsonrpc/window-channel.js';
 import { type AppPermission, CANCELLED } from '../../protocol/model/apps/app.js';
 import type { HostContext } from '../../protocol/model/apps/host-context.js';
 import type { Implementation, ListedTool } from '../../protocol/model/model.js';
-import type { CallResult, Client } from '../model/client.js';
+import type { CallResult } from '../model/client.js';
 import { appFrame } from './app-frame.js';
 import { type AppHandlers, type AppViewRequest, appRequests, resultOf } from './app-requests.js';
-import { readApp } from './read-app.js';
+import { type AppClient, readApp } from './read-app.js';
 
 /** An element of a page. A program that is compiled without the types of the DOM, such as a server, sees an object. */
 export type PageElement<Name extends 'HTMLElement' | 'HTMLIFrameElement'> = typeof globalThis extends {
@@ -75,7 +75,7 @@ const MAX_WAITING = 100;
  * const view = await showApp(client, { tool, container: document.querySelector('#app') });
  * await view.run({ year: 2026 });
  */
-export async function showApp(client: Client, options: ShowAppOptions): Promise<AppView> {
+export async function showApp(client: AppClient, options: ShowAppOptions): Promise<AppView> {
   const { tool, container, teardownMs = 2_000 } = options;
   if ('member' in client)
     throw new TypeError(
