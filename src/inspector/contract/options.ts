@@ -66,8 +66,10 @@ export interface JournalEvent {
   /** The value as JSON, shortened. */
   readonly value?: string;
   readonly idempotencyKey?: string;
-  /** Of a `return`: the time that the run took. */
+  /** Of a step or a `return`: the time that it took. */
   readonly ms?: number;
+  /** What is wrong, for people, as of a key that an earlier run met and this one did not. */
+  readonly warning?: string;
 }
 
 /** The inspector, as the program that runs it has it. */

@@ -1,5 +1,7 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call } from '../call.js';
+import { STORY } from '../tables/meta-keys.js';
+import { storyOf } from './journal-event.js';
 
 // The members of `_meta` that carry a trace. Spec 2026-07-28, Base Protocol, OpenTelemetry trace context; SEP-414.
 
@@ -20,10 +22,14 @@ export function readTraceKey({ params }: Pick<Call, 'params'>, key: string): str
   return typeof value === 'string' && value.length <= (TRACE_KEYS.get(key) ?? 0) ? value : undefined;
 }
 
-/** The trace that a call belongs to, to be stored with its task; undefined if there is none. */
+/** The trace that a call belongs to, and its number in the inspector, to be stored with its task; undefined if there is neither. */
 export function traceOf(call: Pick<Call, 'params'>): JsonObject | undefined {
   const traceparent = readTraceKey(call, 'traceparent');
-  if (traceparent === undefined) return undefined;
   const tracestate = readTraceKey(call, 'tracestate');
-  return { traceparent, ...(tracestate !== undefined && { tracestate }) };
+  const story = storyOf(call);
+  if (traceparent === undefined && story === undefined) return undefined;
+  return {
+    ...(traceparent !== undefined && { traceparent, ...(tracestate !== undefined && { tracestate }) }),
+    ...(story !== undefined && { [STORY]: story }),
+  };
 }

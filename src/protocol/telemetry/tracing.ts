@@ -1,6 +1,7 @@
 // The events of calls, tools, reads, questions, subscriptions, sessions and tasks, on the channels of `node:diagnostics_channel`.
 
 import type { TraceEvents } from './events.js';
+import { JOURNAL_CHANNEL, type RunEvent } from './journal-event.js';
 
 /** The part of Node's `TracingChannel` that is used here. */
 export interface Tracing<Event extends object> {
@@ -20,15 +21,25 @@ interface Channel<Event> {
 
 interface Builtin {
   tracingChannel(name: string): Tracing<never>;
+  channel(name: string): PlainChannel<never>;
 }
 
-// Other ways to load the module would keep the package from running where there is none. Node has this one since 20.16 and 22.3.
+/** The part of Node's `Channel` that is used here. */
+export interface PlainChannel<Event extends object> extends Channel<Event> {
+  /** Whether anything listens. Nothing is made for an event unless this is true. */
+  readonly hasSubscribers: boolean;
+}
+
 function channelOf<Subject extends keyof TraceEvents>(
   subject: Subject,
 ): Tracing<TraceEvents[Subject]> | undefined {
+  return builtinChannels()?.tracingChannel?.(`fullmcp:${subject}`);
+}
+
+// Other ways to load the module would keep the package from running where there is none. Node has this one since 20.16 and 22.3.
+function builtinChannels(): Partial<Builtin> | undefined {
   const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };
-  const builtin = process?.getBuiltinModule?.('diagnostics_channel') as Partial<Builtin> | undefined;
-  return builtin?.tracingChannel?.(`fullmcp:${subject}`);
+  return process?.getBuiltinModule?.('diagnostics_channel') as Partial<Builtin> | undefined;
 }
 
 /** The events of calls; undefined on a runtime without channels. */
@@ -48,6 +59,10 @@ export const sessionEvents: Tracing<TraceEvents['session']> | undefined =
   /* @__PURE__ */ channelOf('session');
 /** The events of tasks. */
 export const taskEvents: Tracing<TraceEvents['task']> | undefined = /* @__PURE__ */ channelOf('task');
+/** What the runs of handlers meet, for the inspector. */
+export const journalEvents: PlainChannel<RunEvent> | undefined = /* @__PURE__ */ builtinChannels()?.channel?.(
+  JOURNAL_CHANNEL,
+);
 
 /**
  * Publishes the start of something that lasts. Returns the function that publishes its end, once; undefined if nobody listens.

@@ -1,6 +1,7 @@
 // Runs a handler again from its journal: known answers and results return at once, and new questions are collected.
 
 import type { JsonObject } from '../../jsonrpc/message.js';
+import type { Call } from '../../protocol/call.js';
 import { type Journal, type JournalNews, newJournal } from './journal.js';
 import { type OpenQuestion, OpenQuestions } from './open-questions.js';
 import type { Question } from './question.js';
@@ -14,6 +15,7 @@ import {
   type StepWork,
   suspension,
 } from './run.js';
+import { KEY_MISSED, QUESTION_CHANGED, type RunReport, reportOf } from './run-report.js';
 import { Steps } from './steps.js';
 import type { Suspender } from './suspender.js';
 
@@ -45,6 +47,7 @@ export class Replay implements Run {
   #hasRefused = false;
   #refusals = 0;
   #isClosed = false;
+  #report: RunReport | undefined;
 
   constructor(journal: Journal = newJournal(), options: ReplayOptions = {}) {
     const { answers = {}, maxBytes = Number.POSITIVE_INFINITY, suspender } = options;
@@ -68,6 +71,17 @@ export class Replay implements Run {
   /** Sets the suspender for the rest of the run. */
   suspendWith(suspender: Suspender): void {
     this.#suspender = suspender;
+  }
+
+  /** Reports what the run meets from now on, if somebody listens. */
+  reportFor(call: Call): void {
+    // A run that continues as a task goes on reporting.
+    this.#report ??= reportOf(call);
+  }
+
+  /** Reports the end of the run. */
+  reportEnd(cell: 'asked' | 'threw' | 'returned', value?: unknown): void {
+    this.#report?.met('return', 'return', cell, { value });
   }
 
   /** Whether a suspender decides about open questions, so that they do not end the run. */
@@ -124,11 +138,28 @@ export class Replay implements Run {
     if (this.#reason !== undefined) return this.#refuse(this.#reason);
     this.#claim(key, question);
     const earlier = this.#state.answerTo(key, question);
-    if (earlier !== undefined) return Promise.resolve(earlier.value);
+    if (earlier !== undefined) {
+      this.#report?.met('ask', key, 'known', earlier);
+      return Promise.resolve(earlier.value);
+    }
     const problem = this.#state.changeProblem(key);
-    if (problem === undefined) return this.#questions.ask(key, question);
+    if (problem === undefined) return this.#askNow(key, question);
     this.end(problem);
     return this.#refuse(problem);
+  }
+
+  #askNow<T>(key: string, question: Question<T>): Promise<T> {
+    const answer = this.#questions.ask(key, question);
+    const report = this.#report;
+    if (report === undefined) return answer;
+    const isChanged = this.#state.changedQuestions.includes(key);
+    report.met('ask', key, 'asked', isChanged ? { warning: QUESTION_CHANGED } : {});
+    // A task gets the answer in the same run.
+    answer.then(
+      (value) => report.met('ask', key, 'asked', { value }),
+      () => undefined,
+    );
+    return answer;
   }
 
   withdraw(prefix: string, reason: Error): void {
@@ -166,9 +197,20 @@ export class Replay implements Run {
     if (typeof work !== 'function')
       throw new TypeError('A step needs a function after its key: ctx.step("create", () => create())');
     const earlier = this.#state.resultOf(key);
-    if (earlier !== undefined) return earlier.value as T;
-    const done = await this.#steps.run(key, work);
-    return done === undefined ? this.#refuse(this.#reason as Error) : done.value;
+    if (earlier !== undefined) {
+      this.#report?.met('step', key, 'known', earlier);
+      return earlier.value as T;
+    }
+    const report = this.#report?.step(key, this.#state.idempotencyKey(key));
+    try {
+      const done = await this.#steps.run(key, work);
+      if (done === undefined) return this.#refuse(this.#reason as Error);
+      report?.('ran', done.value);
+      return done.value;
+    } catch (error) {
+      report?.('threw', error);
+      throw error;
+    }
   }
 
   #claim(key: string, question?: Question<unknown>): void {
@@ -199,7 +241,7 @@ export class Replay implements Run {
   #checkIdle({ hasWaited = false } = {}): void {
     if (this.#steps.areRunning || this.open.size === 0) return;
     const skipped = this.#state.skippedKey(this.open);
-    if (skipped !== undefined && hasWaited) this.end(keyNotReached(skipped));
+    if (skipped !== undefined && hasWaited) this.end(this.#notReached(skipped));
     else if (skipped !== undefined)
       this.#timer = setTimeout(() => this.#checkIdle({ hasWaited: true }), SLOW_BRANCH_MS);
     else if (this.#suspender === undefined) this.end();
@@ -208,9 +250,17 @@ export class Replay implements Run {
 
   /** Throws if the handler's return value cannot be its result: a question or step was rejected, or the run missed an earlier key. */
   checkResult(): void {
-    if (this.refusal !== undefined) throw this.refusal;
     const { missedKey } = this.#state;
-    if (missedKey !== undefined) throw keyNotReached(missedKey);
+    const problem = this.refusal ?? (missedKey === undefined ? undefined : this.#notReached(missedKey));
+    if (problem === undefined) return;
+    this.reportEnd('threw', problem);
+    throw problem;
+  }
+
+  #notReached(key: string): Error {
+    const kind = this.#state.isQuestion(key) ? 'ask' : 'step';
+    this.#report?.met(kind, key, 'none', { warning: KEY_MISSED });
+    return keyNotReached(key);
   }
 
   /** The keys of the questions that are asked again, because they have changed since they were answered. */

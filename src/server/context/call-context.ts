@@ -226,6 +226,7 @@ export class CallContext<State, User> implements Context<State, User> {
     else if (this.#isClosed) run.close();
     else if (run instanceof Replay) {
       const call = this.#call;
+      run.reportFor(call);
       const end = (): void => run.end(cancelledBy(call.signal.reason));
       if (hasEnded(call)) end();
       else this.#unlisten = onEnd(call, end);

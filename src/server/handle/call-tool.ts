@@ -144,12 +144,16 @@ export function toolCalls(parts: ToolCallParts): ToolCalls {
           onRunning();
           return around({ kind: 'task', name: tool.name, call }, async () => handler.run(input, ctx, call));
         };
-        const result = await runNested(call, replay, work, { inputs, home: handler.home });
+        const result = await runNested(call, replay, work, { inputs, home: handler.home }).catch((error) => {
+          replay.reportEnd(replay.isSuspended ? 'asked' : 'threw', error);
+          throw error;
+        });
         if (isInputRequired(result))
           throw new TypeError(
             `The tool "${tool.name}" returned inputRequired, which tasks do not support. Ask with ctx.elicit or ctx.ask instead.`,
           );
         if (!result.isError) replay.checkResult();
+        replay.reportEnd(result.isError ? 'threw' : 'returned', result);
         return handler.finish(result);
       },
       inline: async (background) => {

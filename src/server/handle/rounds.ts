@@ -72,17 +72,23 @@ export function askingRounds(parts: {
     if (replay !== undefined && mustAsk(replay, run)) {
       if (run.error === undefined) warnOfCatch(run.name, replay, log);
       if (replay.changedQuestions.length > 0) warnOfChange(run.name, replay, log);
+      replay.reportEnd('asked');
       const requests = Object.fromEntries([...replay.open].map(([key, { request }]) => [key, request]));
       return ask(call, run, { requests, replay, ctx, state: undefined });
     }
-    if (run.error !== undefined) throw run.error;
+    if (run.error !== undefined) {
+      replay?.reportEnd('threw', run.error);
+      throw run.error;
+    }
     if (!hasFailed(run)) replay?.checkResult();
     if (isInputRequired(run.value)) {
+      replay?.reportEnd('asked');
       const { requests, state } = run.value;
       for (const request of Object.values(requests))
         checkCapabilities(requiredCapabilities(request), call.peer.capabilities);
       return ask(call, run, { requests, replay: replay ?? new Replay(), ctx, state });
     }
+    replay?.reportEnd(hasFailed(run) ? 'threw' : 'returned', run.value);
     return run.finish();
   }
 

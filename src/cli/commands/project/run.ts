@@ -40,6 +40,9 @@ export const run: Command = {
     const [word = ''] = input.words;
     // Anything else that is printed would break the protocol.
     if (listening === undefined) console.log = console.info = console.debug = console.error;
+    // Only the program at the other end of stdio hears of the runs.
+    if (listening === undefined && process.env['FULLMCP_JOURNAL'] !== undefined)
+      (await import('./serving/report-journal.js')).reportJournal();
     if (input.flag('watch')) return watched(word, listening, input);
     const server = isSourceFile(word) ? await own(word, input) : await forwarded(word, input);
     if (server === undefined) return untilProgramEnds(word, input);
