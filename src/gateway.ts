@@ -21,6 +21,7 @@ export type {
   RequiredLogin,
 } from './connect/proxy/options.js';
 export type { McpConfig, ServerEntry } from './connect/targets/target.js';
+export type { RankRequest, RankTools, SearchOptions } from './protocol/model/search/options.js';
 
 checkRuntime(globalThis.process?.versions);
 

@@ -31,6 +31,7 @@ export {
 } from './protocol/model/content.js';
 export type { ElicitUrlResult, InputRequest, Root, SamplingMessage } from './protocol/model/input.js';
 export type { ClientCapabilities, Implementation, PromptMessage } from './protocol/model/model.js';
+export type { RankRequest, RankTools, SearchOptions } from './protocol/model/search/options.js';
 export type {
   DiscoverableServer,
   Discovery,
@@ -107,7 +108,6 @@ export {
   type SubscriptionContext,
   type SubscriptionHook,
 } from './server/define/resource.js';
-export type { RankRequest, RankTools, SearchOptions } from './server/define/search-options.js';
 export type { TaskOptions, TasksOptions } from './server/define/task-options.js';
 export type { TemplateValues, VariablesOf } from './server/define/template-values.js';
 export {

@@ -14,6 +14,7 @@ export type {
   ProxyOptions,
   RequiredLogin,
 } from './connect/proxy/options.js';
+export type { RankRequest, RankTools, SearchOptions } from './protocol/model/search/options.js';
 
 checkRuntime(globalThis.process?.versions);
 

@@ -38,3 +38,12 @@ export function pinned(config: string, lock: string, tell: (message: string) => 
   // #endregion
   return hub;
 }
+
+/** Shows models two tools in place of hundreds, and beside them the one that they need all the time. */
+export function searched(config: string): Gateway {
+  // #region search
+  // Clients list search_tools, call_tool and web_search.
+  const hub = gateway(config, { search: { always: ['web_search'] } });
+  // #endregion
+  return hub;
+}

@@ -98,6 +98,13 @@ export interface HttpFacts {
   readonly mirrored?: ((name: string) => string | undefined) | undefined;
 }
 
+/** The facts of a request without its parameter headers, which belong to its body and not to a call that is made from it. */
+export function withoutParamHeaders(http: HttpFacts | undefined): HttpFacts | undefined {
+  if (http?.mirrored === undefined) return http;
+  const { mirrored, ...facts } = http;
+  return facts;
+}
+
 /** The transport of a connection. Connections to several servers have names of their own, such as `group`. */
 export type TransportName = 'in-process' | 'http' | 'http+sse' | 'stdio' | 'websocket' | (string & {});
 

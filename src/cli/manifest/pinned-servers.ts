@@ -1,9 +1,9 @@
 // The servers that `lock` and `verify` look at, each with the digests of everything that it offers now.
 
 import type { Client } from '../../client/model/client.js';
-import { allPages } from '../../connect/gateway/pages.js';
 import { digestOfText, type PinnedServer, pinList } from '../../connect/gateway/pins/lock.js';
 import { lists } from '../../connect/routing/lists.js';
+import { allPages } from '../../connect/routing/pages.js';
 import type { ListName } from '../../connect/routing/router.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Typed } from '../command/definition.js';

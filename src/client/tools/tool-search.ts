@@ -5,8 +5,20 @@ import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
 import { checkCounts, timerMs } from '../../protocol/checks/number-options.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import type { ListedTool } from '../../protocol/model/model.js';
-import { ToolIndex, type ToolSubset } from '../../protocol/model/search/tool-index.js';
-import { TAGS } from '../../protocol/tables/meta-keys.js';
+import { type IndexedList, ListedIndex } from '../../protocol/model/search/listed-index.js';
+import {
+  BAD_CALL,
+  BAD_SEARCH,
+  CALL_TOOL,
+  callTool,
+  DEFAULT_LIMIT,
+  foundTools,
+  MAX_LIMIT,
+  MAX_QUERY,
+  readSearch,
+  SEARCH_TOOL,
+  searchTool,
+} from '../../protocol/model/search/search-tools.js';
 import type { Client, ToolCallOptions } from '../model/client.js';
 import type { CallResult } from '../model/results.js';
 
@@ -50,10 +62,6 @@ export interface ToolSearch {
   readonly call: (name: string, args?: object, options?: ToolCallOptions) => Promise<ToolAnswer>;
 }
 
-const SEARCH = 'search_tools';
-const CALL = 'call_tool';
-const MAX_LIMIT = 50;
-const MAX_QUERY = 500;
 const optionKeys: KeysOf<ToolSearchOptions> = { limit: true, always: true, maxAgeMs: true };
 
 /**
@@ -66,16 +74,16 @@ const optionKeys: KeysOf<ToolSearchOptions> = { limit: true, always: true, maxAg
  */
 export async function toolSearch(client: ToolClient, options: ToolSearchOptions = {}): Promise<ToolSearch> {
   checkOptions('toolSearch', options, optionKeys, { maxResults: 'limit', ttlMs: 'maxAgeMs' });
-  const { limit = 5, always = [], maxAgeMs = 60_000 } = options;
+  const { limit = DEFAULT_LIMIT, always = [], maxAgeMs = 60_000 } = options;
   checkCounts('toolSearch', { limit });
   timerMs('toolSearch.maxAgeMs', maxAgeMs);
   if (!Array.isArray(always) || always.some((name) => typeof name !== 'string'))
     throw new TypeError('toolSearch: "always" must be an array of strings: the names of tools.');
   const list = new SearchedList(client, maxAgeMs);
   const { tools: known } = await list.current();
-  if (known.some(({ name }) => name === SEARCH))
+  if (known.some(({ name }) => name === SEARCH_TOOL))
     throw new TypeError(
-      `The server has a tool "${SEARCH}": it searches its tools itself. Give its list to the model as it is.`,
+      `The server has a tool "${SEARCH_TOOL}": it searches its tools itself. Give its list to the model as it is.`,
     );
   const wanted = new Set(always);
   const tools = [searchTool(limit), callTool, ...known.filter(({ name }) => wanted.has(name))];
@@ -87,30 +95,27 @@ export async function toolSearch(client: ToolClient, options: ToolSearchOptions 
     tools: Object.freeze(structuredClone(tools).map(Object.freeze) as ListedTool[]),
     search,
     async call(name, args = {}, callOptions) {
-      if (name === SEARCH) return answerSearch(args as JsonObject, search);
-      if (name !== CALL) return client.callTool(name, args, callOptions);
+      if (name === SEARCH_TOOL) return answerSearch(args as JsonObject, limit, search);
+      if (name !== CALL_TOOL) return client.callTool(name, args, callOptions);
       const { name: inner, arguments: given } = args as JsonObject;
       const innerArgs = typeof given === 'string' ? parse(given) : (given ?? {});
-      if (typeof inner !== 'string' || inner === CALL || !isObject(innerArgs))
-        return failure(
-          `${CALL} needs "name", the name of a tool that ${SEARCH} has found, and "arguments", an object.`,
-        );
-      return inner === SEARCH
-        ? answerSearch(innerArgs, search)
+      if (typeof inner !== 'string' || inner === CALL_TOOL || !isObject(innerArgs)) return failure(BAD_CALL);
+      return inner === SEARCH_TOOL
+        ? answerSearch(innerArgs, limit, search)
         : client.callTool(inner, innerArgs, callOptions);
     },
   };
 }
 
-async function answerSearch({ query, limit }: JsonObject, search: ToolSearch['search']): Promise<ToolAnswer> {
-  if (typeof query !== 'string' || query === '' || query.length > MAX_QUERY)
-    return failure(`${SEARCH} needs "query", a string of 1 to ${MAX_QUERY} characters.`);
-  const most = Number(limit);
-  const found = await search(query, Number.isSafeInteger(most) && most >= 1 ? { limit: most } : {});
-  const data = {
-    tools: found.map(({ tool: { icons, _meta, ...tool } }) => tool),
-    ...(found.length === 0 && { hint: 'No tool was found. Try other words.' }),
-  };
+async function answerSearch(
+  args: JsonObject,
+  byDefault: number,
+  search: ToolSearch['search'],
+): Promise<ToolAnswer> {
+  const request = readSearch(args, byDefault);
+  if (request === undefined) return failure(BAD_SEARCH);
+  const found = await search(request.query, { limit: request.limit });
+  const data = foundTools(found.map(({ tool: { _meta, ...tool } }) => tool));
   const text = JSON.stringify(data);
   return { content: [{ type: 'text', text }], text, data, isError: false };
 }
@@ -127,20 +132,12 @@ function parse(text: string): unknown {
   }
 }
 
-/** The tools of a list, with their index. */
-interface IndexedTools {
-  readonly tools: readonly ListedTool[];
-  readonly index: ToolIndex<ListedTool>;
-  readonly subset: ToolSubset;
-}
-
 /** The tools of a client, with an index that follows them. */
 class SearchedList {
   readonly #client: ToolClient;
   readonly #maxAgeMs: number;
-  #tools = new Map<string, ListedTool>();
-  #index = newIndex();
-  #listing: Promise<IndexedTools> | undefined;
+  readonly #index = new ListedIndex();
+  #listing: Promise<IndexedList> | undefined;
   #listedAt = 0;
 
   constructor(client: ToolClient, maxAgeMs: number) {
@@ -156,7 +153,7 @@ class SearchedList {
   }
 
   /** The tools as they were listed last, not longer ago than the limit. */
-  current(): Promise<IndexedTools> {
+  current(): Promise<IndexedList> {
     if (this.#listing === undefined || performance.now() - this.#listedAt > this.#maxAgeMs) {
       this.#listedAt = performance.now();
       const listing = this.#list(this.#listing);
@@ -174,59 +171,8 @@ class SearchedList {
     return index.search(shorten(query, MAX_QUERY), subset, limit);
   }
 
-  async #list(before: Promise<unknown> | undefined): Promise<IndexedTools> {
+  async #list(before: Promise<unknown> | undefined): Promise<IndexedList> {
     await before?.catch(() => undefined);
-    const listed = await this.#client.tools().all();
-    const tools = new Map<string, ListedTool>();
-    // A tool that has not changed stays the same object, and need not be indexed again.
-    for (const tool of listed) {
-      const print = JSON.stringify(tool);
-      if (typeof tool.name === 'string') tools.set(print, this.#tools.get(print) ?? tool);
-    }
-    this.#tools = tools;
-    if (this.#index.isMostlyGone) this.#index = newIndex();
-    const index = this.#index;
-    const current = [...tools.values()];
-    await index.sync(current);
-    return { tools: current, index, subset: index.subset(current) };
+    return this.#index.of(await this.#client.tools().all());
   }
 }
-
-function newIndex(): ToolIndex<ListedTool> {
-  return new ToolIndex(({ _meta, ...tool }) => ({
-    ...tool,
-    tags: isObject(_meta) ? (_meta[TAGS] as string[] | undefined) : undefined,
-  }));
-}
-
-function searchTool(limit: number): ListedTool {
-  return {
-    name: SEARCH,
-    description: `Finds tools by what they do. Returns their names, descriptions and input schemas; call one with ${CALL}.`,
-    inputSchema: {
-      type: 'object',
-      properties: {
-        query: {
-          type: 'string',
-          description: 'The task of the tool, in a few words, or the name of a tool',
-        },
-        limit: { type: 'integer', description: `The number of tools to return. Default: ${limit}` },
-      },
-      required: ['query'],
-    },
-    annotations: { readOnlyHint: true, openWorldHint: false },
-  };
-}
-
-const callTool: ListedTool = {
-  name: CALL,
-  description: `Calls a tool that ${SEARCH} has found.`,
-  inputSchema: {
-    type: 'object',
-    properties: {
-      name: { type: 'string', description: 'The name of the tool' },
-      arguments: { type: 'object', description: "The arguments, by the tool's input schema" },
-    },
-    required: ['name'],
-  },
-};

@@ -15,9 +15,9 @@ import type { LinksState } from '../proxy/proxy-links.js';
 import { wayCodes } from '../proxy/way-errors.js';
 import { listedKeys, lists } from '../routing/lists.js';
 import { withServer } from '../routing/names.js';
+import { fetchPages } from '../routing/pages.js';
 import type { ListedKeys, ListName, Routed, RoutedSubscription } from '../routing/router.js';
 import type { GatewayServerInfo } from './member-state.js';
-import { fetchPages } from './pages.js';
 import type { Screen } from './screen.js';
 
 export interface GatewayMemberParts {

@@ -13,6 +13,7 @@ import { targetOpener } from '../proxy/open-target.js';
 import type { Identity } from '../proxy/options.js';
 import { wayCodes } from '../proxy/way-errors.js';
 import { routingDispatch } from '../routing/dispatch.js';
+import { withSearch } from '../routing/search-front.js';
 import type { Runtime } from '../targets/options.js';
 import type { McpConfig } from '../targets/target.js';
 import { configFile, type GatewayFiles, watchConfig } from './config-source.js';
@@ -63,7 +64,15 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
 
   return function gateway(config, options = {}) {
     checkOptions('gateway', options, gatewayKeys);
-    const { name = 'gateway', version = '1', instructions, identity = 'drop', use = [], allow } = options;
+    const {
+      name = 'gateway',
+      version = '1',
+      instructions,
+      identity = 'drop',
+      use = [],
+      allow,
+      search,
+    } = options;
     const { pins: pinOptions, breaker = {}, healthMs = 30_000, watchMs, listTimeoutMs = 20_000 } = options;
     const { drainMs = 30_000, logger = new OperatorLog(name).log } = options;
     const problem = (message: string, cause?: unknown): void => logger('warning', message, cause);
@@ -171,7 +180,7 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
     }
 
     return {
-      dispatch: compose(use, dispatch),
+      dispatch: withSearch(compose(use, dispatch), search, { owner: 'gateway', warn: problem }),
       logger,
       start,
       reload,
@@ -205,6 +214,7 @@ function connectOptions(options: GatewayOptions): object {
     use: _u,
     allow: _a,
     pins: _p,
+    search: _s,
     ...rest
   } = options;
   const {

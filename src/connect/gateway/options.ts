@@ -1,5 +1,6 @@
 import type { Auth, Middleware } from '../../protocol/call.js';
 import type { KeysOf } from '../../protocol/checks/known-keys.js';
+import type { SearchOptions } from '../../protocol/model/search/options.js';
 import type { Identity, ProxyLogger, ProxyOptions } from '../proxy/options.js';
 import type { PinOptions } from './pins/options.js';
 
@@ -56,6 +57,8 @@ export interface GatewayOptions
   readonly allow?: GatewayRule;
   /** Compares what the servers offer with a lock file. Default: nothing is compared. */
   readonly pins?: PinOptions;
+  /** Lists `search_tools` and `call_tool` in place of all tools, so that a model does not have to read them. Default: all tools are listed. */
+  readonly search?: boolean | SearchOptions;
   /** Stops calling a server that fails. `false`: never. Default: after 5 failures in a row, for 10 s. */
   readonly breaker?: GatewayBreaker | false;
   /** The interval at which connected servers are asked whether they are there, in milliseconds; 0 for never. Default: 30 s. */
@@ -78,6 +81,7 @@ export const gatewayKeys: KeysOf<GatewayOptions> = {
   use: true,
   allow: true,
   pins: true,
+  search: true,
   breaker: true,
   healthMs: true,
   watchMs: true,

@@ -1,6 +1,7 @@
 import { compose, type Dispatch } from '../../protocol/call.js';
 import { checkOptions } from '../../protocol/checks/known-keys.js';
 import { OperatorLog } from '../../protocol/telemetry/operator-log.js';
+import { withSearch } from '../routing/search-front.js';
 import type { Runtime } from '../targets/options.js';
 import type { Target } from '../targets/target.js';
 import { makeForwarder } from './forwarder.js';
@@ -29,9 +30,12 @@ export function makeProxy(runtime: Runtime): ProxyTo {
   const openTarget = targetOpener(runtime);
   return function proxy(target, options = {}) {
     checkOptions('proxy', options, proxyKeys);
-    const { use = [], logger = new OperatorLog('proxy').log, ...rest } = options;
+    const { use = [], search, logger = new OperatorLog('proxy').log, ...rest } = options;
     const forwarder = makeForwarder(target, { openTarget, logger, options: rest });
-    const dispatch = compose(use, forwarder.dispatch);
+    const dispatch = withSearch(compose(use, forwarder.dispatch), search, {
+      owner: 'proxy',
+      warn: (message, cause) => logger('warning', message, cause),
+    });
     const { close } = forwarder;
     return {
       dispatch,

@@ -1,6 +1,7 @@
 import type { Auth, Call, Middleware } from '../../protocol/call.js';
 import type { KeysOf } from '../../protocol/checks/known-keys.js';
 import type { ClientAuth } from '../../protocol/model/client-auth.js';
+import type { SearchOptions } from '../../protocol/model/search/options.js';
 import type { HeaderValues, HttpLinkOptions } from '../../transports/http/client/options.js';
 import type { ConnectOptions } from '../targets/options.js';
 
@@ -61,6 +62,8 @@ export interface ProxyOptions
   readonly identity?: Identity;
   /** Middleware for all calls, the first outermost. Default: none. */
   readonly use?: readonly Middleware[];
+  /** Lists `search_tools` and `call_tool` in place of all tools, so that a model does not have to read them. Default: all tools are listed. */
+  readonly search?: boolean | SearchOptions;
   /** Receives messages for the operator of the proxy. Default: lines on standard error. */
   readonly logger?: ProxyLogger;
   /**
@@ -80,6 +83,7 @@ export interface ProxyOptions
 export const proxyKeys: KeysOf<ProxyOptions> = {
   identity: true,
   use: true,
+  search: true,
   logger: true,
   maxConnections: true,
   idleMs: true,

@@ -7,12 +7,12 @@ import {
   unknownKeys,
 } from '../../protocol/checks/known-keys.js';
 import type { Annotations } from '../../protocol/model/content.js';
+import { searchKeys } from '../../protocol/model/search/options.js';
 import type { IdempotencyOptions } from '../state/idempotency-options.js';
 import type { AccessOptions } from './access.js';
 import type { AskingOptions, Method, ServerOptions } from './options.js';
 import type { PromptOptions } from './prompt.js';
 import type { ResourceOptions } from './resource.js';
-import type { SearchOptions } from './search-options.js';
 import type { TaskOptions, TasksOptions } from './task-options.js';
 import type { ToolAnnotations, ToolOptions } from './tool.js';
 
@@ -125,7 +125,6 @@ const tasks = {
 } satisfies KeysOf<TasksOptions>;
 const asking = { maxAgeMs: true, maxBytes: true, once: true } satisfies KeysOf<AskingOptions>;
 const access = { scopes: true, allow: true, tags: true, policy: true } satisfies KeysOf<AccessOptions>;
-const search = { limit: true, always: true, rank: true, rankTimeoutMs: true } satisfies KeysOf<SearchOptions>;
 const idempotency = { windowMs: true } satisfies KeysOf<IdempotencyOptions>;
 
 /** The hint for `name`: the key of a definition is its name, and a second name could differ from it. */
@@ -239,7 +238,7 @@ const kinds: Readonly<Record<DefinitionKind, Kind>> = {
       access: { keys: access, foreign: foreignRuleNames },
       asking: { keys: asking },
       tasks: { keys: tasks },
-      search: { keys: search },
+      search: { keys: searchKeys },
       idempotency: { keys: idempotency },
     },
   },

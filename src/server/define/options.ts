@@ -5,6 +5,7 @@ import type { Auth, Dispatch, HttpFacts, Middleware } from '../../protocol/call.
 import type { Authenticate } from '../../protocol/caller.js';
 import type { Icon } from '../../protocol/model/content.js';
 import type { Implementation } from '../../protocol/model/model.js';
+import type { SearchOptions } from '../../protocol/model/search/options.js';
 import type { Infer, RawShape } from '../../schema/schema.js';
 import type { AuthProvider, AuthRequest } from '../../state/auth-provider.js';
 import type { Bus } from '../../state/bus.js';
@@ -32,7 +33,6 @@ import type {
   SourceType,
 } from './fitting.js';
 import type { Prompt } from './prompt.js';
-import type { SearchOptions } from './search-options.js';
 import type { TasksOptions } from './task-options.js';
 import type { VariablesOf } from './template-values.js';
 import type { NotASchema } from './tool-handler.js';

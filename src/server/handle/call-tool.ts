@@ -1,6 +1,6 @@
 // Calls tools: for clients, for other handlers, and for tasks.
 
-import type { Call, HttpFacts, Middleware, Outcome } from '../../protocol/call.js';
+import { type Call, type Middleware, type Outcome, withoutParamHeaders } from '../../protocol/call.js';
 import { copyCall } from '../../protocol/direct.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Around } from '../../protocol/telemetry/hosting.js';
@@ -226,10 +226,3 @@ export function toolCalls(parts: ToolCallParts): ToolCalls {
 }
 
 const plainly: Around = (_, run) => run();
-
-/** The facts of a request without its parameter headers, which belong to its body and not to a call that is made from it. */
-export function withoutParamHeaders(http: HttpFacts | undefined): HttpFacts | undefined {
-  if (http?.mirrored === undefined) return http;
-  const { mirrored, ...facts } = http;
-  return facts;
-}

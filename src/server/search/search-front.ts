@@ -1,8 +1,16 @@
 // The two tools that a server with `search` lists in place of all others, and the way of a call through them.
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import type { Call, Dispatch } from '../../protocol/call.js';
+import { type Call, type Dispatch, withoutParamHeaders } from '../../protocol/call.js';
 import { copyCall, fromDirect, toDirect } from '../../protocol/direct.js';
+import { type SearchOptions, searchProblem } from '../../protocol/model/search/options.js';
+import {
+  CALL_TOOL,
+  callTool,
+  DEFAULT_LIMIT,
+  SEARCH_TOOL,
+  searchTool,
+} from '../../protocol/model/search/search-tools.js';
 import {
   type CompiledDefinitions,
   compileDefinition,
@@ -11,16 +19,10 @@ import {
 } from '../catalog/compile.js';
 import type { ToolFront } from '../catalog/tools.js';
 import type { CallContext } from '../context/call-context.js';
-import type { SearchOptions } from '../define/search-options.js';
 import { tool } from '../define/tool.js';
-import { withoutParamHeaders } from '../handle/call-tool.js';
 import { ToolError } from '../results/tool-error.js';
 import type { FinderParts, ToolFinder } from './tool-finder.js';
 
-const SEARCH = 'search_tools';
-const CALL = 'call_tool';
-const MAX_LIMIT = 50;
-const MAX_QUERY = 500;
 const MAX_NAME = 128;
 
 /** The two tools, and the parts of a server that they change. */
@@ -49,39 +51,23 @@ export function searchFront(
 ): SearchFront | undefined {
   if (option === undefined || option === false) return undefined;
   const options = option === true ? {} : option;
-  const problem = problemOf(options);
+  const problem = searchProblem(options);
   if (problem !== undefined) throw new DefinitionError([`"search${problem}`]);
-  const taken = [SEARCH, CALL].filter((name) => compiled.tools.has(name));
+  const taken = [SEARCH_TOOL, CALL_TOOL].filter((name) => compiled.tools.has(name));
   if (taken.length > 0)
     throw new DefinitionError(
       taken.map((name) => `"search" adds the tool "${name}": rename your tool of that name`),
     );
-  const { limit = 5, always = [] } = options;
+  const { limit = DEFAULT_LIMIT, always = [] } = options;
   const listed = new Set(always);
   let finder: Promise<ToolFinder> | undefined;
 
+  const searching = searchTool(limit);
   const search = tool({
-    title: 'Search tools',
-    description: `Finds tools of this server by what they do. Returns their names, descriptions and input schemas; call one with ${CALL}.`,
+    title: searching.title as string,
+    description: searching.description as string,
     annotations: { readOnly: true, openWorld: false },
-    input: {
-      type: 'object',
-      properties: {
-        query: {
-          type: 'string',
-          minLength: 1,
-          maxLength: MAX_QUERY,
-          description: 'The task of the tool, in a few words, or the name of a tool',
-        },
-        limit: {
-          type: 'integer',
-          minimum: 1,
-          maximum: MAX_LIMIT,
-          description: `The number of tools to return. Default: ${limit}`,
-        },
-      },
-      required: ['query'],
-    },
+    input: searching.inputSchema,
     async run(input: unknown, ctx) {
       // Loaded with the first search.
       finder ??= import('./tool-finder.js').then((module) => new module.ToolFinder({ ...server(), options }));
@@ -90,22 +76,20 @@ export function searchFront(
     },
   });
 
+  const properties = callTool.inputSchema['properties'] as JsonObject;
   const call = tool({
-    title: 'Call a tool',
-    description: `Calls a tool that ${SEARCH} has found.`,
+    title: callTool.title as string,
+    description: callTool.description as string,
     input: {
-      type: 'object',
-      properties: {
-        name: { type: 'string', maxLength: MAX_NAME, description: 'The name of the tool' },
-        arguments: { type: 'object', description: "The arguments, by the tool's input schema" },
-      },
-      required: ['name'],
+      ...callTool.inputSchema,
+      properties: { ...properties, name: { ...(properties['name'] as object), maxLength: MAX_NAME } },
       additionalProperties: false,
     },
     // Calls of clients do not come here, but those of other handlers do.
     run(input: unknown, ctx) {
       const { name, arguments: args } = input as CallToolInput;
-      if (name === CALL) throw new ToolError(`${CALL} cannot call itself. Find a tool with ${SEARCH}.`);
+      if (name === CALL_TOOL)
+        throw new ToolError(`${CALL_TOOL} cannot call itself. Find a tool with ${SEARCH_TOOL}.`);
       return ctx.call(name, args);
     },
   });
@@ -119,25 +103,26 @@ export function searchFront(
   };
   const compile = (name: string, definition: object) =>
     compileDefinition('tool', name, definition, { ...defaults, access: { ...access, of } });
-  const callTool = compile(CALL, call);
+  const calling = compile(CALL_TOOL, call);
 
   function redirect(original: Call): Call {
     const { method, params } = original;
-    if (method !== 'tools/call' || params['name'] !== CALL || !isObject(params['arguments'])) return original;
-    const checked = callTool.input.validate(params['arguments']);
+    if (method !== 'tools/call' || params['name'] !== CALL_TOOL || !isObject(params['arguments']))
+      return original;
+    const checked = calling.input.validate(params['arguments']);
     if (checked instanceof Promise || !checked.ok) return original;
     const { name, arguments: args = {} } = checked.value as CallToolInput;
-    if (name === CALL) return original;
+    if (name === CALL_TOOL) return original;
     const http = withoutParamHeaders(original.http);
     return copyCall(original, { params: { ...params, name, arguments: args }, http });
   }
 
   return {
     tools: new Map([
-      [SEARCH, compile(SEARCH, search)],
-      [CALL, callTool],
+      [SEARCH_TOOL, compile(SEARCH_TOOL, search)],
+      [CALL_TOOL, calling],
     ]),
-    lists: (name) => name === SEARCH || name === CALL || listed.has(name),
+    lists: (name) => name === SEARCH_TOOL || name === CALL_TOOL || listed.has(name),
     around(dispatch) {
       warnOfNames(listed, server());
       const direct = toDirect(dispatch);
@@ -155,21 +140,4 @@ function warnOfNames(
   for (const name of names)
     if (!registry.tools.has(name))
       log('warning', `"search.always" has "${name}", and no tool has that name yet`);
-}
-
-function problemOf(options: SearchOptions): string | undefined {
-  if (typeof options !== 'object' || options === null) return '" must be true or an object: { limit: 5 }';
-  const { limit = 1, always = [], rank, rankTimeoutMs = 1 } = options;
-  if (!isCount(limit, MAX_LIMIT)) return `.limit" must be a whole number from 1 to ${MAX_LIMIT}`;
-  if (!Array.isArray(always) || !always.every((name) => typeof name === 'string'))
-    return '.always" must be an array of strings: the names of tools';
-  if (rank !== undefined && typeof rank !== 'function')
-    return '.rank" must be a function: ({ query, tools }) => [names]';
-  return isCount(rankTimeoutMs, 2 ** 31 - 1)
-    ? undefined
-    : '.rankTimeoutMs" must be a whole number of milliseconds, 1 or more';
-}
-
-function isCount(value: unknown, most: number): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= most;
 }

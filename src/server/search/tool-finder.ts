@@ -1,14 +1,15 @@
 // Finds tools for a caller, among those that it sees. Loaded with the first search.
 
-import { settlesWithin } from '../../async/deadline.js';
 import type { Caller } from '../../protocol/caller.js';
 import type { ListedTool } from '../../protocol/model/model.js';
+import type { RankRequest, SearchOptions } from '../../protocol/model/search/options.js';
+import { MAX_FOUND, rankTools } from '../../protocol/model/search/rank-tools.js';
+import { type FoundTools, foundTools } from '../../protocol/model/search/search-tools.js';
 import { ToolIndex, type ToolSubset } from '../../protocol/model/search/tool-index.js';
 import type { Gate } from '../access/gate.js';
 import { Views } from '../access/views.js';
 import type { Registry } from '../catalog/registry.js';
 import type { CompiledTool } from '../catalog/tools.js';
-import type { RankRequest, SearchOptions } from '../define/search-options.js';
 import type { Logger } from '../state/log.js';
 
 /** The server whose tools are searched. */
@@ -22,13 +23,6 @@ export interface FinderParts {
 /** A search. */
 export type FindRequest = Pick<RankRequest, 'query' | 'limit' | 'signal'>;
 
-/** The tools that were found, the best first. */
-export interface FoundTools {
-  readonly tools: readonly ListedTool[];
-  /** Advice for the model, if there is nothing to call. */
-  readonly hint?: string;
-}
-
 /** The tools that some callers see. */
 interface VisibleTools {
   readonly length: number;
@@ -36,10 +30,6 @@ interface VisibleTools {
   readonly subset: ToolSubset;
   readonly listed: readonly ListedTool[];
 }
-
-const MAX_FOUND = 50;
-/** The largest result, in characters of JSON. */
-const MAX_RESULT = 100_000;
 
 /** Searches the tools of a server. The index is made with the first search, and follows the tools with the first search after a change. */
 export class ToolFinder {
@@ -55,15 +45,17 @@ export class ToolFinder {
 
   /** Finds the best tools for a query. */
   async find(caller: Caller, { query, limit, signal }: FindRequest): Promise<FoundTools> {
-    const { rank } = this.#parts.options;
+    const { options, log } = this.#parts;
     const { index, subset, listed } = await (await this.#current()).of(caller);
     const found = index
-      .search(query, subset, rank === undefined ? limit : MAX_FOUND)
+      .search(query, subset, options.rank === undefined ? limit : MAX_FOUND)
       .map(({ tool }) => tool.listed);
-    const ranked =
-      rank && (await this.#rank({ query, limit, tools: listed, found: found.map(nameOf), signal }));
-    const tools = withinSize((ranked ?? found).slice(0, limit));
-    return tools.length > 0 ? { tools } : { tools, hint: 'No tool was found. Try other words.' };
+    const ranked = await rankTools(
+      { query, limit, tools: listed, found: found.map(nameOf), signal },
+      options,
+      (message, cause) => log('warning', message, cause),
+    );
+    return foundTools((ranked ?? found).slice(0, limit));
   }
 
   #current(): Promise<Views<CompiledTool, VisibleTools>> {
@@ -85,26 +77,6 @@ export class ToolFinder {
     const index = this.#index;
     await index.sync(entries.map(([, tool]) => tool));
     return new Views(entries, { gate, make: (visible) => visibleTools(index, visible) });
-  }
-
-  /** The tools as `rank` ranks them; undefined if it fails. */
-  async #rank(request: RankRequest): Promise<readonly ListedTool[] | undefined> {
-    const { options, log } = this.#parts;
-    const { rank, rankTimeoutMs = 5000 } = options;
-    try {
-      const ranking = Promise.resolve(rank?.(request));
-      if (!(await settlesWithin(ranking, rankTimeoutMs))) {
-        log('warning', `"search.rank" took longer than ${rankTimeoutMs} ms; tools were found by their words`);
-        return undefined;
-      }
-      const names: unknown = await ranking;
-      if (!Array.isArray(names)) throw new TypeError('It must return an array of names.');
-      const visible = new Map(request.tools.map((tool) => [tool.name, tool]));
-      return [...new Set(names)].flatMap((name) => visible.get(name) ?? []);
-    } catch (error) {
-      log('warning', '"search.rank" failed; tools were found by their words', error);
-      return undefined;
-    }
   }
 }
 
@@ -134,16 +106,4 @@ function visibleTools(
 
 function nameOf({ name }: ListedTool): string {
   return name;
-}
-
-/** The tools that fit into a result: at least one. */
-function withinSize(tools: readonly ListedTool[]): ListedTool[] {
-  let size = 0;
-  const fitting: ListedTool[] = [];
-  for (const { icons, ...tool } of tools) {
-    size += JSON.stringify(tool).length;
-    if (size > MAX_RESULT && fitting.length > 0) break;
-    fitting.push(tool);
-  }
-  return fitting;
 }

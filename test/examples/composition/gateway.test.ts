@@ -6,7 +6,7 @@ import { hashApiKey } from 'fullmcp/auth';
 import { connect } from 'fullmcp/client';
 import { serve } from 'fullmcp/node';
 import { expect, onTestFinished, test } from 'vitest';
-import { byTeam, pinned, served } from '../../../examples/gateway/gateway.js';
+import { byTeam, pinned, searched, served } from '../../../examples/gateway/gateway.js';
 
 // Runs the code that docs/gateway.md shows.
 
@@ -93,4 +93,17 @@ test('the config beside the example has no mistakes', async () => {
   await hub.start();
   expect(Object.keys(hub.servers())).toEqual(['files', 'tickets']);
   await hub.close();
+});
+
+test('the gateway with search of the guide lists two tools and the one that is always there', async () => {
+  const config = await configOf({
+    web: await behind({ search: 'found' }),
+    notes: await behind({ search: 'noted' }),
+  });
+  const hub = searched(config);
+  onTestFinished(() => hub.close());
+  await using client = await connect(hub);
+  const names = (await client.tools().all()).map(({ name }) => name);
+  expect(names).toEqual(['search_tools', 'call_tool', 'web_search']);
+  expect((await client.callTool('call_tool', { name: 'notes_search' })).text).toBe('noted');
 });

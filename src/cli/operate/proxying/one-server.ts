@@ -11,7 +11,6 @@ import { projectServers } from '../../target/configured.js';
 import { loginServer } from '../../target/login/login-folder.js';
 import { connectOptions } from '../../target/open.js';
 import { type TypedTarget, takeTarget } from '../../target/read-target.js';
-import { searchable } from './searchable.js';
 
 const MAX_NAME = 64;
 
@@ -22,7 +21,7 @@ export type OneServer = ReturnType<typeof proxy> | ReturnType<typeof gateway>;
 export async function oneServer(input: Typed, login: ClientAuth | undefined): Promise<OneServer> {
   const targets = await targetsOf(input);
   const pin = input.text('pin');
-  const use = input.flag('search') ? [searchable()] : [];
+  const search = input.flag('search');
   const [only] = targets;
   if (
     only &&
@@ -31,7 +30,7 @@ export async function oneServer(input: Typed, login: ClientAuth | undefined): Pr
     pin === undefined &&
     input.text('name') === undefined
   )
-    return proxy(only.target.target, { ...optionsFor(input, only.target, login), use });
+    return proxy(only.target.target, { ...optionsFor(input, only.target, login), search });
   refuseShared(input, targets);
   const entries = targets.map(({ name, target, isDisabled }) => {
     const entry = entryOf(target, optionsFor(input, target, login));
@@ -41,7 +40,7 @@ export async function oneServer(input: Typed, login: ClientAuth | undefined): Pr
   const revision = connectOptions(input, (only as NamedTarget).target).revision;
   return gateway(config, {
     name: input.text('name') ?? 'gateway',
-    use,
+    search,
     ...(pin !== undefined && { pins: { file: pin } }),
     ...(revision !== undefined && { revision }),
   });

@@ -2,8 +2,8 @@ import { withSignal } from '../../async/lifetime.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Dispatch } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
-import { lists } from '../routing/lists.js';
-import type { ListName } from '../routing/router.js';
+import { lists } from './lists.js';
+import type { ListName } from './router.js';
 
 const MAX_PAGES = 1000;
 const MAX_ITEMS = 100_000;
