@@ -1,12 +1,102 @@
-import type { VNode } from 'preact';
-import { connection, live } from '../state/store.js';
+import './frame.css';
+import '../parts/parts.css';
+import type { ComponentType, VNode } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { Connect } from '../connect/connect.js';
+import { lazy } from '../parts/lazy.js';
+import { Splitter } from '../parts/split.js';
+import { isNarrow, isWide } from '../state/media.js';
+import { route } from '../state/route.js';
+import { timelineWidth } from '../state/settings.js';
+import { connection, connections, live } from '../state/store.js';
+import { Tools } from '../tools/tools.js';
+import { Announcer } from './announcer.js';
+import { ErrorBoundary } from './error-boundary.js';
+import { Overlays } from './overlays.js';
+import { PageKeys } from './page-keys.js';
+import { TimelineStrip } from './timeline-strip.js';
+import { TopBar } from './top-bar.js';
+
+export const Timeline = lazy(() => import('../timeline/timeline.js').then((module) => module.Timeline));
+const CallPage = lazy(() => import('../timeline/call-page.js').then((module) => module.CallPage));
+
+const PLACES: ReadonlyMap<string, ComponentType> = new Map<string, ComponentType>([
+  ['connect', Connect],
+  ['tools', Tools],
+  ['timeline', Timeline],
+  ['resources', lazy(() => import('../resources/resources.js').then((module) => module.Resources))],
+  ['prompts', lazy(() => import('../prompts/prompts.js').then((module) => module.Prompts))],
+  ['tasks', lazy(() => import('../tasks/tasks.js').then((module) => module.Tasks))],
+  ['tapes', lazy(() => import('../tapes/tapes.js').then((module) => module.Tapes))],
+  ['server', lazy(() => import('../server/server.js').then((module) => module.ServerPlace))],
+]);
 
 /** The page: the bar at the top, the place that is shown, and the timeline beside it. */
 export function Frame(): VNode {
+  const shown = placeShown();
+  const hasTimeline =
+    connections.value.size > 0 && shown !== 'connect' && shown !== 'timeline' && !isNarrow.value;
+  const isBeside = hasTimeline && isWide.value;
+  useEffect(() => {
+    const name = connection.value?.name;
+    document.title = name === undefined ? 'fullmcp inspector' : `${name} · fullmcp inspector`;
+  }, [connection.value?.name]);
   return (
-    <header class="shell-bar">
-      <strong>{connection.value?.name ?? 'fullmcp'}</strong>
-      <span class="label muted">{live.value}</span>
-    </header>
+    <div class="frame" style={{ '--timeline-width': `${timelineWidth.value}px` }}>
+      <button
+        type="button"
+        class="button frame-skip"
+        onClick={() => document.getElementById('main')?.focus()}
+      >
+        Skip to the content
+      </button>
+      <TopBar place={shown} />
+      <div class="frame-body">
+        <main class="frame-main" id="main" tabIndex={-1}>
+          <ErrorBoundary key={`${shown} ${route.value.name ?? ''}`}>
+            <Place name={shown} />
+          </ErrorBoundary>
+        </main>
+        {isBeside && (
+          <>
+            <Splitter
+              size={timelineWidth}
+              min={320}
+              max={760}
+              label="Width of the timeline"
+              isReversed={true}
+            />
+            <aside class="frame-timeline" id="timeline" aria-label="Timeline" tabIndex={-1}>
+              <ErrorBoundary>
+                <Timeline />
+              </ErrorBoundary>
+            </aside>
+          </>
+        )}
+      </div>
+      {hasTimeline && !isBeside && <TimelineStrip />}
+      <PageKeys />
+      <Overlays />
+      <Announcer />
+    </div>
   );
+}
+
+function Place({ name }: { readonly name: string }): VNode | null {
+  if (live.value === 'starting') return null;
+  if (name === 'call') return <CallPage id={Number(route.value.name)} />;
+  const Shown = PLACES.get(name) ?? Tools;
+  return <Shown />;
+}
+
+/** Where there is no connection that works, connecting is the place to be. */
+function placeShown(): string {
+  const { place } = route.value;
+  if (place === 'task') return 'tasks';
+  if (place === 'tapes' || place === 'connect') return place;
+  const status = connection.value?.status;
+  const wasReady = connection.value?.connectedAt !== undefined;
+  if (status === undefined) return 'connect';
+  if (status === 'ready' || status === 'reconnecting' || wasReady) return place;
+  return place === 'server' || place === 'timeline' || place === 'call' ? place : 'connect';
 }

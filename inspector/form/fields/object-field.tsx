@@ -1,0 +1,90 @@
+import { useSignal } from '@preact/signals';
+import type { VNode } from 'preact';
+import { cleanLine } from '../../../src/tooling/clean.js';
+import { Icon } from '../../parts/icon.js';
+import { pointer } from '../check.js';
+import type { ControlProps } from '../form-context.js';
+import { isObject, propertiesOf, requiredOf, type Shape } from '../shape.js';
+import { Field } from './field.js';
+
+/** Up to this many optional fields are always shown. */
+const OPTIONAL_SHOWN = 3;
+
+/** An object inside another. */
+export function ObjectField(props: ControlProps): VNode {
+  return (
+    <div class="form-nested">
+      <ObjectFields {...props} />
+    </div>
+  );
+}
+
+/** The fields of an object: the required and the filled ones; many others are folded. */
+export function ObjectFields({
+  shape,
+  value,
+  onChange,
+  path,
+  depth,
+}: {
+  readonly shape: Shape;
+  readonly value: unknown;
+  readonly onChange: (value: unknown) => void;
+  readonly path: string;
+  readonly depth: number;
+}): VNode {
+  const isOpen = useSignal(false);
+  const object = isObject(value) ? value : {};
+  const required = requiredOf(shape.schema);
+  const all = propertiesOf(shape.schema);
+  const known = new Set(all.map(([name]) => name));
+  // The fields do not jump: what was empty at first stays folded, or unfolded, while it is typed.
+  const begun = useSignal(new Set(Object.keys(object)));
+  const foldable = all.filter(([name]) => !required.has(name) && !begun.value.has(name));
+  const folded = foldable.length > OPTIONAL_SHOWN && foldable.length < all.length ? foldable : [];
+  const foldedNames = new Set(folded.map(([name]) => name));
+  const set = (name: string, next: unknown) => {
+    const { [name]: _, ...others } = object;
+    onChange(next === undefined ? others : { ...object, [name]: next });
+  };
+  const field = ([name, schema]: readonly [string, unknown]) => (
+    <Field
+      key={name}
+      schema={schema}
+      name={name}
+      value={Object.hasOwn(object, name) ? object[name] : undefined}
+      onChange={(next) => set(name, next)}
+      path={pointer(path, name)}
+      depth={depth + 1}
+      isRequired={required.has(name)}
+    />
+  );
+  const extra = Object.entries(object).filter(([name]) => !known.has(name));
+  return (
+    <>
+      {all.filter(([name]) => !foldedNames.has(name)).map(field)}
+      {/* What the schema does not name, but somebody wrote as JSON. */}
+      {extra.map(([name]) => field([name, shape.schema['additionalProperties'] ?? {}]))}
+      {folded.length > 0 && (
+        <div class="form-optional">
+          <button
+            type="button"
+            class="form-fold"
+            aria-expanded={isOpen.value}
+            onClick={() => {
+              isOpen.value = !isOpen.value;
+            }}
+          >
+            <Icon name={isOpen.value ? 'down' : 'right'} size={12} />
+            {folded.length} optional
+            {!isOpen.value && (
+              <span class="muted mono">{cleanLine(folded.map(([name]) => name).join(' '), 120)}</span>
+            )}
+          </button>
+          {isOpen.value && folded.map(field)}
+        </div>
+      )}
+      {all.length === 0 && extra.length === 0 && depth === 0 && <p class="muted">No arguments.</p>}
+    </>
+  );
+}

@@ -1,0 +1,47 @@
+import './form.css';
+import type { VNode } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { JsonObject } from '../../src/jsonrpc/message.js';
+import { Field } from './fields/field.js';
+import { ObjectFields } from './fields/object-field.js';
+import { FormContext } from './form-context.js';
+import { shapeOf } from './shape.js';
+import { isTooLarge } from './size.js';
+
+export interface SchemaFormProps {
+  readonly schema: JsonObject;
+  /** What was typed so far. Values of another type than the schema wants are kept and shown. */
+  readonly value: unknown;
+  readonly onChange: (value: unknown) => void;
+  /** The words beside the fields, by JSON pointer: from `check`, or from the server. */
+  readonly errors: ReadonlyMap<string, string>;
+  /** Makes the ids of the fields unique on the page. */
+  readonly idPrefix: string;
+}
+
+/** A form for a JSON Schema. What it has no field for gets an editor for JSON. */
+export function SchemaForm({ schema, value, onChange, errors, idPrefix }: SchemaFormProps): VNode {
+  const context = useMemo(() => ({ root: schema, errors, idPrefix }), [schema, errors, idPrefix]);
+  const shape = useMemo(() => shapeOf(schema, schema), [schema]);
+  const isHuge = useMemo(() => isTooLarge(schema), [schema]);
+  return (
+    <FormContext.Provider value={context}>
+      <div class="form">
+        {isHuge && <p class="muted">This schema is too large for a form: write JSON instead.</p>}
+        {shape.kind === 'object' && !isHuge ? (
+          <ObjectFields shape={shape} value={value} onChange={onChange} path="" depth={0} />
+        ) : (
+          <Field
+            schema={isHuge ? {} : schema}
+            name=""
+            value={value}
+            onChange={onChange}
+            path=""
+            depth={0}
+            isRequired={true}
+          />
+        )}
+      </div>
+    </FormContext.Provider>
+  );
+}

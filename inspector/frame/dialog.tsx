@@ -1,0 +1,35 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+
+/** A window above the page. The browser keeps the focus inside, and gives it back. */
+export function Dialog({
+  label,
+  onClose,
+  class: extra = '',
+  children,
+}: {
+  readonly label: string;
+  readonly onClose: () => void;
+  readonly class?: string;
+  readonly children: ComponentChildren;
+}): VNode {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    dialog.current?.showModal();
+    return () => dialog.current?.close();
+  }, []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it, too
+    <dialog
+      ref={dialog}
+      class={`frame-dialog ${extra}`}
+      aria-label={label}
+      onClose={onClose}
+      onClick={(event) => {
+        if (event.target === dialog.current) onClose();
+      }}
+    >
+      <div class="frame-dialog-body">{children}</div>
+    </dialog>
+  );
+}

@@ -1,0 +1,47 @@
+import { useKeys } from '../parts/keys.js';
+import { isNarrow, isWide } from '../state/media.js';
+import { go, route } from '../state/route.js';
+import { goToNextQuestion } from './go-to-story.js';
+import { overlay } from './overlays.js';
+import { isStripOpen } from './timeline-strip.js';
+
+/** The keys that work everywhere. */
+export function PageKeys(): null {
+  useKeys({
+    '1': () => go('tools'),
+    '2': () => go('resources'),
+    '3': () => go('prompts'),
+    '4': () => go('tasks'),
+    '5': () => go('server'),
+    q: goToNextQuestion,
+    t: showTimeline,
+    '?': () => {
+      overlay.value = 'keys';
+    },
+    'Ctrl+k': () => {
+      overlay.value = overlay.value === 'palette' ? undefined : 'palette';
+    },
+    Escape: goBack,
+  });
+  return null;
+}
+
+function showTimeline(): void {
+  if (isNarrow.value) go('timeline');
+  else if (isWide.value) document.getElementById('timeline')?.focus();
+  else isStripOpen.value = !isStripOpen.value;
+}
+
+/** One level back: out of a field, out of a call, out of the list on a phone. It never answers and never stops. */
+function goBack(): false | void {
+  const focused = document.activeElement;
+  if (focused instanceof HTMLElement && focused !== document.body && focused.id !== 'main') {
+    focused.blur();
+    return;
+  }
+  const { place, name } = route.value;
+  if (isStripOpen.value) isStripOpen.value = false;
+  else if (place === 'call') history.back();
+  else if (isNarrow.value && name !== undefined) go(place);
+  else return false;
+}

@@ -1,0 +1,52 @@
+// The places of the page, in the order of their keys.
+
+import type { IconName } from '../parts/icon.js';
+import { catalog, connection, ownStories } from '../state/store.js';
+
+export interface PlaceInfo {
+  readonly place: string;
+  readonly label: string;
+  readonly icon: IconName;
+  readonly key?: string;
+  readonly count?: number | undefined;
+}
+
+/** The places that this server has; the one that is shown is always among them. */
+export function placesOf(shown: string): readonly PlaceInfo[] {
+  const can = connection.value?.server?.capabilities ?? {};
+  const lists = catalog.value;
+  const tasks = ownStories.value.filter((story) => story.task !== undefined);
+  const isKnown = connection.value?.server !== undefined;
+  const hasTasks = tasks.length > 0 || lists?.tools.some(({ task }) => task !== 'never') === true;
+  const all: readonly (PlaceInfo & { readonly isThere: boolean })[] = [
+    { place: 'tools', label: 'Tools', icon: 'tools', key: '1', count: lists?.tools.length, isThere: true },
+    {
+      place: 'resources',
+      label: 'Resources',
+      icon: 'resources',
+      key: '2',
+      count: lists && lists.resources.length + lists.templates.length,
+      isThere: !isKnown || 'resources' in can,
+    },
+    {
+      place: 'prompts',
+      label: 'Prompts',
+      icon: 'prompts',
+      key: '3',
+      count: lists?.prompts.length,
+      isThere: !isKnown || 'prompts' in can,
+    },
+    {
+      place: 'tasks',
+      label: 'Tasks',
+      icon: 'tasks',
+      key: '4',
+      count: tasks.filter(({ task }) => task?.status === 'working' || task?.status === 'input_required')
+        .length,
+      isThere: !isKnown || hasTasks,
+    },
+    { place: 'server', label: 'Server', icon: 'server', key: '5', isThere: true },
+    { place: 'timeline', label: 'Timeline', icon: 'timeline', isThere: true },
+  ];
+  return all.filter(({ place, isThere }) => isThere || place === shown);
+}

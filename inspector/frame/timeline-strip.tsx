@@ -1,0 +1,43 @@
+import { type Signal, signal } from '@preact/signals';
+import type { VNode } from 'preact';
+import { cleanLine } from '../../src/tooling/clean.js';
+import { counted, duration } from '../parts/format.js';
+import { Icon } from '../parts/icon.js';
+import { lazy } from '../parts/lazy.js';
+import { ownStories } from '../state/store.js';
+
+const Timeline = lazy(() => import('../timeline/timeline.js').then((module) => module.Timeline));
+
+export const isStripOpen: Signal<boolean> = signal(false);
+
+/** Where there is no room for a column, the timeline is a strip at the bottom that opens. */
+export function TimelineStrip(): VNode {
+  const latest = ownStories.value.at(-1);
+  return (
+    <aside class={isStripOpen.value ? 'frame-strip is-open' : 'frame-strip'} aria-label="Timeline">
+      <button
+        type="button"
+        class="frame-strip-bar"
+        aria-expanded={isStripOpen.value}
+        aria-keyshortcuts="t"
+        onClick={() => {
+          isStripOpen.value = !isStripOpen.value;
+        }}
+      >
+        <Icon name={isStripOpen.value ? 'down' : 'up'} size={12} />
+        <strong>Timeline</strong>
+        <span class="muted">{counted(ownStories.value.length, 'entry', 'entries')}</span>
+        {latest && (
+          <span class="mono muted frame-strip-latest">
+            {cleanLine(latest.title, 60)} {latest.state} {duration(latest.serverMs)}
+          </span>
+        )}
+      </button>
+      {isStripOpen.value && (
+        <div class="frame-strip-body">
+          <Timeline />
+        </div>
+      )}
+    </aside>
+  );
+}

@@ -1,0 +1,96 @@
+import './results.css';
+import { useSignal } from '@preact/signals';
+import type { VNode } from 'preact';
+import { useId, useMemo } from 'preact/hooks';
+import type { ToolView } from '../../src/inspector/contract/connection.js';
+import type { JsonObject } from '../../src/jsonrpc/message.js';
+import { CodeBlock } from '../parts/code-block.js';
+import { lazy } from '../parts/lazy.js';
+import { Content } from './content.js';
+import { readOutcome } from './read-outcome.js';
+import { StructuredView } from './structured-view.js';
+
+const AppView = lazy(() => import('./app/app-view.js').then((module) => module.AppView));
+
+export interface ResultViewProps {
+  /** The result of a tool, of reading a resource or of getting a prompt, as the server sent it. */
+  readonly outcome: JsonObject;
+  /** The outcome of the run before, and how to call it, as in `run #16`. */
+  readonly previous?: { readonly outcome: JsonObject; readonly name: string } | undefined;
+  readonly tool?: ToolView | undefined;
+  /** The story that it ended: for apps. */
+  readonly story?: number | undefined;
+  /** What stands in the same row as the tabs: the state, the time, the size. */
+  readonly children?: VNode | undefined;
+}
+
+/** A result by its kind of content. The same thing is never shown twice: what is not in `Value` is in `Text`. */
+export function ResultView({ outcome, previous, tool, story, children }: ResultViewProps): VNode {
+  const read = useMemo(() => readOutcome(outcome), [outcome]);
+  const before = useMemo(
+    () => previous && { name: previous.name, value: readOutcome(previous.outcome).structured },
+    [previous?.outcome, previous?.name],
+  );
+  const chosen = useSignal('');
+  const id = useId();
+  const hasApp = tool?.app !== undefined && story !== undefined;
+  const tabs = [
+    ...(hasApp ? ['App'] : []),
+    ...(read.hasValue ? ['Value'] : []),
+    ...(read.hasText ? ['Text'] : []),
+    'Raw',
+  ];
+  const [first = 'Raw'] = tabs;
+  const tab = tabs.includes(chosen.value) ? chosen.value : first;
+  const move = (event: KeyboardEvent & { currentTarget: HTMLElement }) => {
+    const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+    if (by === 0) return;
+    event.preventDefault();
+    chosen.value = tabs[(tabs.indexOf(tab) + by + tabs.length) % tabs.length] ?? first;
+    event.currentTarget.querySelectorAll<HTMLElement>('[role=tab]')[tabs.indexOf(chosen.value)]?.focus();
+  };
+  return (
+    <section class="results" aria-label="Result">
+      <div class="results-bar">
+        {children}
+        <div class="results-tabs" role="tablist" aria-label="Result as" onKeyDown={move}>
+          {tabs.map((each) => (
+            <button
+              key={each}
+              type="button"
+              role="tab"
+              id={`${id}-${each}`}
+              aria-selected={each === tab}
+              aria-controls={`${id}-panel`}
+              tabIndex={each === tab ? 0 : -1}
+              onClick={() => {
+                chosen.value = each;
+              }}
+            >
+              {each}
+            </button>
+          ))}
+        </div>
+      </div>
+      <div
+        class="results-panel"
+        role="tabpanel"
+        id={`${id}-panel`}
+        aria-labelledby={`${id}-${tab}`}
+        tabIndex={0}
+      >
+        {tab === 'App' && hasApp && <AppView story={story} tool={tool} />}
+        {tab === 'Value' && (
+          <>
+            {read.structured !== undefined && <StructuredView value={read.structured} previous={before} />}
+            <Content blocks={read.value} />
+          </>
+        )}
+        {tab === 'Text' && <Content blocks={read.text} />}
+        {tab === 'Raw' && (
+          <CodeBlock text={JSON.stringify(outcome, undefined, 2)} language="json" label="Raw result" />
+        )}
+      </div>
+    </section>
+  );
+}
