@@ -1,0 +1,81 @@
+// The files of the page, as they are in the package. A request only chooses among them: its path never reaches the disk.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+
+/** The folder, seen from an entry of the package, from a part of it, and from this file in the repository. */
+const FOLDERS = ['./inspector/', '../inspector/', '../../../dist/inspector/'];
+
+const TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+  svg: 'image/svg+xml',
+  png: 'image/png',
+  webp: 'image/webp',
+  woff2: 'font/woff2',
+};
+
+export interface Asset {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+export interface Assets {
+  /** The hash of the styles in the page itself. */
+  readonly styleHash: string;
+  /** The file with this name, in the best form that the browser takes; undefined if the page has no such file. */
+  readonly find: (name: string, acceptEncoding: string | undefined) => Asset | undefined;
+}
+
+/** Reads which files there are. Each is read when it is first asked for. */
+export function loadAssets(): Assets {
+  const folder = FOLDERS.map((path) => new URL(path, import.meta.url)).find((url) =>
+    existsSync(new URL('page.json', url)),
+  );
+  if (folder === undefined)
+    throw new Error('The page of the inspector is not built. Run `npm run build`, or install fullmcp again.');
+  const { styleHash, files } = JSON.parse(readFileSync(new URL('page.json', folder), 'utf8')) as {
+    styleHash: string;
+    files: readonly string[];
+  };
+  const known = new Set(files);
+  const read = reader(folder);
+  return {
+    styleHash,
+    find(name, acceptEncoding = '') {
+      if (!known.has(name)) return undefined;
+      const encoding = encodingOf(acceptEncoding);
+      return {
+        headers: {
+          'content-type': TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
+          vary: 'accept-encoding',
+          ...(encoding !== undefined && { 'content-encoding': encoding }),
+        },
+        body: encoding === undefined ? gunzipSync(read(`${name}.gz`)) : read(`${name}.${ENDINGS[encoding]}`),
+      };
+    },
+  };
+}
+
+const ENDINGS = { br: 'br', gzip: 'gz' } as const;
+
+function encodingOf(accepted: string): keyof typeof ENDINGS | undefined {
+  const names = accepted
+    .split(',')
+    .filter((part) => !/;\s*q=0(?:\.0*)?\s*$/.test(part))
+    .map((part) => part.split(';', 1)[0]?.trim().toLowerCase());
+  return (['br', 'gzip'] as const).find((name) => names.includes(name));
+}
+
+/** Reads files once. All of them together are smaller than 400 kB. */
+function reader(folder: URL): (file: string) => Buffer {
+  const kept = new Map<string, Buffer>();
+  return (file) => {
+    const content = kept.get(file) ?? readFileSync(fileURLToPath(new URL(file, folder)));
+    kept.set(file, content);
+    return content;
+  };
+}
