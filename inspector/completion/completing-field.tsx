@@ -1,3 +1,4 @@
+import './completion.css';
 import { useComputed, useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useId, useMemo } from 'preact/hooks';
@@ -5,7 +6,6 @@ import { run } from '../state/api.js';
 import { connection } from '../state/store.js';
 import { SuggestionList } from './suggestion-list.js';
 import { type CompletionSource, contextOf, Suggestions } from './suggestions.js';
-import './completion.css';
 
 interface CompletingFieldProps {
   readonly id: string;
@@ -18,7 +18,6 @@ interface CompletingFieldProps {
   readonly isInvalid?: boolean;
   readonly describedBy?: string;
   readonly placeholder?: string;
-  readonly inputRef?: { current: HTMLInputElement | null };
 }
 
 /** A text field that offers the values that the server suggests. */
@@ -87,7 +86,6 @@ export function CompletingField(props: CompletingFieldProps): VNode {
     <div class="completion">
       <input
         id={id}
-        ref={props.inputRef ?? null}
         class="field mono"
         type="text"
         autocomplete="off"

@@ -1,15 +1,15 @@
 // The client of an app: its calls and reads go through the process behind the page, so that each of them is in the timeline.
 
-import type { AppClient } from '../../src/client/apps/read-app.js';
-import { ToolCallResult, toReadResult, withSource } from '../../src/client/calls/read-results.js';
-import type { ReadResult } from '../../src/client/model/client.js';
-import type { Story } from '../../src/inspector/contract/story.js';
-import type { JsonObject } from '../../src/jsonrpc/message.js';
-import { McpError } from '../../src/protocol/errors.js';
-import type { ListedTool } from '../../src/protocol/model/model.js';
-import { run } from '../state/api.js';
-import { outcomeOf, settled } from '../state/settled.js';
-import { catalogs, connections } from '../state/store.js';
+import type { AppClient } from '../../../src/client/apps/read-app.js';
+import { ToolCallResult, toReadResult, withSource } from '../../../src/client/calls/read-results.js';
+import type { ReadResult } from '../../../src/client/model/client.js';
+import type { Story } from '../../../src/inspector/contract/story.js';
+import type { JsonObject } from '../../../src/jsonrpc/message.js';
+import { McpError } from '../../../src/protocol/errors.js';
+import type { ListedTool } from '../../../src/protocol/model/model.js';
+import { run } from '../../state/api.js';
+import { outcomeOf, settled } from '../../state/settled.js';
+import { catalogs, connections } from '../../state/store.js';
 
 /** An app may not fill the memory of the page. */
 const MAX_BYTES = 20_000_000;

@@ -1,0 +1,80 @@
+import './list-place.css';
+import type { ComponentChildren, VNode } from 'preact';
+import { isNarrow } from '../state/media.js';
+import { addressOf } from '../state/route.js';
+import { listWidth } from '../state/settings.js';
+import { Icon } from './icon.js';
+import { Splitter } from './split.js';
+
+/** A list beside what was chosen in it. On a phone it is one or the other. */
+export function ListPlace({
+  place,
+  title,
+  list,
+  children,
+}: {
+  /** The address of the list, as in `resources`. */
+  readonly place: string;
+  /** The name of the list, as in `Resources`. */
+  readonly title: string;
+  readonly list: ComponentChildren;
+  /** What was chosen; undefined if nothing was. */
+  readonly children?: ComponentChildren;
+}): VNode {
+  const isOpen = children !== undefined && children !== null;
+  if (isNarrow.value)
+    return (
+      <div class="list-place is-narrow">
+        {isOpen ? (
+          <>
+            <a class="list-place-back" href={addressOf(place)}>
+              <Icon name="back" />
+              {title}
+            </a>
+            <div class="list-place-main">{children}</div>
+          </>
+        ) : (
+          <>
+            <h1 class="visually-hidden">{title}</h1>
+            {list}
+          </>
+        )}
+      </div>
+    );
+  return (
+    <div class="list-place">
+      <div class="list-place-list" style={{ width: `${listWidth.value}px` }}>
+        {list}
+      </div>
+      <Splitter size={listWidth} min={200} max={480} label="Width of the list" />
+      <div class="list-place-main">{children}</div>
+    </div>
+  );
+}
+
+/** The two lines of a row: a name with something beside it, and a note below. */
+export function RowText({
+  name,
+  aside,
+  note,
+  isCode = true,
+}: {
+  readonly name: string;
+  readonly aside?: ComponentChildren;
+  readonly note?: string | undefined;
+  readonly isCode?: boolean;
+}): VNode {
+  return (
+    <>
+      <span class="row-line">
+        <span class={isCode ? 'row-name mono' : 'row-name'}>{name}</span>
+        {aside !== undefined && <span class="row-aside label muted">{aside}</span>}
+      </span>
+      {note !== undefined && note !== '' && (
+        <span class="row-note label muted" title={note}>
+          {note}
+        </span>
+      )}
+    </>
+  );
+}

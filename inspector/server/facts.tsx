@@ -1,0 +1,129 @@
+import type { ComponentChildren, VNode } from 'preact';
+import type { ConnectionView } from '../../src/inspector/contract/connection.js';
+import { cleanLine } from '../../src/tooling/clean.js';
+import { Badge } from '../parts/badge.js';
+import { Button } from '../parts/button.js';
+import { CopyButton } from '../parts/copy-button.js';
+import { ErrorPanel } from '../parts/error-panel.js';
+import { clock, counted, duration } from '../parts/format.js';
+import { run } from '../state/api.js';
+import { useCommand } from '../state/command.js';
+import { addressOf } from '../state/route.js';
+import { isOver } from '../state/settled.js';
+import { ownStories } from '../state/store.js';
+import { LogLevel } from './log-level.js';
+
+/** The facts of a connection, in two columns. */
+export function Facts({ connection }: { readonly connection: ConnectionView }): VNode {
+  const { id, server, roundTripMs, connectedAt, reconnects, process } = connection;
+  const command = useCommand();
+  const isReady = connection.status === 'ready';
+  return (
+    <>
+      <dl class="server-facts">
+        <Fact name="Name">
+          <strong>{cleanLine(server?.title ?? server?.name ?? connection.name, 100)}</strong>
+          {server?.title !== undefined && server.name !== undefined && server.title !== server.name && (
+            <span class="mono muted">{cleanLine(server.name, 100)}</span>
+          )}
+          <span>{server?.version === undefined ? 'no version' : cleanLine(server.version, 60)}</span>
+        </Fact>
+        <Fact name="Revision">
+          <RevisionFact connection={connection} />
+        </Fact>
+        <Fact name="Address">
+          <span class="mono server-address">{cleanLine(connection.address, 300)}</span>
+          <CopyButton text={connection.typed} label="Copy the address" />
+        </Fact>
+        <Fact name="Transport">{cleanLine(connection.transport ?? 'not connected', 60)}</Fact>
+        <Fact name="Round trip">
+          <span>{roundTripMs === undefined ? 'not measured' : duration(roundTripMs)}</span>
+          <Button
+            look="quiet"
+            isDisabled={!isReady || command.isRunning.value}
+            onClick={() => void command.start(() => run('ping', { connection: id }))}
+          >
+            Ping
+          </Button>
+        </Fact>
+        <Fact name="State">
+          <span>
+            {connection.status}
+            {connectedAt !== undefined && isReady && ` since ${clock(connectedAt)}`}
+            {reconnects > 0 && `, ${counted(reconnects, 'reconnect')}`}
+          </span>
+          <Button
+            look="quiet"
+            isDisabled={command.isRunning.value || connection.status === 'connecting'}
+            onClick={() => void command.start(() => run('reconnect', { connection: id }))}
+          >
+            {process?.exit === undefined ? 'Reconnect' : 'Start again'}
+          </Button>
+        </Fact>
+        {process !== undefined && (
+          <Fact name="Process">
+            {process.exit === undefined ? (
+              <span>{process.pid === undefined ? 'runs' : `${process.pid}, runs`}</span>
+            ) : (
+              <span class="server-exit">{cleanLine(process.exit, 200)}</span>
+            )}
+            <a href={addressOf('server', 'logs')}>stderr</a>
+          </Fact>
+        )}
+        <Fact name="Open requests">
+          <OpenRequests />
+        </Fact>
+        <Fact name="Log level">
+          <LogLevel connection={connection} />
+        </Fact>
+        <Fact name="Journal">
+          {connection.seesJournal ? 'steps of handlers are visible' : 'sealed: only questions are visible'}
+        </Fact>
+      </dl>
+      {command.failure.value !== undefined && <ErrorPanel failure={command.failure.value} />}
+    </>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }): VNode {
+  return (
+    <div class="server-fact">
+      <dt class="muted">{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function OpenRequests(): VNode {
+  const open = ownStories.value.filter((story) => !isOver(story));
+  if (open.length === 0) return <span>none</span>;
+  return (
+    <span class="server-open">
+      {open.length > 4 && `${open.length}: `}
+      {open.slice(-4).map((story) => (
+        <a key={story.id} href={addressOf('call', String(story.id))}>
+          {cleanLine(story.title, 40)}
+        </a>
+      ))}
+    </span>
+  );
+}
+
+/** The revision that is spoken, and why. Another one is chosen in the bar at the top. */
+function RevisionFact({ connection }: { readonly connection: ConnectionView }): VNode {
+  const { revision, requestedRevision, revisions } = connection;
+  if (revision === undefined) return <span>not agreed yet</span>;
+  const isNewest = revision === [...revisions].sort().at(-1);
+  const why =
+    requestedRevision !== undefined
+      ? 'you asked for it'
+      : isNewest
+        ? 'the newest there is'
+        : 'the newest that both speak';
+  return (
+    <>
+      <Badge>{revision}</Badge>
+      <span class="muted">{why}</span>
+    </>
+  );
+}

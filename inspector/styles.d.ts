@@ -1,2 +1,0 @@
-// Styles that a component imports; Vite puts them into the page.
-declare module '*.css';
