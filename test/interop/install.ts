@@ -20,6 +20,8 @@ const homes = [
       here('../cli/check/record.test.ts'),
       here('../cli/check/replay.test.ts'),
       here('../cli/share/generate.test.ts'),
+      here('../cli/share/peers.test.ts'),
+      here('../cli/conformance/'),
       here('../cli/operate/'),
       here('../cli/project/dev.test.ts'),
       here('../flows/cluster/'),

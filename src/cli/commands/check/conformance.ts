@@ -93,7 +93,11 @@ async function atUrl(input: Typed, use: (url: string) => Promise<void>): Promise
   const { signal, reconnect, timeoutMs, revision, ...options } = connectOptions(input, target);
   const isPlain = options.auth === undefined && Object.keys(options.headers ?? {}).length === 0;
   if (isPlain && target.own === undefined && /^https?:\/\//i.test(target.word)) return use(target.word);
-  await using server = proxy(target.target, options);
+  // The suite sends requests that must be refused, which is not worth a warning.
+  const logger = (level: string, message: string): void => {
+    if (level === 'error') input.out.note(cleanLine(message, 300));
+  };
+  await using server = proxy(target.target, { ...options, logger });
   await using serving = await serve(server, {
     ...{ host: '127.0.0.1', port: 0, websocket: false, signals: false, exit: false },
   });

@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import type { JsonObject } from '../../../jsonrpc/message.js';
 import type { Implementation } from '../../../protocol/model/model.js';
-import { revisions } from '../../../protocol/tables/revisions.js';
 import { cleanJson } from '../../../tooling/clean.js';
 import { makeCard, serverCard } from '../../../transports/http/server/server-card.js';
 import type { Command, Typed } from '../../command/definition.js';
@@ -9,14 +8,18 @@ import { CommandError, usageError } from '../../command/failures.js';
 import { fileToWrite, SAVE_OPTIONS } from '../../results/save.js';
 import { failOn, readDocument } from '../../share/publishing/check-document.js';
 import { cardProblems, fetchCard } from '../../share/publishing/server-card.js';
-import { withTarget } from '../../target/open.js';
+import { spokenRevisions } from '../../share/publishing/spoken-revisions.js';
+import { connectOptions, withTarget } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
+
+/** The longest title or description of a card, by the draft. */
+const MAX_TEXT = 100;
 
 /** `fullmcp card`. */
 export const card: Command = {
   usage: '<target or card.json> [--name name]',
   details:
-    'A server card is a public document that says where a server is and what it is for; its format is a draft (SEP-2127). With a URL, the\ncard that the server serves is fetched, checked and printed. With a file, that file is checked. With --name, a card is made from what the\nserver says about itself. A card has no tools, and no values of secrets.',
+    'A server card is a public document that says where a server is and what it is for; its format is a draft (SEP-2127). With a URL, the\ncard that the server serves is fetched, checked and printed. With a file, that file is checked. With --name, a card is made from what the\nserver says about itself, and from the revisions that it speaks, which are all tried. A card has no tools, and no values of secrets.',
   words: [1, 1],
   options: {
     name: { type: 'string', value: 'name', help: 'make a card with this name, as in com.example/weather' },
@@ -65,23 +68,29 @@ async function made(input: Typed): Promise<JsonObject> {
   let card: JsonObject | undefined;
   await withTarget(input, async ({ client, target }) => {
     const info = client.server.info as (Implementation & { readonly description?: string }) | undefined;
-    const description = input.text('description');
+    const description = input.text('description') ?? info?.description;
+    const title = info?.title;
     const publicUrl = input.text('url') ?? (/^https?:/i.test(target.word) ? target.word : undefined);
     if (publicUrl === undefined || !URL.canParse(publicUrl))
       throw usageError('--url is missing: the public address of the server.');
-    const options = {
-      name: input.text('name') ?? '',
-      ...(info?.title !== undefined && { title: info.title }),
-      ...(description !== undefined && { description }),
-    };
+    if (!fits(description))
+      throw usageError(
+        `--description is missing: the purpose of the server, in 1 to ${MAX_TEXT} characters. The server has none or a longer one.`,
+      );
+    const options = { name: input.text('name') ?? '', description, ...(fits(title) && { title }) };
     try {
       serverCard(options);
-      card = makeCard(options, { info, publicUrl, path: undefined, revisions: [...revisions] });
+      const revisions = await spokenRevisions(target.target, connectOptions(input, target));
+      card = makeCard(options, { info, publicUrl, path: undefined, revisions });
     } catch (error) {
-      throw usageError((error as Error).message);
+      throw error instanceof TypeError ? usageError(error.message) : error;
     }
   });
   return card as JsonObject;
+}
+
+function fits(text: unknown): text is string {
+  return typeof text === 'string' && text !== '' && text.length <= MAX_TEXT;
 }
 
 function save(file: string, text: string, force: boolean): void {
