@@ -16,6 +16,8 @@ export const live: Signal<'starting' | 'live' | 'lost'> = signal('starting');
 export const version: Signal<string> = signal('');
 export const mayConnect: Signal<boolean> = signal(true);
 export const sandboxOrigin: Signal<string | undefined> = signal(undefined);
+/** The tool to open first, until it was opened. */
+export const firstTool: Signal<string | undefined> = signal(undefined);
 export const connections: Signal<ReadonlyMap<string, ConnectionView>> = signal(new Map());
 export const found: Signal<readonly FoundServer[]> = signal([]);
 export const tapes: Signal<ReadonlyMap<string, TapeView>> = signal(new Map());
@@ -58,6 +60,8 @@ export function takeSnapshot(snapshot: Snapshot): void {
     version.value = snapshot.version;
     mayConnect.value = snapshot.mayConnect;
     sandboxOrigin.value = snapshot.sandboxOrigin;
+    // A snapshot that is taken again, after events were missed, does not move the page.
+    if (current.value === undefined) firstTool.value = snapshot.first?.tool;
     connections.value = new Map(snapshot.connections.map((each) => [each.id, each]));
     stories.value = new Map(snapshot.stories.map((each) => [each.id, each]));
     messages.value = snapshot.messages;

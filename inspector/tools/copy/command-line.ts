@@ -1,0 +1,34 @@
+// A call as a command that a shell can run. Everything from a server is quoted, whatever is in it.
+
+import type { ConnectionView } from '../../../src/inspector/contract/connection.js';
+import type { JsonObject } from '../../../src/jsonrpc/message.js';
+import { shellWord } from '../../../src/tooling/clean.js';
+import { propertiesOf, shapeOf } from '../../form/shape.js';
+
+export interface CopiedCall {
+  readonly args: JsonObject;
+  readonly schema: JsonObject;
+}
+
+/** `fullmcp call <target> <tool> a=1`. */
+export function commandLine(connection: ConnectionView, tool: string, call: CopiedCall): string {
+  // The target is a word, or several, that the user typed: it is quoted already.
+  return ['fullmcp', 'call', connection.typed, ...[tool, ...argumentWords(call)].map(shellWord)].join(' ');
+}
+
+function argumentWords({ args, schema }: CopiedCall): readonly string[] {
+  const names = Object.keys(args);
+  // Such a name would be read as a path, as a file, as an option, or as JSON.
+  if (names.some((name) => !/^[A-Za-z_][\w-]*$/.test(name))) return [JSON.stringify(args)];
+  const properties = new Map(propertiesOf(schema));
+  return names.map((name) => {
+    const value = args[name];
+    const { kind } = shapeOf(properties.get(name), schema);
+    const isPlain =
+      typeof value === 'string' && (kind === 'text' || kind === 'choice') && !value.startsWith('@');
+    if (isPlain) return `${name}=${value}`;
+    const isScalar = typeof value === 'number' || typeof value === 'boolean';
+    const isExpected = kind === 'number' || kind === 'boolean';
+    return `${name}${isScalar && isExpected ? '=' : ':='}${JSON.stringify(value)}`;
+  });
+}
