@@ -16,6 +16,30 @@ export function outputCheck(schema: JsonObject): OutputCheck {
   };
 }
 
+/** The first place at which a value does not fit a schema. */
+export interface Difference {
+  /** As in `items[0].price`; empty for the whole value. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Finds the first place at which a value does not fit a tool's output schema. Throws if the schema cannot be read. */
+export function outputDifference(schema: JsonObject, value: unknown): Difference | undefined {
+  const compiled = compileSchema(withoutPatterns(schema) as JsonObject, { io: 'output' });
+  if (value === undefined) return { path: '', message: 'It has no structured content.' };
+  const result = compiled.validate(value);
+  if (result instanceof Promise || result.ok) return undefined;
+  const [first] = result.issues;
+  return { path: pathOf(first?.path ?? []), message: explain(result.issues, compiled, value) };
+}
+
+function pathOf(path: readonly (string | number)[]): string {
+  return path.reduce<string>((printed, part) => {
+    if (typeof part === 'number') return `${printed}[${part}]`;
+    return printed === '' ? part : `${printed}.${part}`;
+  }, '');
+}
+
 /** Checks an answer to a form as the server will, which accepts "5" for 5. Undefined if the form's schema cannot be read. */
 export function formCheck(schema: JsonObject): OutputCheck | undefined {
   try {

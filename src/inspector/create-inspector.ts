@@ -1,0 +1,72 @@
+// The process behind the page of the inspector.
+
+import { McpError } from '../protocol/errors.js';
+import type { FoundServer } from './contract/connection.js';
+import type { CommandName, Snapshot } from './contract/inspector.js';
+import type { InspectorOptions, RunningInspector } from './contract/options.js';
+import { commandsOf } from './session/commands.js';
+import { Connections } from './session/connections.js';
+import { Input } from './session/input.js';
+import { Tapes } from './session/tapes.js';
+
+export type { InspectorOptions, RunningInspector } from './contract/options.js';
+
+/** Makes an inspector. Its connections and calls live until it is closed, whether a page is open or not. */
+export function createInspector(options: InspectorOptions): RunningInspector {
+  const connections = new Connections(options);
+  const { shared } = connections;
+  const { book, feed, messages } = shared;
+  const tapes = new Tapes();
+  let found: readonly FoundServer[] = [];
+  let first: Snapshot['first'];
+  let isClosed = false;
+
+  async function find(): Promise<void> {
+    const servers = await options.found?.().catch(() => undefined);
+    if (servers === undefined || isClosed) return;
+    found = servers;
+    feed.emit({ type: 'found', found });
+  }
+  void find();
+
+  const commands = commandsOf({ connections, tapes, options, find });
+
+  return {
+    snapshot: () => ({
+      version: options.version,
+      seq: feed.seq,
+      connections: connections.views,
+      stories: book.views(),
+      messages: messages.heads(),
+      logs: shared.logs,
+      found,
+      tapes: tapes.views,
+      mayConnect: options.openTarget !== undefined,
+      ...(first && { first }),
+      ...(options.sandboxOrigin !== undefined && { sandboxOrigin: options.sandboxOrigin }),
+    }),
+    eventsAfter: (seq) => feed.after(seq),
+    subscribe: (listener) => feed.subscribe(listener),
+    async run(command, input) {
+      if (isClosed) throw new McpError('connection_closed', 'The inspector was closed.');
+      if (!Object.hasOwn(commands, command))
+        throw new McpError('method_not_found', `The inspector has no command "${command.slice(0, 100)}".`);
+      return commands[command as CommandName](new Input(command, input));
+    },
+    catalog: (connection) => connections.find(connection)?.catalog,
+    message: (seq) => messages.text(seq),
+    outcome: (story) => book.get(story)?.outcomeText,
+    tape: (connection) => connections.find(connection)?.tape,
+    async close() {
+      isClosed = true;
+      await connections.close();
+    },
+    async open(spec, tool) {
+      const { id } = await connections.open(spec);
+      first = { connection: id, ...(tool !== undefined && { tool }) };
+      return id;
+    },
+    journalEvent: (event) => shared.journal(event),
+  };
+}
+

@@ -1,0 +1,105 @@
+// The lists of a server, with their findings and their cost.
+
+import type { Client } from '../../client/model/client.js';
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { McpError } from '../../protocol/errors.js';
+import { uiOf } from '../../protocol/model/apps/app.js';
+import type { ListedTool } from '../../protocol/model/model.js';
+import { lintManifest } from '../../tooling/lint/lint-manifest.js';
+import type { LintFinding } from '../../tooling/lint/rules.js';
+import { LIST_NAMES, type ManifestList } from '../../tooling/manifest/manifest.js';
+import type { CatalogView, FindingView, ToolView } from '../contract/connection.js';
+
+const MAX_ITEMS = 10_000;
+
+export const emptyCatalog: CatalogView = {
+  version: 0,
+  tools: [],
+  resources: [],
+  templates: [],
+  prompts: [],
+  tokens: 0,
+  findings: [],
+  failures: [],
+};
+
+/** Fetches all lists. One that fails does not keep the others back. */
+export async function fetchCatalog(client: Client, version: number): Promise<CatalogView> {
+  const failures: { list: string; message: string }[] = [];
+  const lists = Object.fromEntries(
+    await Promise.all(
+      LIST_NAMES.map(async (list) => {
+        try {
+          return [list, await fetchList(client, list)] as const;
+        } catch (error) {
+          if (McpError.is(error) && error.code === 'connection_closed') throw error;
+          failures.push({ list, message: error instanceof Error ? error.message : String(error) });
+          return [list, []] as const;
+        }
+      }),
+    ),
+  ) as Record<ManifestList, readonly JsonObject[]>;
+  const { info, revision, capabilities } = client.server;
+  const { findings, tokens, total } = lintManifest(
+    {
+      fullmcp: 'manifest',
+      version: 1,
+      server: { ...info },
+      revision,
+      capabilities: capabilities as JsonObject,
+      ...lists,
+    },
+    { ignore: new Set(), maxTokens: undefined },
+  );
+  return {
+    version,
+    tools: lists.tools.map((tool) => toolView(tool, tokens.get(String(tool['name'])) ?? 0)),
+    resources: lists.resources,
+    templates: lists.templates,
+    prompts: lists.prompts,
+    tokens: total,
+    findings: findings.map(findingView),
+    failures,
+  };
+}
+
+async function fetchList(client: Client, list: ManifestList): Promise<readonly JsonObject[]> {
+  const capability = list === 'templates' ? 'resources' : list;
+  if (client.server.capabilities[capability] === undefined) return [];
+  const items: JsonObject[] = [];
+  for await (const item of client[list]({ fresh: true })) {
+    items.push(item as unknown as JsonObject);
+    if (items.length >= MAX_ITEMS) break;
+  }
+  return items;
+}
+
+function toolView(tool: JsonObject, tokens: number): ToolView {
+  const annotations = isObject(tool['annotations']) ? tool['annotations'] : {};
+  const isReadOnly = annotations['readOnlyHint'] === true;
+  const { uri } = uiOf(tool as unknown as ListedTool);
+  return {
+    tool: tool as ToolView['tool'],
+    tokens,
+    isReadOnly,
+    isDestructive: !isReadOnly && annotations['destructiveHint'] === true,
+    task: taskSupport(tool),
+    ...(uri !== undefined && { app: uri }),
+  };
+}
+
+function taskSupport({ execution }: JsonObject): ToolView['task'] {
+  const support = isObject(execution) ? execution['taskSupport'] : undefined;
+  if (support === 'required') return 'always';
+  return support === 'optional' ? 'optional' : 'never';
+}
+
+function findingView({ severity, rule, kind, name, path, says, fix }: LintFinding): FindingView {
+  return {
+    severity,
+    rule,
+    subject: `${kind} ${name}${path === undefined ? '' : ` ${path}`}`,
+    message: says,
+    fix,
+  };
+}

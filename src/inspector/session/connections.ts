@@ -1,0 +1,95 @@
+// All connections of an inspector.
+
+import { McpError } from '../../protocol/errors.js';
+import type { ConnectionView, TargetSpec } from '../contract/connection.js';
+import type { InspectorOptions, OpenedTarget } from '../contract/options.js';
+import { Connection } from './connection.js';
+import { KnownTasks } from './known-tasks.js';
+import { Shared } from './shared.js';
+
+const MAX_CONNECTIONS = 50;
+
+export class Connections {
+  readonly shared: Shared;
+  readonly #options: InspectorOptions;
+  readonly #connections = new Map<string, Connection>();
+  #last = 0;
+
+  constructor(options: InspectorOptions) {
+    this.#options = options;
+    this.shared = new Shared(options, (id) => this.#connections.get(id)?.view);
+    const { fixed } = options;
+    if (fixed === undefined) return;
+    const { server, name, seesJournal = false } = fixed;
+    const opened = { target: server, options: {}, address: name, typed: name };
+    void this.#add(opened, {}, { isFixed: true, seesJournal }).connect();
+  }
+
+  get views(): readonly ConnectionView[] {
+    return [...this.#connections.values()].map((connection) => connection.view);
+  }
+
+  get(id: string): Connection {
+    const connection = this.#connections.get(id);
+    if (connection !== undefined) return connection;
+    throw new McpError('invalid_params', `There is no connection "${id.slice(0, 40)}".`);
+  }
+
+  find(id: string): Connection | undefined {
+    return this.#connections.get(id);
+  }
+
+  /** Begins to connect. */
+  async open(spec: TargetSpec): Promise<Connection> {
+    const { openTarget } = this.#options;
+    if (openTarget === undefined)
+      throw new McpError('forbidden', 'This inspector shows one server only. To see others, run: fullmcp inspect');
+    if (this.#connections.size >= MAX_CONNECTIONS)
+      throw new McpError('overloaded', `There are ${MAX_CONNECTIONS} connections already. Close one first.`);
+    const opened = await openTarget(spec);
+    const connection = this.#add(opened, spec, {
+      isFixed: false,
+      seesJournal: opened.journalMark !== undefined,
+    });
+    void connection.connect();
+    return connection;
+  }
+
+  /** Closes a connection and forgets it. */
+  async remove(id: string): Promise<void> {
+    const connection = this.get(id);
+    requireOwn(connection);
+    await connection.close();
+    const { shared } = this;
+    shared.book.clear(id, () => false);
+    shared.messages.filter((head) => head.connection !== id);
+    shared.clearLogs(id);
+    shared.asking.forget(id);
+    this.#connections.delete(id);
+    shared.feed.emit({ type: 'disconnected', id });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#connections.values()].map((connection) => connection.close()));
+    this.shared.feed.close();
+  }
+
+  #add(
+    opened: OpenedTarget,
+    spec: TargetSpec,
+    { isFixed, seesJournal }: { readonly isFixed: boolean; readonly seesJournal: boolean },
+  ): Connection {
+    const id = `c${++this.#last}`;
+    const { shared } = this;
+    const tasks = new KnownTasks([], () => shared.feed.connectionChanged(id));
+    const connection = new Connection({ id, opened, spec, isFixed, seesJournal, tasks, shared });
+    this.#connections.set(id, connection);
+    return connection;
+  }
+}
+
+/** A server of the same process stays connected. */
+export function requireOwn(connection: Connection): void {
+  if (connection.init.isFixed)
+    throw new McpError('forbidden', 'This connection belongs to the program that shows the inspector.');
+}

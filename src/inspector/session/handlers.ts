@@ -1,0 +1,84 @@
+// The handlers that the inspector gives to its clients: each waits for the page.
+
+import type { ElicitFormResult, Handlers, QuestionContext, SamplingResult } from '../../client/model/handlers.js';
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { McpError } from '../../protocol/errors.js';
+import type { ElicitUrlResult, Root } from '../../protocol/model/input.js';
+import type { Asking, IncomingQuestion } from '../stories/asking.js';
+import { OpenQuestion } from '../stories/question.js';
+import type { StoryRecord } from '../stories/story-record.js';
+
+export interface HandlerParts {
+  readonly asking: Asking;
+  /** The story that a question belongs to which is asked now. */
+  readonly story: () => StoryRecord;
+  readonly roots: () => readonly Root[];
+}
+
+export function handlersOf({ asking, story, roots }: HandlerParts): Handlers {
+  const ask = (
+    question: Omit<IncomingQuestion, 'signal' | 'key'>,
+    { key, signal }: QuestionContext,
+  ): Promise<JsonObject> =>
+    asking.ask(story(), { ...question, signal, ...(key !== undefined && { key: key.slice(0, 500) }) });
+  return {
+    elicit: {
+      form: async ({ message, schema }, context) =>
+        (await ask(
+          { kind: 'form', message, schema, rejection: context.rejection },
+          context,
+        )) as unknown as ElicitFormResult,
+      url: async ({ message, url }, context) =>
+        (await ask({ kind: 'url', message, url }, context)) as unknown as ElicitUrlResult,
+    },
+    sample: {
+      tools: true,
+      context: true,
+      async run(request, context) {
+        const sampling = request as unknown as JsonObject;
+        const answer = await ask({ kind: 'sampling', message: lastWords(sampling), sampling }, context);
+        if (answer['action'] !== undefined)
+          throw new McpError('remote_error', 'The user declined the request for a message.', { number: -1 });
+        return answer as unknown as SamplingResult;
+      },
+    },
+    roots() {
+      const current = roots();
+      const question = new OpenQuestion({
+        id: `roots-${Date.now()}`,
+        round: Math.max(1, story().rounds.length),
+        kind: 'roots',
+        message: 'Which folders may the server use?',
+      });
+      question.settle({ roots: current }, true);
+      story().addQuestion(question);
+      return current;
+    },
+  };
+}
+
+/** The end of the conversation, as the title of the question. */
+function lastWords({ messages }: JsonObject): string {
+  const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
+  const content = isObject(last) ? last['content'] : undefined;
+  const block: unknown = Array.isArray(content) ? content.at(-1) : content;
+  const text = isObject(block) ? block['text'] : undefined;
+  return typeof text === 'string' ? text.slice(0, 500) : 'The server asks for a message of a model.';
+}
+
+/** Says what is wrong with an answer of the page; undefined if it can be passed on. */
+export function answerProblem(kind: 'form' | 'url' | 'sampling' | 'roots', answer: JsonObject): string | undefined {
+  const { action, content, role, model } = answer;
+  const isAction = action === 'accept' || action === 'decline' || action === 'cancel';
+  if (kind !== 'sampling') {
+    if (!isAction) return 'An answer has the action "accept", "decline" or "cancel".';
+    return content === undefined || isObject(content) ? undefined : 'The content of an answer is an object.';
+  }
+  if (action !== undefined) return action === 'accept' || !isAction ? 'Send the message, or decline.' : undefined;
+  if (role !== 'assistant' && role !== 'user') return 'The role of a message is "assistant" or "user".';
+  if (typeof model !== 'string' || model === '') return 'Name the model that wrote the message.';
+  const blocks: readonly unknown[] = Array.isArray(content) ? content : [content];
+  return blocks.every((block) => isObject(block) && typeof block['type'] === 'string')
+    ? undefined
+    : 'The content of a message is a content block, or an array of them.';
+}

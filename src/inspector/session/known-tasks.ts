@@ -1,0 +1,38 @@
+// The ids of tasks that were started, so that a later visit can follow them.
+
+const MAX_TASKS = 200;
+
+export interface KnownTask {
+  readonly id: string;
+  readonly tool: string;
+  readonly at: number;
+}
+
+/** The tasks of one server, by its address. */
+export class KnownTasks {
+  readonly #tasks = new Map<string, KnownTask>();
+  readonly #onChange: () => void;
+
+  constructor(tasks: readonly KnownTask[], onChange: () => void) {
+    for (const task of tasks) this.#tasks.set(task.id, task);
+    this.#onChange = onChange;
+  }
+
+  add(id: string, tool: string): void {
+    if (id.length > 1000) return;
+    this.#tasks.set(id, { id, tool: tool.slice(0, 200), at: Date.now() });
+    for (const oldest of this.#tasks.keys()) {
+      if (this.#tasks.size <= MAX_TASKS) break;
+      this.#tasks.delete(oldest);
+    }
+    this.#onChange();
+  }
+
+  toolOf(id: string): string | undefined {
+    return this.#tasks.get(id)?.tool;
+  }
+
+  get all(): readonly KnownTask[] {
+    return [...this.#tasks.values()];
+  }
+}

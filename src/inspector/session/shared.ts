@@ -1,0 +1,91 @@
+// What all connections of an inspector share.
+
+import { isObject } from '../../jsonrpc/message.js';
+import type { TargetSpec } from '../contract/connection.js';
+import type { LogLine } from '../contract/message.js';
+import type { InspectorOptions, JournalEvent, OpenedTarget } from '../contract/options.js';
+import { Asking } from '../stories/asking.js';
+import { Feed } from '../stories/feed.js';
+import { Journal } from '../stories/journal.js';
+import { MessageLog } from '../stories/message-log.js';
+import { StoryBook } from '../stories/story-book.js';
+import type { ConnectionView } from '../contract/connection.js';
+import { TaskResults } from './task-results.js';
+
+const MAX_LOGS = 5000;
+const MAX_LINE = 4000;
+
+export class Shared {
+  readonly version: string;
+  readonly feed: Feed;
+  readonly book: StoryBook;
+  readonly messages: MessageLog = new MessageLog();
+  readonly asking: Asking = new Asking();
+  readonly taskResults: TaskResults = new TaskResults();
+  readonly #options: InspectorOptions;
+  #logs: LogLine[] = [];
+  #lastLog = 0;
+
+  constructor(options: InspectorOptions, connection: (id: string) => ConnectionView | undefined) {
+    this.version = options.version;
+    this.#options = options;
+    this.feed = new Feed({ connection, story: (id) => this.book.get(id)?.view });
+    this.book = new StoryBook(this.feed);
+  }
+
+  get logs(): readonly LogLine[] {
+    return this.#logs.slice(-MAX_LOGS);
+  }
+
+  log(connection: string, line: Omit<LogLine, 'seq' | 'connection' | 'at'>): void {
+    const logged = { ...line, seq: ++this.#lastLog, connection, at: Date.now(), text: line.text.slice(0, MAX_LINE) };
+    this.#logs.push(logged);
+    if (this.#logs.length > MAX_LOGS + 500) this.#logs = this.#logs.slice(-MAX_LOGS);
+    this.feed.log(logged);
+  }
+
+  /** Removes the lines of a connection. */
+  clearLogs(connection: string): void {
+    this.#logs = this.#logs.filter((line) => line.connection !== connection);
+  }
+
+  connected(spec: TargetSpec, opened: OpenedTarget, failure: string | undefined): void {
+    this.#options.onConnected?.(spec, opened, failure);
+  }
+
+  journal(event: JournalEvent): void {
+    const story = this.book.get(event.story);
+    if (story === undefined) return;
+    story.journal ??= new Journal();
+    story.journal.add(event);
+    story.changed();
+  }
+
+  /** A line of a server's journal. It comes from the server, so nothing about it is sure. */
+  journalLine(json: string): void {
+    if (json.length > 100_000) return;
+    try {
+      const event: unknown = JSON.parse(json);
+      if (isJournalEvent(event)) this.journal(event);
+    } catch {
+      // A line that was cut off.
+    }
+  }
+}
+
+const CELLS: readonly unknown[] = ['none', 'asked', 'known', 'ran', 'threw', 'returned'];
+
+function isJournalEvent(value: unknown): value is JournalEvent {
+  if (!isObject(value)) return false;
+  const { story, run, kind, key, cell, value: text, idempotencyKey, ms } = value;
+  return (
+    typeof story === 'number' &&
+    typeof run === 'number' &&
+    (kind === 'ask' || kind === 'step' || kind === 'return') &&
+    typeof key === 'string' &&
+    CELLS.includes(cell) &&
+    (text === undefined || typeof text === 'string') &&
+    (idempotencyKey === undefined || typeof idempotencyKey === 'string') &&
+    (ms === undefined || typeof ms === 'number')
+  );
+}

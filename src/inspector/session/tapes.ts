@@ -1,0 +1,145 @@
+// Tapes: recordings that the page opened, and the calls in them made again.
+
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import type { Outcome } from '../../protocol/call.js';
+import { McpError } from '../../protocol/errors.js';
+import { nameParam } from '../../protocol/tables/methods.js';
+import { type Recording, readRecording } from '../../testing/recording/recording.js';
+import { replayCalls } from '../../tooling/tape/replay-calls.js';
+import type { TapeCall, TapeReplayView, TapeView } from '../contract/tape.js';
+import type { Connection } from './connection.js';
+import { actionOf, request } from './actions.js';
+
+const MAX_TAPE = 64 * 1024 * 1024;
+const MAX_TAPES = 10;
+const MAX_SHOWN = 2000;
+const TIMEOUT_MS = 60_000;
+
+interface Tape {
+  readonly view: TapeView;
+  readonly recording: Recording;
+}
+
+export class Tapes {
+  readonly #tapes = new Map<string, Tape>();
+  #last = 0;
+
+  get views(): readonly TapeView[] {
+    return [...this.#tapes.values()].map(({ view }) => view);
+  }
+
+  import(name: string, text: string): TapeView {
+    if (text.length > MAX_TAPE) throw new McpError('invalid_params', 'A tape may have 64 MB at most.');
+    if (this.#tapes.size >= MAX_TAPES)
+      throw new McpError('overloaded', `There are ${MAX_TAPES} tapes already. Close one first.`);
+    const recording = read(text);
+    const id = `t${++this.#last}`;
+    const times = timesIn(text);
+    const view = {
+      id,
+      name: name.slice(0, 200),
+      calls: recording.calls.map((call, at): TapeCall => {
+        const own = call.params[nameParam(call.method) ?? ''];
+        return {
+          method: call.method,
+          ...(typeof own === 'string' && { name: own }),
+          params: call.params,
+          notifications: call.notifications.map(({ method, params }) => ({ method, ...(params && { params }) })),
+          ...(call.outcome && { outcome: call.outcome }),
+          ...(call.error && { error: { ...call.error } }),
+          at: times[at]?.at ?? 0,
+          ...(times[at]?.ms !== undefined && { ms: times[at].ms }),
+        };
+      }),
+    };
+    this.#tapes.set(id, { view, recording });
+    return view;
+  }
+
+  close(id: string): void {
+    if (!this.#tapes.delete(id)) throw unknown(id);
+  }
+
+  /** Makes the calls again. Each is a story of its own. */
+  async replay(id: string, connection: Connection, allow: readonly string[]): Promise<TapeReplayView> {
+    const tape = this.#tapes.get(id);
+    if (tape === undefined) throw unknown(id);
+    const allowed = new Set(allow);
+    const calls: TapeReplayView['calls'][number][] = [];
+    const replayed = replayCalls(tape.recording, () => (method, params = {}) => send(connection, method, params), {
+      ignore: [],
+      strict: false,
+      mayCall: (tool) => allowed.has(tool),
+      secrets: new Map(),
+      timeoutMs: TIMEOUT_MS,
+      signal: new AbortController().signal,
+    });
+    for await (const one of replayed) {
+      const call = tape.recording.calls.indexOf(one.call);
+      if (one.result === 'same') calls.push({ call, result: 'same' });
+      else if (one.result === 'skipped') calls.push({ call, result: 'skipped', reason: forPage(one.reason) });
+      else
+        calls.push({
+          call,
+          result: 'different',
+          differences: one.differences.map(({ path, before, after }) => ({
+            path,
+            ...(before !== undefined && { before: shown(before) }),
+            ...(after !== undefined && { after: shown(after) }),
+          })),
+        });
+    }
+    return { calls };
+  }
+}
+
+/** Sends a request as a story, and returns its outcome. */
+function send(connection: Connection, method: string, params: JsonObject): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    request(connection, actionOf(method, params), params, { resolve, reject });
+  });
+}
+
+/** The reasons name the options of the command. */
+function forPage(reason: string): string {
+  return reason.replace(/ \(--[^)]{1,100}\)/, '');
+}
+
+function read(text: string): Recording {
+  try {
+    return readRecording(text);
+  } catch (error) {
+    throw new McpError('invalid_params', error instanceof Error ? error.message : 'This is not a tape.');
+  }
+}
+
+/** When each call began, and how long it took. The recording itself does not keep that. */
+function timesIn(text: string): readonly { readonly at: number; readonly ms?: number }[] {
+  const calls = new Map<unknown, { at: number; ms?: number }>();
+  for (const line of text.split('\n').slice(1)) {
+    const entry = parsed(line);
+    const { call, at, method, outcome, error } = entry;
+    if (typeof at !== 'number') continue;
+    if (typeof method === 'string') calls.set(call, { at });
+    const begun = calls.get(call);
+    if (begun !== undefined && (outcome !== undefined || error !== undefined)) begun.ms = at - begun.at;
+  }
+  return [...calls.values()];
+}
+
+function parsed(line: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function shown(value: unknown): string {
+  return (JSON.stringify(value) ?? '').slice(0, MAX_SHOWN);
+}
+
+function unknown(id: string): McpError {
+  return new McpError('invalid_params', `There is no tape ${id.slice(0, 40)}.`);
+}

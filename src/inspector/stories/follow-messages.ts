@@ -1,0 +1,120 @@
+// Makes rounds, ticks and the state of a task of the messages of a story.
+
+import { Buffer } from 'node:buffer';
+import { isObject } from '../../jsonrpc/message.js';
+import { cleanLine } from '../../tooling/clean.js';
+import type { SeenMessage } from '../wiretap/seen.js';
+import { readTask } from './read-task.js';
+import type { OpenRound, StoryRecord } from './story-record.js';
+
+/** Requests about a task are not rounds of the call: polls are counted. */
+const OF_TASKS = /^tasks\//;
+
+/** Adds a message to its story. */
+export function follow(story: StoryRecord, seen: SeenMessage, seq: number): void {
+  story.sawMessage(seq);
+  if (seen.from === 'client') followClient(story, seen, seq);
+  else if (seen.kind === 'response' || seen.kind === 'error') followResponse(story, seen, seq);
+  else if (seen.kind === 'notification') followNotification(story, seen, seq);
+  else if (seen.kind === 'unreadable')
+    story.tick({ at: seen.at, kind: 'notification', text: 'a message that cannot be read', message: seq });
+}
+
+function followClient(story: StoryRecord, { kind, method = '', params, at, bytes, http }: SeenMessage, seq: number): void {
+  if (kind !== 'request') return;
+  if (OF_TASKS.test(method)) {
+    if (method === 'tasks/get' && story.task)
+      story.task = { ...story.task, polls: story.task.polls + 1, lastPoll: at };
+    return;
+  }
+  const before = story.rounds.at(-1);
+  const isRetry = before?.outcome === undefined && before !== undefined && story.kind !== 'connect' && story.kind !== 'list';
+  const state = params?.['requestState'];
+  if (isRetry && before !== undefined) {
+    before.ms ??= at - before.at;
+    before.outcome = 'error';
+  }
+  story.addRound({
+    at,
+    request: seq,
+    bytesOut: bytes,
+    ...(typeof state === 'string' && { stateBytes: Buffer.byteLength(state) }),
+    ...(http && { http }),
+    ...(isRetry && { isRetry }),
+  });
+}
+
+function followResponse(story: StoryRecord, seen: SeenMessage, seq: number): void {
+  const { kind, result, bytes, answers } = seen;
+  if (result !== undefined) {
+    story.task = readTask(result, story.task) ?? story.task;
+    const progress = isObject(result['_meta']) ? result['_meta']['fullmcp/progress'] : undefined;
+    if (isObject(progress)) takeProgress(story, progress);
+  }
+  const round = story.rounds.find(({ request }) => request !== undefined && request === answers?.seq);
+  if (round === undefined || answers === undefined) return;
+  round.ms = answers.ms;
+  round.response = seq;
+  round.bytesIn = bytes;
+  round.outcome = outcomeOf(kind, result);
+  const state = result?.['requestState'];
+  if (typeof state === 'string') round.stateBytes = Buffer.byteLength(state);
+}
+
+function outcomeOf(kind: SeenMessage['kind'], result: SeenMessage['result']): NonNullable<OpenRound['outcome']> {
+  if (kind === 'error') return 'error';
+  if (result?.['resultType'] === 'input_required') return 'asks';
+  return result?.['resultType'] === 'task' || isObject(result?.['task']) ? 'task' : 'ok';
+}
+
+function followNotification(story: StoryRecord, { method = '', params = {}, at }: SeenMessage, seq: number): void {
+  switch (method) {
+    case 'notifications/progress': {
+      const text = takeProgress(story, params);
+      story.tick({ at, kind: 'progress', text, message: seq });
+      return;
+    }
+    case 'notifications/message': {
+      const { level, data } = params;
+      story.tick({
+        at,
+        kind: 'log',
+        text: cleanLine(typeof data === 'string' ? data : (JSON.stringify(data) ?? ''), 300),
+        ...(typeof level === 'string' && { level: level.slice(0, 20) }),
+        message: seq,
+      });
+      return;
+    }
+    case 'notifications/tasks':
+    case 'notifications/tasks/status': {
+      story.task = readTask(params, story.task) ?? story.task;
+      const { statusMessage, status } = params;
+      story.tick({ at, kind: 'status', text: cleanLine(String(statusMessage ?? status ?? ''), 200), message: seq });
+      return;
+    }
+    default: {
+      const { uri } = params;
+      const isChange = method.endsWith('/list_changed') || method.endsWith('/updated');
+      const what = typeof uri === 'string' ? uri : method.replace('notifications/', '');
+      story.tick({
+        at,
+        kind: isChange ? 'changed' : 'notification',
+        text: cleanLine(isChange && typeof uri === 'string' ? `${what} changed` : what, 300),
+        message: seq,
+      });
+    }
+  }
+}
+
+/** Takes over the progress, and returns it for people. */
+function takeProgress(story: StoryRecord, { progress, total, message }: Record<string, unknown>): string {
+  if (typeof progress !== 'number') return 'progress that cannot be read';
+  const words = typeof message === 'string' ? cleanLine(message, 200) : undefined;
+  story.progress = {
+    progress,
+    ...(typeof total === 'number' && { total }),
+    ...(words !== undefined && { message: words }),
+  };
+  const count = typeof total === 'number' ? `${progress} of ${total}` : String(progress);
+  return words === undefined ? count : `${count}: ${words}`;
+}

@@ -1,0 +1,126 @@
+// All stories of the inspector, within bounds.
+
+import type { Story } from '../contract/story.js';
+import type { ReadMessage, Scope } from '../wiretap/seen.js';
+import type { Feed } from './feed.js';
+import { relatedTask } from './read-task.js';
+import { type NewStory, StoryRecord } from './story-record.js';
+
+const MAX_STORIES = 2000;
+/** All outcomes together, in characters. */
+const MAX_OUTCOMES = 128 * 1024 * 1024;
+
+/** The title of the story that listens for changes of the lists. */
+export const LISTS = 'changes of the lists';
+
+export class StoryBook {
+  readonly #feed: Pick<Feed, 'storyChanged'>;
+  readonly #stories = new Map<number, StoryRecord>();
+  readonly #unsolicited = new Map<string, StoryRecord>();
+  /** Those that were not over when this was last looked at. */
+  readonly #open = new Set<StoryRecord>();
+  #last = 0;
+
+  constructor(feed: Pick<Feed, 'storyChanged'>) {
+    this.#feed = feed;
+  }
+
+  begin(init: Omit<NewStory, 'id' | 'onChange'>): StoryRecord {
+    const id = ++this.#last;
+    const story = new StoryRecord({ ...init, id, onChange: () => this.#feed.storyChanged(id) });
+    this.#stories.set(id, story);
+    this.#open.add(story);
+    this.#drop();
+    this.#feed.storyChanged(id);
+    return story;
+  }
+
+  get(id: number): StoryRecord | undefined {
+    return this.#stories.get(id);
+  }
+
+  views(): readonly Story[] {
+    return [...this.#stories.values()].map((story) => story.view);
+  }
+
+  of(connection: string): readonly StoryRecord[] {
+    return [...this.#stories.values()].filter((story) => story.connection === connection);
+  }
+
+  /** The stories of a connection that are not over. */
+  open(connection: string): readonly StoryRecord[] {
+    for (const story of this.#open) if (story.isOver) this.#open.delete(story);
+    return [...this.#open].filter((story) => story.connection === connection);
+  }
+
+  /** The story of everything that belongs to no call. */
+  unsolicited(connection: string): StoryRecord {
+    const known = this.#unsolicited.get(connection);
+    if (known !== undefined && this.#stories.has(known.id)) return known;
+    const story = this.begin({ connection, kind: 'unsolicited', title: 'unsolicited', method: '', isOpen: true });
+    this.#unsolicited.set(connection, story);
+    return story;
+  }
+
+  /** The scope of a message that no request explains: by what it names, or else that of the only call that runs. */
+  ownerOf(connection: string, message: ReadMessage): Scope {
+    const { method = '', params } = message;
+    const open = this.open(connection);
+    const task = relatedTask(params);
+    if (task !== undefined) {
+      const own = open.find((story) => story.task?.id === task);
+      if (own !== undefined) return own.scope;
+    }
+    if (method === 'notifications/resources/updated') {
+      const uri = String(params?.['uri'] ?? '');
+      const own = open.find((story) => story.kind === 'subscription' && covers(story.title, uri));
+      return (own ?? this.unsolicited(connection)).scope;
+    }
+    if (method.endsWith('/list_changed')) {
+      const own = open.find((story) => story.kind === 'subscription' && story.title === LISTS);
+      return (own ?? this.unsolicited(connection)).scope;
+    }
+    const calls = open.filter((story) => !story.scope.isBackground && story.kind !== 'subscription');
+    const [only] = calls;
+    const isOfCall = message.kind === 'request' || method === 'notifications/message';
+    return only !== undefined && calls.length === 1 && isOfCall ? only.scope : this.unsolicited(connection).scope;
+  }
+
+  /** Removes the stories of a connection, except those that are kept. Returns the ids of the kept ones. */
+  clear(connection: string, isKept: (story: StoryRecord) => boolean): readonly number[] {
+    const kept: number[] = [];
+    for (const story of this.of(connection)) {
+      if (isKept(story)) kept.push(story.id);
+      else {
+        this.#stories.delete(story.id);
+        this.#open.delete(story);
+      }
+    }
+    return kept;
+  }
+
+  #drop(): void {
+    if (this.#stories.size <= MAX_STORIES) return;
+    for (const story of this.#stories.values()) {
+      if (this.#stories.size <= MAX_STORIES) return;
+      if (story.isOver && !story.isPinned) this.#stories.delete(story.id);
+    }
+  }
+
+  /** Forgets the oldest outcomes if all of them take too much memory. */
+  dropOutcomes(): void {
+    let total = 0;
+    for (const story of this.#stories.values()) total += story.outcomeText?.length ?? 0;
+    for (const story of this.#stories.values()) {
+      if (total <= MAX_OUTCOMES) return;
+      if (story.isPinned) continue;
+      total -= story.outcomeText?.length ?? 0;
+      story.dropOutcome();
+    }
+  }
+}
+
+/** Whether a resource is the one that was subscribed to, or lies below it. */
+function covers(subscribed: string, uri: string): boolean {
+  return uri === subscribed || uri.startsWith(subscribed.endsWith('/') ? subscribed : `${subscribed}/`);
+}

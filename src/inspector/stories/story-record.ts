@@ -1,0 +1,214 @@
+// A story while it happens. The page sees copies of it.
+
+import { Buffer } from 'node:buffer';
+import type { JsonObject } from '../../jsonrpc/message.js';
+import type { Failure } from '../contract/failure.js';
+import type { OutputCheck, Round, Story, StoryKind, TaskView, Tick } from '../contract/story.js';
+import type { HttpExchange, Scope } from '../wiretap/seen.js';
+import { AskingClock } from './asking-clock.js';
+import { type Journal, journalOfQuestions } from './journal.js';
+import type { OpenQuestion } from './question.js';
+
+export const MAX_TICKS = 200;
+const MAX_ROUNDS = 500;
+const MAX_QUESTIONS = 200;
+/** Larger outcomes are fetched. */
+const MAX_INLINE = 64 * 1024;
+const MAX_ARGS = 256 * 1024;
+
+export interface NewStory {
+  readonly id: number;
+  readonly connection: string;
+  readonly kind: StoryKind;
+  readonly title: string;
+  readonly method: string;
+  readonly args?: JsonObject | undefined;
+  readonly repeats?: number | undefined;
+  readonly isOpen?: boolean;
+  readonly onChange: () => void;
+}
+
+/** A round while it happens. */
+export interface OpenRound {
+  readonly at: number;
+  ms?: number;
+  outcome?: NonNullable<Round['outcome']>;
+  readonly request?: number;
+  response?: number;
+  readonly bytesOut?: number;
+  bytesIn?: number;
+  stateBytes?: number;
+  readonly http?: HttpExchange;
+  readonly isRetry?: boolean;
+}
+
+/** What a story ends with. */
+export interface Ending {
+  readonly state: 'ok' | 'tool-error' | 'error' | 'cancelled';
+  /** The outcome as JSON. */
+  readonly outcome?: string | undefined;
+  readonly error?: Failure | undefined;
+  readonly outputCheck?: OutputCheck | undefined;
+}
+
+export class StoryRecord {
+  readonly id: number;
+  readonly connection: string;
+  readonly kind: StoryKind;
+  readonly scope: Scope;
+  readonly method: string;
+  readonly args: JsonObject | undefined;
+  readonly clock: AskingClock = new AskingClock();
+  readonly rounds: OpenRound[] = [];
+  readonly questions: OpenQuestion[] = [];
+  readonly at: number = Date.now();
+  title: string;
+  task: TaskView | undefined;
+  journal: Journal | undefined;
+  progress: Story['progress'];
+  isPinned = false;
+  /** Ends the work of the story early. */
+  stop: ((reason: string) => void | Promise<void>) | undefined;
+  readonly #onChange: () => void;
+  readonly #argsBytes: number;
+  readonly #repeats: number | undefined;
+  readonly #ticks: Tick[] = [];
+  #droppedTicks = 0;
+  #endedAt: number | undefined;
+  #state: Story['state'];
+  #ending: Ending | undefined;
+  #outcome: JsonObject | undefined;
+  #outcomeText: string | undefined;
+  #outcomeBytes: number | undefined;
+  #firstMessage: number | undefined;
+  #lastMessage: number | undefined;
+  #view: Story | undefined;
+
+  constructor(init: NewStory) {
+    this.id = init.id;
+    this.connection = init.connection;
+    this.kind = init.kind;
+    this.title = init.title.slice(0, 500);
+    this.method = init.method.slice(0, 256);
+    this.args = init.args;
+    this.#argsBytes = init.args === undefined ? 0 : JSON.stringify(init.args).length;
+    this.#repeats = init.repeats;
+    this.#state = init.isOpen ? 'open' : 'running';
+    this.#onChange = init.onChange;
+    this.scope = { story: init.id, isBackground: init.kind === 'connect' || init.kind === 'unsolicited' };
+  }
+
+  get isOver(): boolean {
+    return this.#endedAt !== undefined;
+  }
+
+  get outcomeText(): string | undefined {
+    return this.#outcomeText;
+  }
+
+  changed(): void {
+    this.#view = undefined;
+    this.#onChange();
+  }
+
+  sawMessage(seq: number): void {
+    this.#firstMessage ??= seq;
+    this.#lastMessage = seq;
+    this.changed();
+  }
+
+  addRound(round: OpenRound): void {
+    if (this.rounds.length >= MAX_ROUNDS) this.rounds.shift();
+    this.rounds.push(round);
+    this.changed();
+  }
+
+  addQuestion(question: OpenQuestion): void {
+    if (this.questions.length >= MAX_QUESTIONS) this.questions.shift();
+    this.questions.push(question);
+    this.changed();
+  }
+
+  tick(tick: Tick): void {
+    this.#ticks.push(tick);
+    if (this.#ticks.length > MAX_TICKS) {
+      this.#ticks.shift();
+      this.#droppedTicks++;
+    }
+    this.changed();
+  }
+
+  /** An open subscription, or the place of messages that belong to no call. */
+  open(): void {
+    if (!this.isOver) this.#state = 'open';
+    this.changed();
+  }
+
+  end(ending: Ending): void {
+    if (this.isOver) return;
+    this.clock.end();
+    this.#endedAt = Date.now();
+    this.#state = ending.state;
+    this.#ending = ending;
+    const { outcome } = ending;
+    if (outcome !== undefined) {
+      this.#outcomeText = outcome;
+      this.#outcomeBytes = Buffer.byteLength(outcome);
+      if (this.#outcomeBytes <= MAX_INLINE) this.#outcome = JSON.parse(outcome) as JsonObject;
+    }
+    const running = this.rounds.at(-1);
+    if (running !== undefined && running.outcome === undefined) {
+      running.ms = this.#endedAt - running.at;
+      running.outcome = ending.state === 'cancelled' ? 'cancelled' : 'error';
+    }
+    this.stop = undefined;
+    this.changed();
+  }
+
+  /** Forgets the text of the outcome, which is the largest part. The page may have seen it. */
+  dropOutcome(): void {
+    this.#outcomeText = undefined;
+  }
+
+  get view(): Story {
+    this.#view ??= this.#print();
+    return this.#view;
+  }
+
+  #print(): Story {
+    const { endedAt, youMs } = { endedAt: this.#endedAt, youMs: this.clock.closedMs };
+    const elapsed = (endedAt ?? Date.now()) - this.at - this.clock.totalMs;
+    const { error, outputCheck } = this.#ending ?? {};
+    const isAsking = !this.isOver && this.clock.isAsking;
+    return {
+      id: this.id,
+      connection: this.connection,
+      kind: this.kind,
+      title: this.title,
+      method: this.method,
+      ...(this.args && this.#argsBytes <= MAX_ARGS && { args: this.args }),
+      at: this.at,
+      ...(endedAt !== undefined && { endedAt }),
+      state: isAsking ? 'asks' : this.#state,
+      serverMs: Math.max(0, Math.round(elapsed)),
+      youMs: Math.round(youMs),
+      rounds: this.rounds.map(({ http, ...round }) => ({ ...round, ...(http && { http: { ...http } }) })),
+      questions: this.questions.map((question) => question.view),
+      ticks: [...this.#ticks],
+      droppedTicks: this.#droppedTicks,
+      ...(this.progress && { progress: this.progress }),
+      ...(this.task && { task: this.task }),
+      ...(this.journal
+        ? { journal: this.journal.view(this) }
+        : this.questions.length > 0 && { journal: journalOfQuestions(this) }),
+      ...(this.#outcome && { outcome: this.#outcome }),
+      ...(this.#outcomeBytes !== undefined && { outcomeBytes: this.#outcomeBytes }),
+      ...(error && { error }),
+      ...(outputCheck && { outputCheck }),
+      ...(this.#repeats !== undefined && { repeats: this.#repeats }),
+      isPinned: this.isPinned,
+      ...(this.#firstMessage !== undefined && { firstMessage: this.#firstMessage }),
+      ...(this.#lastMessage !== undefined && { lastMessage: this.#lastMessage }),
+    };
+  }
+}

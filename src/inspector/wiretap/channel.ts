@@ -1,0 +1,184 @@
+// One connection on which messages travel: pairs requests with responses, and finds the story of each message.
+
+import type { AsyncLocalStorage } from 'node:async_hooks';
+import { Buffer } from 'node:buffer';
+import type { RequestId } from '../../jsonrpc/message.js';
+import { progressToken } from '../../protocol/meta.js';
+import { nameParam } from '../../protocol/tables/methods.js';
+import { readWireText } from './read-message.js';
+import { type HttpExchange, MAX_TEXT, type ReadMessage, type Scope, type WireListener } from './seen.js';
+
+interface Pending {
+  readonly seq: number;
+  readonly method: string;
+  readonly name?: string;
+  readonly at: number;
+  readonly scope: Scope;
+}
+
+/** A server may leave requests unanswered; a client that is asked may, too. */
+const MAX_PENDING = 10_000;
+
+/** How a message arrived. */
+export interface Arrival {
+  readonly http?: HttpExchange;
+  /** Whether it came with the reply to a request, so that it belongs to that request. */
+  readonly isOwn?: boolean;
+}
+
+export interface ChannelParts {
+  readonly listener: WireListener;
+  readonly scopes: AsyncLocalStorage<Scope>;
+  /** The scope of what happens outside of any action. */
+  readonly background: Scope;
+}
+
+export class Channel {
+  readonly #parts: ChannelParts;
+  readonly #fromClient = new Map<RequestId, Pending>();
+  readonly #fromServer = new Map<RequestId, Pending>();
+  readonly #tokens = new Map<RequestId, Scope>();
+
+  constructor(parts: ChannelParts) {
+    this.#parts = parts;
+  }
+
+  /** The scope of the work that runs now. */
+  get scope(): Scope {
+    return this.#parts.scopes.getStore() ?? this.#parts.background;
+  }
+
+  sent(text: string, http?: HttpExchange): void {
+    for (const message of readWireText(text)) {
+      const scope = this.#scopeOfSent(message);
+      const seq = this.#report('client', message, { text, scope, http });
+      if (message.kind === 'request' && message.id !== undefined)
+        this.#remember(this.#fromClient, message, { seq, scope });
+    }
+  }
+
+  /** Reports messages of the server. Returns the scope of the last one. */
+  received(text: string, { http, isOwn = false }: Arrival = {}): Scope {
+    let last = this.scope;
+    for (const message of readWireText(text)) {
+      last = this.#scopeOfReceived(message, isOwn);
+      const seq = this.#report('server', message, { text, scope: last, http });
+      if (message.kind === 'request') this.#remember(this.#fromServer, message, { seq, scope: last });
+    }
+    return last;
+  }
+
+  /** Reports a message of the server, and lets the client have it in the scope that it belongs to. */
+  deliver(text: string, give: () => void): void {
+    this.#parts.scopes.run(this.received(text), give);
+  }
+
+  replied(exchange: HttpExchange): void {
+    this.#parts.listener.replied(this.scope, exchange);
+  }
+
+  #scopeOfSent(message: ReadMessage): Scope {
+    const { kind, id, method, params } = message;
+    if ((kind === 'response' || kind === 'error') && id !== undefined)
+      return this.#fromServer.get(id)?.scope ?? this.scope;
+    if (method === 'notifications/cancelled')
+      return this.#fromClient.get(params?.['requestId'] as RequestId)?.scope ?? this.scope;
+    return this.scope;
+  }
+
+  #scopeOfReceived(message: ReadMessage, isOwn: boolean): Scope {
+    const { kind, method = '', params } = message;
+    if (kind === 'response' || kind === 'error')
+      return this.#pendingOf(message)?.scope ?? this.#unclaimed(message);
+    const token = params?.['progressToken'] as RequestId | undefined;
+    const byToken = method === 'notifications/progress' ? this.#tokens.get(token ?? '') : undefined;
+    if (byToken !== undefined) return byToken;
+    // Servers send changes on any open stream.
+    return isOwn && !this.scope.isBackground && !isChange(method) ? this.scope : this.#unclaimed(message);
+  }
+
+  #unclaimed(message: ReadMessage): Scope {
+    return this.#parts.listener.ownerOf(message);
+  }
+
+  #pendingOf({ id }: ReadMessage): Pending | undefined {
+    if (id === undefined) return undefined;
+    // Some servers return the number as a string.
+    return this.#fromClient.get(id) ?? this.#fromClient.get(Number(id));
+  }
+
+  #remember(
+    pending: Map<RequestId, Pending>,
+    message: ReadMessage,
+    { seq, scope }: { readonly seq: number; readonly scope: Scope },
+  ): void {
+    const { id, method = '', params } = message;
+    if (id === undefined) return;
+    const name = nameOf(message);
+    pending.set(id, { seq, method, at: performance.now(), scope, ...(name !== undefined && { name }) });
+    dropOldest(pending, MAX_PENDING);
+    const token = params === undefined ? undefined : progressToken(params);
+    if (token === undefined || pending !== this.#fromClient) return;
+    this.#tokens.set(token, scope);
+    dropOldest(this.#tokens, MAX_PENDING);
+  }
+
+  #report(
+    from: 'client' | 'server',
+    message: ReadMessage,
+    { text, scope, http }: { readonly text: string; readonly scope: Scope; readonly http: HttpExchange | undefined },
+  ): number {
+    const { listener } = this.#parts;
+    const isAnswer = message.kind === 'response' || message.kind === 'error';
+    const asked = isAnswer ? this.#settle(from, message) : undefined;
+    return listener.message({
+      ...message,
+      from,
+      text: listener.mask(text.length > MAX_TEXT ? text.slice(0, MAX_TEXT) : text),
+      isCut: text.length > MAX_TEXT,
+      bytes: Buffer.byteLength(text),
+      at: Date.now(),
+      scope,
+      ...(asked && {
+        answers: {
+          seq: asked.seq,
+          method: asked.method,
+          ms: performance.now() - asked.at,
+          ...(asked.name !== undefined && { name: asked.name }),
+        },
+      }),
+      ...(http && { http }),
+    });
+  }
+
+  #settle(from: 'client' | 'server', message: ReadMessage): Pending | undefined {
+    const { id } = message;
+    if (id === undefined) return undefined;
+    if (from === 'client') {
+      const asked = this.#fromServer.get(id);
+      this.#fromServer.delete(id);
+      return asked;
+    }
+    const asked = this.#pendingOf(message);
+    this.#fromClient.delete(id);
+    this.#fromClient.delete(Number(id));
+    return asked;
+  }
+}
+
+/** The tool, the prompt, the URI or the task that a request is about. */
+export function nameOf({ method = '', params }: ReadMessage): string | undefined {
+  const name = params?.[nameParam(method) ?? ''];
+  return typeof name === 'string' ? name.slice(0, 500) : undefined;
+}
+
+function isChange(method: string): boolean {
+  return method.endsWith('/list_changed') || method === 'notifications/resources/updated';
+}
+
+function dropOldest(map: Map<unknown, unknown>, limit: number): void {
+  for (const oldest of map.keys()) {
+    if (map.size <= limit) return;
+    map.delete(oldest);
+  }
+}

@@ -1,0 +1,42 @@
+// Masks secrets: in headers by their names, in texts by their values.
+
+import { SECRET_ENDS } from '../../protocol/telemetry/secret-text.js';
+
+const MORE_NAMES = new Set(['mcpsessionid', 'dpop', 'setcookie', 'xapikey', 'proxyauthorization']);
+const MIN_SHOWN = 20;
+const MIN_SECRET = 6;
+
+/** A secret as it may be shown: its ends, if it is long enough that they say nothing. */
+export function maskValue(value: string): string {
+  const [, scheme = '', rest = value] = /^((?:bearer|basic|dpop) )(.*)$/i.exec(value.slice(0, 10_000)) ?? [];
+  if (scheme.toLowerCase().startsWith('basic')) return `${scheme}•••`;
+  return `${scheme}${rest.length < MIN_SHOWN ? '•••' : `${rest.slice(0, 4)}…${rest.slice(-4)}`}`;
+}
+
+/** Whether a header or a field has a secret in it, by its name. */
+export function isSecretName(name: string): boolean {
+  const plain = name
+    .slice(-200)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, '');
+  return MORE_NAMES.has(plain) || SECRET_ENDS.some((end) => plain.endsWith(end));
+}
+
+export function maskHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, isSecretName(name) ? maskValue(value) : value]),
+  );
+}
+
+/** Makes a function that replaces these secrets in texts, as they are and as they are written in JSON. */
+export function maskTexts(secrets: readonly string[]): (text: string) => string {
+  const forms = [
+    ...new Set(
+      secrets
+        .filter((secret) => secret.length >= MIN_SECRET)
+        .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]),
+    ),
+  ];
+  return (text) =>
+    forms.reduce((shown, form) => (shown.includes(form) ? shown.replaceAll(form, maskValue(form)) : shown), text);
+}

@@ -1,0 +1,63 @@
+// Taps the carrier of HTTP: requests, replies and the messages in their bodies.
+
+import { isObject } from '../../jsonrpc/message.js';
+import type { CarrierRequest, HttpCarrier } from '../../transports/http/client/carrier.js';
+import type { Channel } from './channel.js';
+import { maskHeaders } from './mask.js';
+import type { HttpExchange } from './seen.js';
+import type { EndStep, Steps } from './steps.js';
+import { tapReply } from './tap-reply.js';
+
+/** A carrier that reports what it carries. The reply is read by the client alone; what it reads is read along. */
+export function tapCarrier(carrier: HttpCarrier, channel: Channel, steps: Steps): HttpCarrier {
+  return {
+    async send(request) {
+      const exchange = exchangeOf(request);
+      const end = steps.begin(describe(request));
+      if (request.body !== undefined) channel.sent(request.body, exchange);
+      try {
+        const reply = await carrier.send(request);
+        return tapReply(reply, { channel, exchange, end });
+      } catch (error) {
+        end('failed', error instanceof Error ? error.message : String(error));
+        throw error;
+      }
+    },
+    close: () => carrier.close(),
+  };
+}
+
+function exchangeOf({ method, url, commonHeaders, headers }: CarrierRequest): HttpExchange {
+  return { method, url: withoutSecrets(url), requestHeaders: maskHeaders({ ...commonHeaders, ...headers }) };
+}
+
+/** The address without its password, and without the values of its query: both may be secrets. */
+function withoutSecrets(url: URL): string {
+  const names = [...url.searchParams.keys()].map((name) => `${encodeURIComponent(name)}=•••`);
+  return `${url.origin}${url.pathname}${names.length > 0 ? `?${names.join('&')}` : ''}`;
+}
+
+/** As in `POST /mcp server/discover`. */
+function describe({ method, url, body }: CarrierRequest): string {
+  const request = `${method} ${url.pathname}`;
+  if (body === undefined) return method === 'GET' ? `${request} event stream` : request;
+  const called = methodIn(body);
+  return called === undefined ? request : `${request} ${called}`;
+}
+
+function methodIn(body: string): string | undefined {
+  if (body.length > 100_000) return undefined;
+  try {
+    const value: unknown = JSON.parse(body);
+    const { method } = isObject(value) ? value : {};
+    return typeof method === 'string' ? method.slice(0, 100) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export interface TapReplyParts {
+  readonly channel: Channel;
+  readonly exchange: HttpExchange;
+  readonly end: EndStep;
+}

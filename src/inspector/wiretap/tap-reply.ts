@@ -1,0 +1,76 @@
+// Taps a reply of HTTP: its head, and the messages in its body as they arrive.
+
+import { EventStreamReader, EventTooLarge } from '../../jsonrpc/event-stream.js';
+import type { HttpReply } from '../../transports/http/client/carrier.js';
+import { maskHeaders } from './mask.js';
+import type { TapReplyParts } from './tap-carrier.js';
+
+/** The headers that are shown: a reply tells them one by one. */
+const SHOWN = [
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'mcp-session-id',
+  'mcp-protocol-version',
+  'www-authenticate',
+  'cache-control',
+  'retry-after',
+  'location',
+  'server',
+  'date',
+  'vary',
+  'x-request-id',
+  'access-control-allow-origin',
+];
+/** A larger event is not read along: the client may still read it. */
+const MAX_EVENT = 128 * 1024 * 1024;
+
+export function tapReply(reply: HttpReply, { channel, exchange, end }: TapReplyParts): HttpReply {
+  exchange.status = reply.status;
+  exchange.responseHeaders = maskHeaders(
+    Object.fromEntries(
+      SHOWN.flatMap((name) => {
+        const value = reply.header(name);
+        return value === undefined ? [] : [[name, value.slice(0, 2000)]];
+      }),
+    ),
+  );
+  const isOk = reply.status < 400;
+  end(isOk ? 'ok' : 'failed', String(reply.status));
+  channel.replied(exchange);
+  const type = reply.header('content-type') ?? '';
+  const isStream = type.startsWith('text/event-stream');
+  const arrival = { http: exchange, isOwn: true };
+  let reader = isStream ? new EventStreamReader({ maxBytes: MAX_EVENT }) : undefined;
+
+  function readAlong(chunk: Uint8Array): void {
+    if (reader === undefined) return;
+    try {
+      for (const { event, data } of reader.push(chunk))
+        if (event === 'message' && data !== '') channel.received(data, arrival);
+    } catch (error) {
+      if (!(error instanceof EventTooLarge)) throw error;
+      reader = undefined;
+    }
+  }
+
+  return {
+    status: reply.status,
+    url: reply.url,
+    opaque: reply.opaque,
+    hidesHeaders: reply.hidesHeaders,
+    header: (name) => reply.header(name),
+    cancel: () => reply.cancel(),
+    async text(maxBytes) {
+      const text = await reply.text(maxBytes);
+      if (text !== undefined && /^\s{0,20}[[{]/.test(text)) channel.received(text, arrival);
+      return text;
+    },
+    async read() {
+      const chunk = await reply.read();
+      // The client may keep the chunk, but does not change it.
+      if (chunk !== undefined) readAlong(chunk);
+      return chunk;
+    },
+  };
+}

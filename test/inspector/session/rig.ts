@@ -1,0 +1,98 @@
+// What the tests of the inspector's process share: an inspector that opens what it is told, and ways to wait for it.
+
+import { createInspector, type InspectorOptions, type RunningInspector } from '../../../src/inspector/create-inspector.js';
+import type { ConnectionView } from '../../../src/inspector/contract/connection.js';
+import type { Commands, InspectorEvent } from '../../../src/inspector/contract/inspector.js';
+import type { OpenedTarget } from '../../../src/inspector/contract/options.js';
+import type { QuestionView, Story } from '../../../src/inspector/contract/story.js';
+import type { JsonObject } from '../../../src/jsonrpc/message.js';
+
+export interface Rig extends AsyncDisposable {
+  readonly inspector: RunningInspector;
+  readonly run: <Name extends keyof Commands>(name: Name, input: Commands[Name][0]) => Promise<Commands[Name][1]>;
+  /** Sends anything as a command. */
+  readonly raw: (name: string, input: unknown) => Promise<object>;
+  /** Waits until something holds. It is checked after each event. */
+  readonly until: <T>(what: string, check: () => T | undefined | false) => Promise<T>;
+  readonly connection: (id: string) => ConnectionView | undefined;
+  readonly story: (id: number) => Story;
+  readonly ended: (id: number) => Promise<Story>;
+  readonly question: (story: number, isAsked?: (question: QuestionView) => boolean) => Promise<QuestionView>;
+  /** Connects and waits until the lists are there. */
+  readonly connect: (opened: Partial<OpenedTarget> & Pick<OpenedTarget, 'target'>) => Promise<string>;
+  readonly events: readonly InspectorEvent[];
+}
+
+const WAIT_MS = 20_000;
+
+export function rig(options: Partial<InspectorOptions> = {}): Rig {
+  let next: OpenedTarget | undefined;
+  const events: InspectorEvent[] = [];
+  const checks = new Set<() => void>();
+  const inspector = createInspector({
+    version: '0.0.0',
+    openTarget: async () => next as OpenedTarget,
+    ...options,
+  });
+  inspector.subscribe((event) => {
+    events.push(event);
+    for (const check of [...checks]) check();
+  });
+
+  function until<T>(what: string, check: () => T | undefined | false): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        checks.delete(look);
+        reject(new Error(`Waited too long for ${what}`));
+      }, WAIT_MS);
+      function look(): void {
+        const value = check();
+        if (value === undefined || value === false) return;
+        clearTimeout(timer);
+        checks.delete(look);
+        resolve(value);
+      }
+      checks.add(look);
+      look();
+    });
+  }
+
+  const connection = (id: string): ConnectionView | undefined =>
+    inspector.snapshot().connections.find((one) => one.id === id);
+  const find = (id: number): Story | undefined => inspector.snapshot().stories.find((one) => one.id === id);
+
+  return {
+    inspector,
+    events,
+    until,
+    connection,
+    run: (name, input) => inspector.run(name, input as JsonObject) as never,
+    raw: (name, input) => inspector.run(name, input as JsonObject),
+    story(id) {
+      const story = find(id);
+      if (story === undefined) throw new Error(`There is no story ${id}`);
+      return story;
+    },
+    ended: (id) =>
+      until(`the end of story ${id}`, () => {
+        const story = find(id);
+        return story?.endedAt !== undefined && story;
+      }),
+    question: (id, isAsked = () => true) =>
+      until(`a question of story ${id}`, () =>
+        find(id)?.questions.find(
+          (one) => one.answeredAt === undefined && one.gone === undefined && isAsked(one),
+        ),
+      ),
+    async connect(opened) {
+      next = { options: {}, address: 'test', typed: 'test', ...opened };
+      const { connection: id } = (await inspector.run('connect', { text: 'test' })) as { connection: string };
+      await until('the connection', () => {
+        const view = connection(id);
+        return view?.status === 'failed' || (view?.catalogVersion ?? 0) > 0;
+      });
+      return id;
+    },
+    [Symbol.asyncDispose]: () => inspector.close(),
+  };
+}
