@@ -69,4 +69,3 @@ export function createInspector(options: InspectorOptions): RunningInspector {
     journalEvent: (event) => shared.journal(event),
   };
 }
-

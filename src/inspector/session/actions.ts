@@ -1,7 +1,7 @@
 // The actions of the page on a connection. Each begins a story and goes on by itself.
 
-import type { Client } from '../../client/model/client.js';
 import { outputDifference } from '../../client/checks/output-check.js';
+import type { Client } from '../../client/model/client.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
@@ -106,7 +106,11 @@ export function callTool(
     const meta = connection.init.seesJournal ? { meta: { [STORY]: story.id } } : {};
     // A server of 2025-11-25 is asked for a task; newer ones decide by themselves.
     const task = asTask && has(client.server.revision, 'coreTasks') ? { task: {} } : {};
-    const outcome = await client.request('tools/call', { name: tool, arguments: args, ...task }, { signal, ...meta });
+    const outcome = await client.request(
+      'tools/call',
+      { name: tool, arguments: args, ...task },
+      { signal, ...meta },
+    );
     const id = taskIn(outcome);
     if (id === undefined) return endingOfTool(connection, tool, printable(client, outcome));
     connection.tasks.add(id, tool);
@@ -115,7 +119,10 @@ export function callTool(
 }
 
 /** Follows a task that is known by its id alone. */
-export function followById(connection: Connection, id: string): { readonly story: StoryRecord; readonly ended: Promise<void> } {
+export function followById(
+  connection: Connection,
+  id: string,
+): { readonly story: StoryRecord; readonly ended: Promise<void> } {
   const tool = connection.tasks.toolOf(id);
   const action = { kind: 'task', title: tool ?? id, method: 'tasks/get', args: { taskId: id } } as const;
   return act(connection, action, async (client, story, signal) => {
@@ -133,7 +140,10 @@ interface FollowedTask {
   readonly signal: AbortSignal;
 }
 
-async function followTask(connection: Connection, { id, tool, story, signal }: FollowedTask): Promise<Ending> {
+async function followTask(
+  connection: Connection,
+  { id, tool, story, signal }: FollowedTask,
+): Promise<Ending> {
   const { client } = connection.open;
   const { taskResults } = connection.init.shared;
   const handle = client.task(id);
@@ -160,7 +170,11 @@ function endingOfTool(connection: Connection, tool: string | undefined, result: 
 }
 
 /** Whether a result fits the schema of its tool; undefined if the tool has none. */
-function checkOutput(connection: Connection, tool: string | undefined, result: JsonObject): OutputCheck | undefined {
+function checkOutput(
+  connection: Connection,
+  tool: string | undefined,
+  result: JsonObject,
+): OutputCheck | undefined {
   const schema = connection.catalog.tools.find((one) => one.tool.name === tool)?.tool['outputSchema'];
   if (!isObject(schema)) return undefined;
   try {

@@ -50,7 +50,8 @@ export function commandsOf({ connections, tapes, options, find }: CommandParts):
       case 'subscription':
         return connection.subscriptions.add(title);
       case 'prompt':
-        return request(connection, { kind, title, method, args, repeats }, { name: title, arguments: args }).story;
+        return request(connection, { kind, title, method, args, repeats }, { name: title, arguments: args })
+          .story;
       case 'read':
       case 'request':
       case 'complete':
@@ -189,7 +190,10 @@ export function commandsOf({ connections, tapes, options, find }: CommandParts):
     },
     async clear(input) {
       const { id } = of(input);
-      const kept = book.clear(id, (story) => story.isPinned || (!story.isOver && story.kind !== 'unsolicited'));
+      const kept = book.clear(
+        id,
+        (story) => story.isPinned || (!story.isOver && story.kind !== 'unsolicited'),
+      );
       const keptStories = new Set(kept);
       messages.filter((head) => head.connection !== id || keptStories.has(head.story ?? -1));
       feed.emit({ type: 'cleared', connection: id, kept });
@@ -249,17 +253,22 @@ export function commandsOf({ connections, tapes, options, find }: CommandParts):
     const connection = connections.get(story.connection);
     const { client, tap } = connection.open;
     const tool = connection.catalog.tools.find((one) => one.tool.name === story.title)?.tool;
-    const app =
-      tool && (await tap.run(story.scope, () => readApp(client, tool as unknown as ListedTool)));
-    if (app === undefined) throw new McpError('invalid_request', `The tool ${story.title.slice(0, 100)} has no app.`);
+    const app = tool && (await tap.run(story.scope, () => readApp(client, tool as unknown as ListedTool)));
+    if (app === undefined)
+      throw new McpError('invalid_request', `The tool ${story.title.slice(0, 100)} has no app.`);
     return { uri: app.uri, html: app.html, csp: { ...app.csp } as JsonObject, toolInput: story.args ?? {} };
   }
 }
 
 function readSpec(input: Input): TargetSpec {
-  const [text, url, command, name] = ['text', 'url', 'command', 'name'].map((field) => input.textIfGiven(field));
+  const [text, url, command, name] = ['text', 'url', 'command', 'name'].map((field) =>
+    input.textIfGiven(field),
+  );
   if ([text, url, command, name].filter((field) => field !== undefined).length !== 1)
-    throw new McpError('invalid_params', 'Say where the server is: a URL, a file, a command, or one that was found.');
+    throw new McpError(
+      'invalid_params',
+      'Say where the server is: a URL, a file, a command, or one that was found.',
+    );
   const [args, headers, env] = [
     input.textsIfGiven('args'),
     input.stringsIfGiven('headers'),

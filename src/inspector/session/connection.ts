@@ -21,8 +21,8 @@ import { toFailure } from './failure.js';
 import { handlersOf } from './handlers.js';
 import type { KnownTasks } from './known-tasks.js';
 import { secretsOf } from './secrets.js';
-import { Subscriptions } from './subscriptions.js';
 import type { Shared } from './shared.js';
+import { Subscriptions } from './subscriptions.js';
 import { TapeRecorder } from './tape-recorder.js';
 
 const MAX_MESSAGE = 64 * 1024 * 1024;
@@ -85,11 +85,18 @@ export class Connection {
 
   /** The client, and the tap that its calls go through. Throws if there is none that can be used. */
   get open(): { readonly client: Client; readonly tap: Wiretap } {
-    if (this.#client !== undefined && this.#tap !== undefined && this.#status !== 'closed' && this.#status !== 'failed')
+    if (
+      this.#client !== undefined &&
+      this.#tap !== undefined &&
+      this.#status !== 'closed' &&
+      this.#status !== 'failed'
+    )
       return { client: this.#client, tap: this.#tap };
     throw new McpError(
       'connection_closed',
-      this.#status === 'connecting' ? 'This connection is not open yet.' : 'This connection is closed. Open it again.',
+      this.#status === 'connecting'
+        ? 'This connection is not open yet.'
+        : 'This connection is closed. Open it again.',
     );
   }
 
@@ -222,7 +229,11 @@ export class Connection {
       ...options,
       ...handlersOf({ asking: shared.asking, story, roots: () => this.roots }),
       client: { name: 'fullmcp-inspector', title: 'The inspector of fullmcp', version: shared.version },
-      use: [this.#tape.middleware(() => this.#lastResponseBytes(tap)), shared.taskResults.middleware(() => tap.scope), ...(options.use ?? [])],
+      use: [
+        this.#tape.middleware(() => this.#lastResponseBytes(tap)),
+        shared.taskResults.middleware(() => tap.scope),
+        ...(options.use ?? []),
+      ],
       cache: false,
       reconnect: true,
       signal: options.signal === undefined ? signal : AbortSignal.any([options.signal, signal]),
@@ -298,9 +309,10 @@ export class Connection {
     if (journalMark !== undefined && line.startsWith(`${journalMark} `))
       return shared.journalLine(line.slice(journalMark.length + 1));
     shared.log(this.id, { source: 'stderr', text: line });
-    const running = shared.book.open(this.id).filter(({ scope, kind }) => !scope.isBackground && kind !== 'subscription');
-    if (running.length === 1)
-      running[0]?.tick({ at: Date.now(), kind: 'stderr', text: line.slice(0, 300) });
+    const running = shared.book
+      .open(this.id)
+      .filter(({ scope, kind }) => !scope.isBackground && kind !== 'subscription');
+    if (running.length === 1) running[0]?.tick({ at: Date.now(), kind: 'stderr', text: line.slice(0, 300) });
   }
 
   #beginStory(): StoryRecord {

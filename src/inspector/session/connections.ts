@@ -43,7 +43,10 @@ export class Connections {
   async open(spec: TargetSpec): Promise<Connection> {
     const { openTarget } = this.#options;
     if (openTarget === undefined)
-      throw new McpError('forbidden', 'This inspector shows one server only. To see others, run: fullmcp inspect');
+      throw new McpError(
+        'forbidden',
+        'This inspector shows one server only. To see others, run: fullmcp inspect',
+      );
     if (this.#connections.size >= MAX_CONNECTIONS)
       throw new McpError('overloaded', `There are ${MAX_CONNECTIONS} connections already. Close one first.`);
     const opened = await openTarget(spec);

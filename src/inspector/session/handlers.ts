@@ -1,6 +1,11 @@
 // The handlers that the inspector gives to its clients: each waits for the page.
 
-import type { ElicitFormResult, Handlers, QuestionContext, SamplingResult } from '../../client/model/handlers.js';
+import type {
+  ElicitFormResult,
+  Handlers,
+  QuestionContext,
+  SamplingResult,
+} from '../../client/model/handlers.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
 import type { ElicitUrlResult, Root } from '../../protocol/model/input.js';
@@ -67,14 +72,18 @@ function lastWords({ messages }: JsonObject): string {
 }
 
 /** Says what is wrong with an answer of the page; undefined if it can be passed on. */
-export function answerProblem(kind: 'form' | 'url' | 'sampling' | 'roots', answer: JsonObject): string | undefined {
+export function answerProblem(
+  kind: 'form' | 'url' | 'sampling' | 'roots',
+  answer: JsonObject,
+): string | undefined {
   const { action, content, role, model } = answer;
   const isAction = action === 'accept' || action === 'decline' || action === 'cancel';
   if (kind !== 'sampling') {
     if (!isAction) return 'An answer has the action "accept", "decline" or "cancel".';
     return content === undefined || isObject(content) ? undefined : 'The content of an answer is an object.';
   }
-  if (action !== undefined) return action === 'accept' || !isAction ? 'Send the message, or decline.' : undefined;
+  if (action !== undefined)
+    return action === 'accept' || !isAction ? 'Send the message, or decline.' : undefined;
   if (role !== 'assistant' && role !== 'user') return 'The role of a message is "assistant" or "user".';
   if (typeof model !== 'string' || model === '') return 'Name the model that wrote the message.';
   const blocks: readonly unknown[] = Array.isArray(content) ? content : [content];

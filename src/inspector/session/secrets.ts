@@ -6,8 +6,7 @@ import { isSecretName } from '../wiretap/mask.js';
 
 /** The token, the headers and the variables that were given. */
 export function secretsOf({ options, target }: OpenedTarget, spec: TargetSpec): readonly string[] {
-  const env =
-    typeof target === 'object' && 'command' in target ? Object.entries(target.env ?? {}) : [];
+  const env = typeof target === 'object' && 'command' in target ? Object.entries(target.env ?? {}) : [];
   const headers = [
     ...Object.entries(spec.headers ?? {}),
     ...Object.entries(isPlain(options.headers) ? options.headers : {}),
@@ -22,5 +21,10 @@ export function secretsOf({ options, target }: OpenedTarget, spec: TargetSpec): 
 }
 
 function isPlain(headers: unknown): headers is Readonly<Record<string, string>> {
-  return typeof headers === 'object' && headers !== null && !Array.isArray(headers) && !(headers instanceof Headers);
+  return (
+    typeof headers === 'object' &&
+    headers !== null &&
+    !Array.isArray(headers) &&
+    !(headers instanceof Headers)
+  );
 }

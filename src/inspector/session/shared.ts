@@ -1,7 +1,7 @@
 // What all connections of an inspector share.
 
 import { isObject } from '../../jsonrpc/message.js';
-import type { TargetSpec } from '../contract/connection.js';
+import type { ConnectionView, TargetSpec } from '../contract/connection.js';
 import type { LogLine } from '../contract/message.js';
 import type { InspectorOptions, JournalEvent, OpenedTarget } from '../contract/options.js';
 import { Asking } from '../stories/asking.js';
@@ -9,7 +9,6 @@ import { Feed } from '../stories/feed.js';
 import { Journal } from '../stories/journal.js';
 import { MessageLog } from '../stories/message-log.js';
 import { StoryBook } from '../stories/story-book.js';
-import type { ConnectionView } from '../contract/connection.js';
 import { TaskResults } from './task-results.js';
 
 const MAX_LOGS = 5000;
@@ -38,7 +37,13 @@ export class Shared {
   }
 
   log(connection: string, line: Omit<LogLine, 'seq' | 'connection' | 'at'>): void {
-    const logged = { ...line, seq: ++this.#lastLog, connection, at: Date.now(), text: line.text.slice(0, MAX_LINE) };
+    const logged = {
+      ...line,
+      seq: ++this.#lastLog,
+      connection,
+      at: Date.now(),
+      text: line.text.slice(0, MAX_LINE),
+    };
     this.#logs.push(logged);
     if (this.#logs.length > MAX_LOGS + 500) this.#logs = this.#logs.slice(-MAX_LOGS);
     this.feed.log(logged);

@@ -44,7 +44,10 @@ export class Subscriptions {
     const known = this.#open.get(uri);
     if (known !== undefined) return known.story;
     if (this.#open.size >= MAX_SUBSCRIPTIONS)
-      throw new McpError('overloaded', `There are ${MAX_SUBSCRIPTIONS} subscriptions already. End one first.`);
+      throw new McpError(
+        'overloaded',
+        `There are ${MAX_SUBSCRIPTIONS} subscriptions already. End one first.`,
+      );
     const { client, tap } = this.#connection.open;
     const story = this.#begin(uri);
     const open: Open = { story, since: Date.now(), updates: 0 };
@@ -71,7 +74,8 @@ export class Subscriptions {
 
   async remove(uri: string): Promise<void> {
     const open = this.#open.get(uri);
-    if (open === undefined) throw new McpError('invalid_params', `There is no subscription to ${uri.slice(0, 200)}.`);
+    if (open === undefined)
+      throw new McpError('invalid_params', `There is no subscription to ${uri.slice(0, 200)}.`);
     this.#open.delete(uri);
     open.story.end({ state: 'ok' });
     this.#connection.changed();
@@ -122,7 +126,11 @@ export class Subscriptions {
   }
 
   #refused(uri: string, open: Open): void {
-    this.#failed(uri, open, new McpError('invalid_request', `The server does not report changes of ${uri.slice(0, 200)}.`));
+    this.#failed(
+      uri,
+      open,
+      new McpError('invalid_request', `The server does not report changes of ${uri.slice(0, 200)}.`),
+    );
     void open.subscription?.close();
   }
 

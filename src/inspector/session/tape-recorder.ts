@@ -40,7 +40,11 @@ export class TapeRecorder {
   /** The recording, as a file. */
   get text(): string {
     const [first, ...others] = [...this.#calls.values()];
-    const lines = [...this.#heading, ...this.#withCapabilities(first), ...others.flatMap((call) => call.lines)];
+    const lines = [
+      ...this.#heading,
+      ...this.#withCapabilities(first),
+      ...others.flatMap((call) => call.lines),
+    ];
     return `${lines.join('\n')}\n`;
   }
 

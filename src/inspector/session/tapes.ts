@@ -7,8 +7,8 @@ import { nameParam } from '../../protocol/tables/methods.js';
 import { type Recording, readRecording } from '../../testing/recording/recording.js';
 import { replayCalls } from '../../tooling/tape/replay-calls.js';
 import type { TapeCall, TapeReplayView, TapeView } from '../contract/tape.js';
-import type { Connection } from './connection.js';
 import { actionOf, request } from './actions.js';
+import type { Connection } from './connection.js';
 
 const MAX_TAPE = 64 * 1024 * 1024;
 const MAX_TAPES = 10;
@@ -44,7 +44,10 @@ export class Tapes {
           method: call.method,
           ...(typeof own === 'string' && { name: own }),
           params: call.params,
-          notifications: call.notifications.map(({ method, params }) => ({ method, ...(params && { params }) })),
+          notifications: call.notifications.map(({ method, params }) => ({
+            method,
+            ...(params && { params }),
+          })),
           ...(call.outcome && { outcome: call.outcome }),
           ...(call.error && { error: { ...call.error } }),
           at: times[at]?.at ?? 0,
@@ -66,14 +69,20 @@ export class Tapes {
     if (tape === undefined) throw unknown(id);
     const allowed = new Set(allow);
     const calls: TapeReplayView['calls'][number][] = [];
-    const replayed = replayCalls(tape.recording, () => (method, params = {}) => send(connection, method, params), {
-      ignore: [],
-      strict: false,
-      mayCall: (tool) => allowed.has(tool),
-      secrets: new Map(),
-      timeoutMs: TIMEOUT_MS,
-      signal: new AbortController().signal,
-    });
+    const replayed = replayCalls(
+      tape.recording,
+      () =>
+        (method, params = {}) =>
+          send(connection, method, params),
+      {
+        ignore: [],
+        strict: false,
+        mayCall: (tool) => allowed.has(tool),
+        secrets: new Map(),
+        timeoutMs: TIMEOUT_MS,
+        signal: new AbortController().signal,
+      },
+    );
     for await (const one of replayed) {
       const call = tape.recording.calls.indexOf(one.call);
       if (one.result === 'same') calls.push({ call, result: 'same' });

@@ -55,7 +55,11 @@ export class Asking {
   }
 
   /** Takes the page's answer. */
-  answer(story: StoryRecord, id: string, { answer, remember }: { readonly answer: JsonObject; readonly remember: boolean }): void {
+  answer(
+    story: StoryRecord,
+    id: string,
+    { answer, remember }: { readonly answer: JsonObject; readonly remember: boolean },
+  ): void {
     const question = story.questions.find(({ asked }) => asked.id === id);
     if (question === undefined)
       throw new McpError('invalid_params', `The call ${story.id} has no question "${id.slice(0, 100)}".`);
@@ -63,7 +67,9 @@ export class Asking {
       const { gone } = question.view;
       throw new McpError(
         'invalid_request',
-        gone === undefined ? 'This question has been answered already.' : `This question can no longer be answered: ${gone}`,
+        gone === undefined
+          ? 'This question has been answered already.'
+          : `This question can no longer be answered: ${gone}`,
       );
     }
     if (remember) this.#remember(keyOf(story, question), answer);

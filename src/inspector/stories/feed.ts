@@ -12,7 +12,11 @@ const MAX_BATCH = 500;
 const FRAME_MS = 20;
 
 /** An event without its number. */
-export type Change = InspectorEvent extends infer Event ? (Event extends unknown ? Omit<Event, 'seq'> : never) : never;
+export type Change = InspectorEvent extends infer Event
+  ? Event extends unknown
+    ? Omit<Event, 'seq'>
+    : never
+  : never;
 
 /** The current state of what an event is about. Only the state is kept with an event of it, not a copy. */
 export interface CurrentViews {

@@ -20,7 +20,11 @@ export function follow(story: StoryRecord, seen: SeenMessage, seq: number): void
     story.tick({ at: seen.at, kind: 'notification', text: 'a message that cannot be read', message: seq });
 }
 
-function followClient(story: StoryRecord, { kind, method = '', params, at, bytes, http }: SeenMessage, seq: number): void {
+function followClient(
+  story: StoryRecord,
+  { kind, method = '', params, at, bytes, http }: SeenMessage,
+  seq: number,
+): void {
   if (kind !== 'request') return;
   if (OF_TASKS.test(method)) {
     if (method === 'tasks/get' && story.task)
@@ -28,7 +32,11 @@ function followClient(story: StoryRecord, { kind, method = '', params, at, bytes
     return;
   }
   const before = story.rounds.at(-1);
-  const isRetry = before?.outcome === undefined && before !== undefined && story.kind !== 'connect' && story.kind !== 'list';
+  const isRetry =
+    before?.outcome === undefined &&
+    before !== undefined &&
+    story.kind !== 'connect' &&
+    story.kind !== 'list';
   const state = params?.['requestState'];
   if (isRetry && before !== undefined) {
     before.ms ??= at - before.at;
@@ -61,13 +69,20 @@ function followResponse(story: StoryRecord, seen: SeenMessage, seq: number): voi
   if (typeof state === 'string') round.stateBytes = Buffer.byteLength(state);
 }
 
-function outcomeOf(kind: SeenMessage['kind'], result: SeenMessage['result']): NonNullable<OpenRound['outcome']> {
+function outcomeOf(
+  kind: SeenMessage['kind'],
+  result: SeenMessage['result'],
+): NonNullable<OpenRound['outcome']> {
   if (kind === 'error') return 'error';
   if (result?.['resultType'] === 'input_required') return 'asks';
   return result?.['resultType'] === 'task' || isObject(result?.['task']) ? 'task' : 'ok';
 }
 
-function followNotification(story: StoryRecord, { method = '', params = {}, at }: SeenMessage, seq: number): void {
+function followNotification(
+  story: StoryRecord,
+  { method = '', params = {}, at }: SeenMessage,
+  seq: number,
+): void {
   switch (method) {
     case 'notifications/progress': {
       const text = takeProgress(story, params);
@@ -89,7 +104,12 @@ function followNotification(story: StoryRecord, { method = '', params = {}, at }
     case 'notifications/tasks/status': {
       story.task = readTask(params, story.task) ?? story.task;
       const { statusMessage, status } = params;
-      story.tick({ at, kind: 'status', text: cleanLine(String(statusMessage ?? status ?? ''), 200), message: seq });
+      story.tick({
+        at,
+        kind: 'status',
+        text: cleanLine(String(statusMessage ?? status ?? ''), 200),
+        message: seq,
+      });
       return;
     }
     default: {

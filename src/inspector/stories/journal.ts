@@ -1,7 +1,7 @@
 // The journal of a replayed handler: its runs as columns, and the keys that it met as rows.
 
-import type { JournalCell, JournalRow, JournalView } from '../contract/story.js';
 import type { JournalEvent } from '../contract/options.js';
+import type { JournalCell, JournalRow, JournalView } from '../contract/story.js';
 import type { StoryRecord } from './story-record.js';
 
 const MAX_RUNS = 50;
@@ -96,7 +96,10 @@ export class Journal {
 }
 
 /** The rows that questions alone show: each is asked in one run, and known in the runs after it. */
-export function journalOfQuestions({ questions, rounds }: Pick<StoryRecord, 'questions' | 'rounds'>): JournalView {
+export function journalOfQuestions({
+  questions,
+  rounds,
+}: Pick<StoryRecord, 'questions' | 'rounds'>): JournalView {
   const runs = rounds.map(({ ms, outcome }) => ({
     ...(ms !== undefined && { ms }),
     ...(outcome !== undefined && { outcome }),
@@ -119,7 +122,10 @@ export function journalOfQuestions({ questions, rounds }: Pick<StoryRecord, 'que
 }
 
 function ranTwice({ key, idempotencyKey }: Row): string {
-  const hint = idempotencyKey === undefined ? '' : ` Its idempotency key is ${idempotencyKey}: pass it on to what the step calls.`;
+  const hint =
+    idempotencyKey === undefined
+      ? ''
+      : ` Its idempotency key is ${idempotencyKey}: pass it on to what the step calls.`;
   return `"${key}" ran more than once: it threw, or the process ended before its result was kept.${hint}`;
 }
 

@@ -57,7 +57,13 @@ export class StoryBook {
   unsolicited(connection: string): StoryRecord {
     const known = this.#unsolicited.get(connection);
     if (known !== undefined && this.#stories.has(known.id)) return known;
-    const story = this.begin({ connection, kind: 'unsolicited', title: 'unsolicited', method: '', isOpen: true });
+    const story = this.begin({
+      connection,
+      kind: 'unsolicited',
+      title: 'unsolicited',
+      method: '',
+      isOpen: true,
+    });
     this.#unsolicited.set(connection, story);
     return story;
   }
@@ -83,7 +89,9 @@ export class StoryBook {
     const calls = open.filter((story) => !story.scope.isBackground && story.kind !== 'subscription');
     const [only] = calls;
     const isOfCall = message.kind === 'request' || method === 'notifications/message';
-    return only !== undefined && calls.length === 1 && isOfCall ? only.scope : this.unsolicited(connection).scope;
+    return only !== undefined && calls.length === 1 && isOfCall
+      ? only.scope
+      : this.unsolicited(connection).scope;
   }
 
   /** Removes the stories of a connection, except those that are kept. Returns the ids of the kept ones. */

@@ -126,7 +126,11 @@ export class Channel {
   #report(
     from: 'client' | 'server',
     message: ReadMessage,
-    { text, scope, http }: { readonly text: string; readonly scope: Scope; readonly http: HttpExchange | undefined },
+    {
+      text,
+      scope,
+      http,
+    }: { readonly text: string; readonly scope: Scope; readonly http: HttpExchange | undefined },
   ): number {
     const { listener } = this.#parts;
     const isAnswer = message.kind === 'response' || message.kind === 'error';

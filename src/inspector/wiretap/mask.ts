@@ -38,5 +38,8 @@ export function maskTexts(secrets: readonly string[]): (text: string) => string 
     ),
   ];
   return (text) =>
-    forms.reduce((shown, form) => (shown.includes(form) ? shown.replaceAll(form, maskValue(form)) : shown), text);
+    forms.reduce(
+      (shown, form) => (shown.includes(form) ? shown.replaceAll(form, maskValue(form)) : shown),
+      text,
+    );
 }

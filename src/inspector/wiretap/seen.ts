@@ -1,7 +1,6 @@
 // What the wiretap reports: messages, replies of HTTP, and the steps of connecting.
 
-import type { JsonObject, RequestId } from '../../jsonrpc/message.js';
-import type { ErrorObject } from '../../jsonrpc/message.js';
+import type { ErrorObject, JsonObject, RequestId } from '../../jsonrpc/message.js';
 
 /** The story that work belongs to. It travels with the work, and may be pointed at another story while the work goes on. */
 export interface Scope {
@@ -38,7 +37,12 @@ export interface SeenMessage extends ReadMessage {
   readonly at: number;
   readonly scope: Scope;
   /** Of a response: the number of its request, its method, its name, and the time since. */
-  readonly answers?: { readonly seq: number; readonly method: string; readonly name?: string; readonly ms: number };
+  readonly answers?: {
+    readonly seq: number;
+    readonly method: string;
+    readonly name?: string;
+    readonly ms: number;
+  };
   readonly http?: HttpExchange;
 }
 

@@ -19,14 +19,23 @@ export function tapDispatch(dispatch: Dispatch, channel: Channel): Dispatch {
       const outcome = await dispatch({
         ...call,
         notify(name, content) {
-          channel.received(printed(() => printNotification(name, content)), OWN);
+          channel.received(
+            printed(() => printNotification(name, content)),
+            OWN,
+          );
           notify(name, content);
         },
       });
-      channel.received(printed(() => printResult(id, printOutcome(outcome))), OWN);
+      channel.received(
+        printed(() => printResult(id, printOutcome(outcome))),
+        OWN,
+      );
       return outcome;
     } catch (error) {
-      channel.received(printed(() => printError(id, toMcpError(error).toWire(newestRevision))), OWN);
+      channel.received(
+        printed(() => printError(id, toMcpError(error).toWire(newestRevision))),
+        OWN,
+      );
       throw error;
     }
   };

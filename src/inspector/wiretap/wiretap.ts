@@ -94,8 +94,7 @@ export class Wiretap {
     const { fetch: own } = this.#parts;
     const { http } = ownRuntime;
     return async (url, options) => {
-      const carrier =
-        own !== undefined || http === undefined ? overFetch(own) : await http(url, options);
+      const carrier = own !== undefined || http === undefined ? overFetch(own) : await http(url, options);
       return tapCarrier(carrier, this.#channel(), this.#steps);
     };
   }

@@ -1,15 +1,22 @@
 // What the tests of the inspector's process share: an inspector that opens what it is told, and ways to wait for it.
 
-import { createInspector, type InspectorOptions, type RunningInspector } from '../../../src/inspector/create-inspector.js';
 import type { ConnectionView } from '../../../src/inspector/contract/connection.js';
 import type { Commands, InspectorEvent } from '../../../src/inspector/contract/inspector.js';
 import type { OpenedTarget } from '../../../src/inspector/contract/options.js';
 import type { QuestionView, Story } from '../../../src/inspector/contract/story.js';
+import {
+  createInspector,
+  type InspectorOptions,
+  type RunningInspector,
+} from '../../../src/inspector/create-inspector.js';
 import type { JsonObject } from '../../../src/jsonrpc/message.js';
 
 export interface Rig extends AsyncDisposable {
   readonly inspector: RunningInspector;
-  readonly run: <Name extends keyof Commands>(name: Name, input: Commands[Name][0]) => Promise<Commands[Name][1]>;
+  readonly run: <Name extends keyof Commands>(
+    name: Name,
+    input: Commands[Name][0],
+  ) => Promise<Commands[Name][1]>;
   /** Sends anything as a command. */
   readonly raw: (name: string, input: unknown) => Promise<object>;
   /** Waits until something holds. It is checked after each event. */
