@@ -1,13 +1,20 @@
 // The subscriptions of a connection, each an open story.
 
-import type { Subscription } from '../../client/model/client.js';
+import type { Client, Subscription } from '../../client/model/client.js';
 import { McpError } from '../../protocol/errors.js';
 import type { SubscriptionView } from '../contract/connection.js';
 import { LISTS } from '../stories/story-book.js';
 import type { StoryRecord } from '../stories/story-record.js';
-import type { Connection } from './connection.js';
+import type { Wiretap } from '../wiretap/wiretap.js';
 import { toFailure } from './failure.js';
 import type { Shared } from './shared.js';
+
+/** The connection, as its subscriptions need it. */
+export interface Subscribable {
+  readonly id: string;
+  readonly open: { readonly client: Client; readonly tap: Wiretap };
+  readonly changed: () => void;
+}
 
 const MAX_SUBSCRIPTIONS = 200;
 
@@ -20,12 +27,12 @@ interface Open {
 }
 
 export class Subscriptions {
-  readonly #connection: Connection;
+  readonly #connection: Subscribable;
   readonly #shared: Shared;
   readonly #open = new Map<string, Open>();
   #lists: StoryRecord | undefined;
 
-  constructor(connection: Connection, shared: Shared) {
+  constructor(connection: Subscribable, shared: Shared) {
     this.#connection = connection;
     this.#shared = shared;
   }

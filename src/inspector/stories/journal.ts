@@ -2,7 +2,7 @@
 
 import type { JournalEvent } from '../contract/options.js';
 import type { JournalCell, JournalRow, JournalView } from '../contract/story.js';
-import type { StoryRecord } from './story-record.js';
+import type { OpenQuestion } from './question.js';
 
 const MAX_RUNS = 50;
 const MAX_ROWS = 200;
@@ -17,6 +17,16 @@ interface Row {
   ran: number;
   value?: string;
   idempotencyKey?: string;
+}
+
+/** The part of a story that its journal is made of. */
+interface Asked {
+  readonly rounds: readonly {
+    readonly ms?: number;
+    readonly outcome?: string;
+    readonly stateBytes?: number;
+  }[];
+  readonly questions: readonly OpenQuestion[];
 }
 
 /** Built from what the handlers of the server report. Without reports it is built from the questions alone. */
@@ -40,7 +50,7 @@ export class Journal {
     else if (cell === 'asked') column.outcome = 'asked';
   }
 
-  view({ rounds }: Pick<StoryRecord, 'rounds'>): JournalView {
+  view({ rounds }: Pick<Asked, 'rounds'>): JournalView {
     const last = Math.max(0, ...this.#runs.keys());
     const numbers = Array.from({ length: last }, (_, at) => at + 1);
     const stateBytes = rounds.findLast((round) => round.stateBytes !== undefined)?.stateBytes;
@@ -96,10 +106,7 @@ export class Journal {
 }
 
 /** The rows that questions alone show: each is asked in one run, and known in the runs after it. */
-export function journalOfQuestions({
-  questions,
-  rounds,
-}: Pick<StoryRecord, 'questions' | 'rounds'>): JournalView {
+export function journalOfQuestions({ questions, rounds }: Asked): JournalView {
   const runs = rounds.map(({ ms, outcome }) => ({
     ...(ms !== undefined && { ms }),
     ...(outcome !== undefined && { outcome }),

@@ -5,7 +5,7 @@ import type { CarrierRequest, HttpCarrier } from '../../transports/http/client/c
 import type { Channel } from './channel.js';
 import { maskHeaders } from './mask.js';
 import type { HttpExchange } from './seen.js';
-import type { EndStep, Steps } from './steps.js';
+import type { Steps } from './steps.js';
 import { tapReply } from './tap-reply.js';
 
 /** A carrier that reports what it carries. The reply is read by the client alone; what it reads is read along. */
@@ -54,10 +54,4 @@ function methodIn(body: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-export interface TapReplyParts {
-  readonly channel: Channel;
-  readonly exchange: HttpExchange;
-  readonly end: EndStep;
 }

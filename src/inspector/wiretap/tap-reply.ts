@@ -2,8 +2,16 @@
 
 import { EventStreamReader, EventTooLarge } from '../../jsonrpc/event-stream.js';
 import type { HttpReply } from '../../transports/http/client/carrier.js';
+import type { Channel } from './channel.js';
 import { maskHeaders } from './mask.js';
-import type { TapReplyParts } from './tap-carrier.js';
+import type { HttpExchange } from './seen.js';
+import type { EndStep } from './steps.js';
+
+export interface TapReplyParts {
+  readonly channel: Channel;
+  readonly exchange: HttpExchange;
+  readonly end: EndStep;
+}
 
 /** The headers that are shown: a reply tells them one by one. */
 const SHOWN = [
