@@ -1,7 +1,7 @@
 import './completion.css';
 import { useComputed, useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
-import { useEffect, useId, useMemo } from 'preact/hooks';
+import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
 import { run } from '../state/api.js';
 import { connection } from '../state/store.js';
 import { SuggestionList } from './suggestion-list.js';
@@ -41,7 +41,12 @@ export function CompletingField(props: CompletingFieldProps): VNode {
   const isOpen = useSignal(false);
   const active = useSignal(-1);
   const offered = suggestions.suggested.value.values;
-  const isShown = useComputed(() => isOpen.value && suggestions.suggested.value.values.length > 0);
+  const latest = useRef(value);
+  latest.current = value;
+  // A single value that is there already is no suggestion.
+  const isShown = useComputed(
+    () => isOpen.value && suggestions.suggested.value.values.some((each) => each !== latest.current),
+  );
 
   function ask(text: string): void {
     if (!mayComplete) return;
@@ -74,6 +79,10 @@ export function CompletingField(props: CompletingFieldProps): VNode {
     } else if (event.key === 'Enter' && isShown.value && chosen !== undefined && !event.ctrlKey) {
       event.preventDefault();
       pick(chosen);
+    } else if (event.key === 'Enter') {
+      // The form is sent: nobody waits for suggestions any more.
+      suggestions.clear();
+      close();
     } else if (event.key === 'Escape' && isShown.value) {
       // Only the list: the next Escape goes one level back.
       event.preventDefault();

@@ -31,42 +31,43 @@ export function SuggestionList({
   }, [active]);
   return (
     <>
-      <div
-        id={id}
-        ref={list}
-        class="completion-list"
-        role="listbox"
-        tabIndex={-1}
-        aria-label={`Suggestions for ${cleanLine(argument, 60)}`}
-        hidden={!isShown}
-      >
-        {isShown &&
-          values.map((value, at) => (
-            // biome-ignore lint/a11y/useKeyWithClickEvents: the field takes the keys.
-            // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus, and names the active one.
-            <div
-              key={value}
-              id={`${id}-${at}`}
-              class="completion-option mono"
-              role="option"
-              aria-selected={at === active ? 'true' : 'false'}
-              onMouseDown={(event) => event.preventDefault()}
-              onClick={() => onPick(value)}
-            >
-              {cleanLine(value, 200)}
-            </div>
-          ))}
+      <div class="completion-popup" hidden={!isShown}>
+        <div
+          id={id}
+          ref={list}
+          class="completion-list"
+          role="listbox"
+          tabIndex={-1}
+          aria-label={`Suggestions for ${cleanLine(argument, 60)}`}
+        >
+          {isShown &&
+            values.map((value, at) => (
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the field takes the keys.
+              // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus, and names the active one.
+              <div
+                key={value}
+                id={`${id}-${at}`}
+                class="completion-option mono"
+                role="option"
+                aria-selected={at === active ? 'true' : 'false'}
+                onMouseDown={(event) => event.preventDefault()}
+                onClick={() => onPick(value)}
+              >
+                {cleanLine(value, 200)}
+              </div>
+            ))}
+        </div>
+        {isShown && hasMore === true && (
+          <span class="completion-more label muted">
+            {total === undefined
+              ? 'There are more: keep typing.'
+              : `${values.length} of ${total}: keep typing.`}
+          </span>
+        )}
       </div>
       <span class="visually-hidden" role="status">
         {isShown && counted(values.length, 'suggestion')}
       </span>
-      {isShown && hasMore === true && (
-        <span class="completion-note label muted">
-          {total === undefined
-            ? 'There are more: keep typing.'
-            : `${values.length} of ${total}: keep typing.`}
-        </span>
-      )}
       {failure !== undefined && (
         <span class="completion-note label muted">No suggestions: {cleanLine(failure)}</span>
       )}

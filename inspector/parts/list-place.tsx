@@ -1,46 +1,37 @@
 import './list-place.css';
 import type { ComponentChildren, VNode } from 'preact';
 import { isNarrow } from '../state/media.js';
-import { addressOf } from '../state/route.js';
 import { listWidth } from '../state/settings.js';
-import { Icon } from './icon.js';
 import { Splitter } from './split.js';
 
 /** A list beside what was chosen in it. On a phone it is one or the other. */
 export function ListPlace({
-  place,
   title,
   list,
   children,
 }: {
-  /** The address of the list, as in `resources`. */
-  readonly place: string;
   /** The name of the list, as in `Resources`. */
   readonly title: string;
   readonly list: ComponentChildren;
   /** What was chosen; undefined if nothing was. */
   readonly children?: ComponentChildren;
 }): VNode {
-  const isOpen = children !== undefined && children !== null;
-  if (isNarrow.value)
+  if (isNarrow.value) {
+    // The bar at the top has the way back to the list.
+    const isOpen = children !== undefined && children !== null && children !== false;
     return (
-      <div class="list-place is-narrow">
+      <div class="list-place">
         {isOpen ? (
-          <>
-            <a class="list-place-back" href={addressOf(place)}>
-              <Icon name="back" />
-              {title}
-            </a>
-            <div class="list-place-main">{children}</div>
-          </>
+          <div class="list-place-main">{children}</div>
         ) : (
-          <>
+          <div class="list-place-main is-list">
             <h1 class="visually-hidden">{title}</h1>
             {list}
-          </>
+          </div>
         )}
       </div>
     );
+  }
   return (
     <div class="list-place">
       <div class="list-place-list" style={{ width: `${listWidth.value}px` }}>

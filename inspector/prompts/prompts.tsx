@@ -36,7 +36,6 @@ export function Prompts(): VNode | null {
   }));
   return (
     <ListPlace
-      place="prompts"
       title="Prompts"
       list={
         <List items={items} label="Prompts" noun="prompt" selected={open}>

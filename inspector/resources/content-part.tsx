@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { JsonObject } from '../../src/jsonrpc/message.js';
 import { cleanLine } from '../../src/tooling/clean.js';
@@ -7,7 +7,8 @@ import { Button } from '../parts/button.js';
 import { CodeBlock } from '../parts/code-block.js';
 import { bytes } from '../parts/format.js';
 import { JsonTree } from '../parts/json-tree.js';
-import { Text } from '../results/content.js';
+import { looksLikeMarkdown } from '../parts/markdown/blocks.js';
+import { Markdown } from '../parts/markdown/markdown.js';
 import { Media } from '../results/media.js';
 import { DifferenceView } from './difference-view.js';
 import { base64Bytes, hexHead } from './hex.js';
@@ -20,11 +21,14 @@ export function ContentPart({
   part,
   before,
   isOnly,
+  children,
 }: {
   readonly part: JsonObject;
   /** The same part in the read before. */
   readonly before: JsonObject | undefined;
   readonly isOnly: boolean;
+  /** What stands beside the ways to show it. */
+  readonly children?: ComponentChildren;
 }): VNode {
   const text = stringIn(part, 'text');
   const blob = stringIn(part, 'blob');
@@ -38,7 +42,13 @@ export function ContentPart({
           {cleanLine(uri, 200)} <span class="label muted">{type && cleanLine(type, 60)}</span>
         </h3>
       )}
-      {text !== undefined && <TextPart text={text} type={type} before={old === text ? undefined : old} />}
+      {text !== undefined ? (
+        <TextPart text={text} type={type} before={old === text ? undefined : old}>
+          {children}
+        </TextPart>
+      ) : (
+        <div class="resources-views">{children}</div>
+      )}
       {blob !== undefined && <BinaryPart blob={blob} type={type ?? 'application/octet-stream'} uri={uri} />}
       {text === undefined && blob === undefined && (
         <>
@@ -50,29 +60,36 @@ export function ContentPart({
   );
 }
 
+type View = 'Changes' | 'Tree' | 'Rendered' | 'Text';
+
 function TextPart({
   text,
   type,
   before,
+  children,
 }: {
   readonly text: string;
   readonly type: string | undefined;
+  /** The text of the read before, if it was another one. */
   readonly before: string | undefined;
+  readonly children: ComponentChildren;
 }): VNode {
   const json = useMemo(() => jsonOf(text, type), [text, type]);
   const oldJson = useMemo(() => (before === undefined ? undefined : jsonOf(before, type)), [before, type]);
-  const views = [
-    ...(before !== undefined && json === undefined ? ['Changes'] : []),
-    json === undefined ? 'Content' : 'Tree',
-    ...(json === undefined ? [] : ['Text']),
+  const isMarkdown = type === 'text/markdown' || (isProse(type) && looksLikeMarkdown(text));
+  const views: readonly View[] = [
+    ...(before !== undefined && json === undefined ? (['Changes'] as const) : []),
+    ...(json !== undefined ? (['Tree'] as const) : []),
+    ...(isMarkdown && json === undefined ? (['Rendered'] as const) : []),
+    'Text',
   ];
-  const chosen = useSignal('');
-  const view = views.includes(chosen.value) ? chosen.value : (views[0] ?? 'Content');
+  const chosen = useSignal<View | undefined>(undefined);
+  const view = views.find((each) => each === chosen.value) ?? views[0];
   return (
     <>
-      {views.length > 1 && (
-        <div class="resources-views" role="group" aria-label="Show as">
-          {views.map((each) => (
+      <div class="resources-views" role="group" aria-label="Show as">
+        {views.length > 1 &&
+          views.map((each) => (
             <Button
               key={each}
               look="quiet"
@@ -84,8 +101,8 @@ function TextPart({
               {each}
             </Button>
           ))}
-        </div>
-      )}
+        {children}
+      </div>
       {view === 'Changes' && <DifferenceView before={before ?? ''} after={text} />}
       {view === 'Tree' && json !== undefined && (
         <JsonTree
@@ -94,9 +111,10 @@ function TextPart({
           label="Content"
         />
       )}
-      {view === 'Text' && <CodeBlock text={text} language="json" label="Content" />}
-      {view === 'Content' &&
-        (isReadable(type) ? <Text text={text} mimeType={type} /> : <CodeBlock text={text} label="Content" />)}
+      {view === 'Rendered' && <Markdown text={text} />}
+      {view === 'Text' && (
+        <CodeBlock text={text} language={json === undefined ? 'text' : 'json'} label="Content" />
+      )}
     </>
   );
 }
@@ -144,7 +162,6 @@ function jsonOf(text: string, type: string | undefined): { readonly value: unkno
   }
 }
 
-/** Prose is read as such; code, HTML and everything else keeps its characters. */
-function isReadable(type: string | undefined): boolean {
-  return type === undefined || type === 'text/plain' || type === 'text/markdown';
+function isProse(type: string | undefined): boolean {
+  return type === undefined || type === 'text/plain';
 }

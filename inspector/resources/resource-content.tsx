@@ -44,34 +44,42 @@ export function ResourceContent({
   }
   const parts = partsOf(outcome);
   const earlier = new Map(partsOf(old.outcome ?? {}).map((part) => [stringIn(part, 'uri') ?? '', part]));
+  const rawButton = (
+    <Button
+      look="quiet"
+      class="resources-raw"
+      icon="braces"
+      isPressed={isRaw.value}
+      onClick={() => {
+        isRaw.value = !isRaw.value;
+      }}
+    >
+      Raw
+    </Button>
+  );
+  if (isRaw.value || parts.length === 0)
+    return (
+      <div class="resources-content">
+        <div class="resources-views">{rawButton}</div>
+        {isRaw.value ? (
+          <CodeBlock text={JSON.stringify(outcome, undefined, 2)} language="json" label="Raw result" />
+        ) : (
+          <p class="muted">The server sent no content.</p>
+        )}
+      </div>
+    );
   return (
     <div class="resources-content">
-      <Button
-        look="quiet"
-        class="resources-raw"
-        icon="braces"
-        isPressed={isRaw.value}
-        onClick={() => {
-          isRaw.value = !isRaw.value;
-        }}
-      >
-        Raw
-      </Button>
-      {isRaw.value && (
-        <CodeBlock text={JSON.stringify(outcome, undefined, 2)} language="json" label="Raw result" />
-      )}
-      {!isRaw.value && parts.length === 0 && <p class="muted">The server sent no content.</p>}
-      {!isRaw.value &&
-        parts
-          .slice(0, MAX_PARTS)
-          .map((part, at) => (
-            <ContentPart
-              key={`${at} ${stringIn(part, 'uri')}`}
-              part={part}
-              before={earlier.get(stringIn(part, 'uri') ?? '')}
-              isOnly={parts.length === 1}
-            />
-          ))}
+      {parts.slice(0, MAX_PARTS).map((part, at) => (
+        <ContentPart
+          key={`${at} ${stringIn(part, 'uri')}`}
+          part={part}
+          before={earlier.get(stringIn(part, 'uri') ?? '')}
+          isOnly={parts.length === 1}
+        >
+          {at === 0 && rawButton}
+        </ContentPart>
+      ))}
       {parts.length > MAX_PARTS && <p class="muted">{counted(parts.length - MAX_PARTS, 'more part')}.</p>}
     </div>
   );

@@ -28,7 +28,6 @@ export function Resources(): VNode | null {
   const failures = (lists?.failures ?? []).filter(({ list }) => list === 'resources' || list === 'templates');
   return (
     <ListPlace
-      place="resources"
       title="Resources"
       list={
         <List

@@ -19,12 +19,7 @@ export function CapabilityList({ offers }: { readonly offers: Offers }): VNode {
           </li>
         ))}
       </ul>
-      {missing.length > 0 && (
-        <p class="muted">
-          {offered.length === 0 ? 'Nothing. Not ' : 'Not '}
-          {missing.join(', ')}.
-        </p>
-      )}
+      {missing.length > 0 && <p class="muted">Not offered: {missing.join(', ')}.</p>}
     </div>
   );
 }

@@ -21,6 +21,10 @@ export function Facts({ connection }: { readonly connection: ConnectionView }): 
   return (
     <>
       <dl class="server-facts">
+        <Fact name="Address" isWide={true}>
+          <span class="mono server-address">{cleanLine(connection.address, 300)}</span>
+          <CopyButton text={connection.typed} label="Copy the address" />
+        </Fact>
         <Fact name="Name">
           <strong>{cleanLine(server?.title ?? server?.name ?? connection.name, 100)}</strong>
           {server?.title !== undefined && server.name !== undefined && server.title !== server.name && (
@@ -30,10 +34,6 @@ export function Facts({ connection }: { readonly connection: ConnectionView }): 
         </Fact>
         <Fact name="Revision">
           <RevisionFact connection={connection} />
-        </Fact>
-        <Fact name="Address">
-          <span class="mono server-address">{cleanLine(connection.address, 300)}</span>
-          <CopyButton text={connection.typed} label="Copy the address" />
         </Fact>
         <Fact name="Transport">{cleanLine(connection.transport ?? 'not connected', 60)}</Fact>
         <Fact name="Round trip">
@@ -50,15 +50,15 @@ export function Facts({ connection }: { readonly connection: ConnectionView }): 
           <span>
             {connection.status}
             {connectedAt !== undefined && isReady && ` since ${clock(connectedAt)}`}
-            {reconnects > 0 && `, ${counted(reconnects, 'reconnect')}`}
           </span>
+          {reconnects > 0 && <span class="muted">{counted(reconnects, 'reconnect')}</span>}
           <Button
             look="quiet"
+            icon="again"
+            label={process?.exit === undefined ? 'Reconnect' : 'Start the process again'}
             isDisabled={command.isRunning.value || connection.status === 'connecting'}
             onClick={() => void command.start(() => run('reconnect', { connection: id }))}
-          >
-            {process?.exit === undefined ? 'Reconnect' : 'Start again'}
-          </Button>
+          />
         </Fact>
         {process !== undefined && (
           <Fact name="Process">
@@ -85,9 +85,17 @@ export function Facts({ connection }: { readonly connection: ConnectionView }): 
   );
 }
 
-function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }): VNode {
+function Fact({
+  name,
+  isWide = false,
+  children,
+}: {
+  readonly name: string;
+  readonly isWide?: boolean;
+  readonly children: ComponentChildren;
+}): VNode {
   return (
-    <div class="server-fact">
+    <div class={isWide ? 'server-fact is-wide' : 'server-fact'}>
       <dt class="muted">{name}</dt>
       <dd>{children}</dd>
     </div>
@@ -115,11 +123,7 @@ function RevisionFact({ connection }: { readonly connection: ConnectionView }): 
   if (revision === undefined) return <span>not agreed yet</span>;
   const isNewest = revision === [...revisions].sort().at(-1);
   const why =
-    requestedRevision !== undefined
-      ? 'you asked for it'
-      : isNewest
-        ? 'the newest there is'
-        : 'the newest that both speak';
+    requestedRevision !== undefined ? 'you asked for it' : isNewest ? 'the newest' : 'newest of both';
   return (
     <>
       <Badge>{revision}</Badge>

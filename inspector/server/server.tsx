@@ -39,11 +39,7 @@ export function ServerPlace(): VNode | null {
     };
   });
   return (
-    <ListPlace
-      place="server"
-      title="Server"
-      list={<List items={items} label="Sections" noun="section" selected={open} />}
-    >
+    <ListPlace title="Server" list={<List items={items} label="Sections" noun="section" selected={open} />}>
       {open !== undefined && (
         <div class={open === 'logs' ? 'server is-full' : 'server'}>
           <h1>{TITLES[open]}</h1>

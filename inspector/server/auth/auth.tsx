@@ -22,14 +22,16 @@ export function Auth({ connection }: { readonly connection: ConnectionView }): V
       <AuthSteps auth={auth} />
       {auth.state === 'logging-in' && <LoginLink address={auth.loginUrl} />}
       {mayLogIn && (
-        <Button
-          look={auth.state === 'needed' || auth.state === 'failed' ? 'main' : 'plain'}
-          icon="lock"
-          isDisabled={command.isRunning.value}
-          onClick={() => void command.start(() => run('login', { connection: id }))}
-        >
-          {auth.state === 'logged-in' ? 'Log in again' : 'Log in'}
-        </Button>
+        <div>
+          <Button
+            look={auth.state === 'needed' || auth.state === 'failed' ? 'main' : 'plain'}
+            icon="lock"
+            isDisabled={command.isRunning.value}
+            onClick={() => void command.start(() => run('login', { connection: id }))}
+          >
+            {auth.state === 'logged-in' ? 'Log in again' : 'Log in'}
+          </Button>
+        </div>
       )}
       {command.failure.value !== undefined && <ErrorPanel failure={command.failure.value} />}
       {auth.token !== undefined && <TokenCard token={auth.token} />}
