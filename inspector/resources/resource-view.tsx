@@ -26,6 +26,7 @@ export function ResourceView({
   uri,
   listed,
   isReadAtOnce = listed !== undefined,
+  hasHead = true,
 }: {
   readonly connection: ConnectionView;
   readonly uri: string;
@@ -33,6 +34,8 @@ export function ResourceView({
   readonly listed: Listed | undefined;
   /** Whether opening it reads it. */
   readonly isReadAtOnce?: boolean;
+  /** Whether its name and its URI are shown. */
+  readonly hasHead?: boolean;
 }): VNode {
   const command = useCommand();
   const { latest, before, running } = sortReads(readsOf(ownStories.value, uri));
@@ -49,25 +52,9 @@ export function ResourceView({
   }, [isReady, uri]);
   useUpdates(connection, uri, read);
 
-  const title = listed?.title ?? uri;
   return (
     <article class="resources-view">
-      <header class="resources-head">
-        <h1>{cleanLine(title, 120)}</h1>
-        <p class="resources-uri">
-          <span class="mono">{cleanLine(uri, 500)}</span>
-          <CopyButton text={uri} label="Copy the URI" />
-        </p>
-        {listed?.description !== undefined && <p>{cleanLine(listed.description, 1000)}</p>}
-        <p class="resources-badges">
-          {listed === undefined && <Badge>not listed</Badge>}
-          {listed?.mimeType !== undefined && <Badge>{cleanLine(listed.mimeType, 80)}</Badge>}
-          {listed?.size !== undefined && <Badge>{bytes(listed.size)}</Badge>}
-          {listed?.annotations.map((annotation) => (
-            <Badge key={annotation}>{annotation}</Badge>
-          ))}
-        </p>
-      </header>
+      {hasHead && <Head uri={uri} listed={listed} />}
       <div class="resources-bar">
         <Button
           look={latest === undefined ? 'main' : 'plain'}
@@ -90,6 +77,27 @@ export function ResourceView({
       {command.failure.value !== undefined && <ErrorPanel failure={command.failure.value} />}
       {latest !== undefined && <ResourceContent story={latest} before={before} />}
     </article>
+  );
+}
+
+function Head({ uri, listed }: { readonly uri: string; readonly listed: Listed | undefined }): VNode {
+  return (
+    <header class="resources-head">
+      <h1>{cleanLine(listed?.title ?? uri, 120)}</h1>
+      <p class="resources-uri">
+        <span class="mono">{cleanLine(uri, 500)}</span>
+        <CopyButton text={uri} label="Copy the URI" />
+      </p>
+      {listed?.description !== undefined && <p>{cleanLine(listed.description, 1000)}</p>}
+      <p class="resources-badges">
+        {listed === undefined && <Badge>not listed</Badge>}
+        {listed?.mimeType !== undefined && <Badge>{cleanLine(listed.mimeType, 80)}</Badge>}
+        {listed?.size !== undefined && <Badge>{bytes(listed.size)}</Badge>}
+        {listed?.annotations.map((annotation) => (
+          <Badge key={annotation}>{annotation}</Badge>
+        ))}
+      </p>
+    </header>
   );
 }
 

@@ -118,6 +118,7 @@ export function TemplateView({
             uri={opened.value}
             listed={undefined}
             isReadAtOnce={true}
+            hasHead={false}
           />
         </div>
       )}

@@ -44,7 +44,10 @@ function offersOf(capabilities: JsonObject, known: readonly string[]): Offers {
       ...names.filter((name) => !known.includes(name)).map((name) => offer(name, capabilities[name])),
       ...extensions,
     ].slice(0, MAX_OFFERS),
-    missing: known.filter((name) => !names.includes(name)),
+    // A capability may have become an extension, as that of tasks.
+    missing: known.filter(
+      (name) => !names.includes(name) && !extensions.some((extension) => extension.name.endsWith(`/${name}`)),
+    ),
   };
 }
 

@@ -13,6 +13,13 @@ import { isOver } from '../state/settled.js';
 import { ownStories } from '../state/store.js';
 import { LogLevel } from './log-level.js';
 
+const TRANSPORTS: Readonly<Record<string, string>> = {
+  http: 'Streamable HTTP',
+  'http+sse': 'HTTP+SSE, of 2024',
+  websocket: 'WebSocket',
+  'in-process': 'none: the same process',
+};
+
 /** The facts of a connection, in two columns. */
 export function Facts({ connection }: { readonly connection: ConnectionView }): VNode {
   const { id, server, roundTripMs, connectedAt, reconnects, process } = connection;
@@ -25,7 +32,7 @@ export function Facts({ connection }: { readonly connection: ConnectionView }): 
           <span class="mono server-address">{cleanLine(connection.address, 300)}</span>
           <CopyButton text={connection.typed} label="Copy the address" />
         </Fact>
-        <Fact name="Name">
+        <Fact name="Name" isWide={true}>
           <strong>{cleanLine(server?.title ?? server?.name ?? connection.name, 100)}</strong>
           {server?.title !== undefined && server.name !== undefined && server.title !== server.name && (
             <span class="mono muted">{cleanLine(server.name, 100)}</span>
@@ -35,7 +42,7 @@ export function Facts({ connection }: { readonly connection: ConnectionView }): 
         <Fact name="Revision">
           <RevisionFact connection={connection} />
         </Fact>
-        <Fact name="Transport">{cleanLine(connection.transport ?? 'not connected', 60)}</Fact>
+        <Fact name="Transport">{transportWords(connection.transport)}</Fact>
         <Fact name="Round trip">
           <span>{roundTripMs === undefined ? 'not measured' : duration(roundTripMs)}</span>
           <Button
@@ -49,7 +56,7 @@ export function Facts({ connection }: { readonly connection: ConnectionView }): 
         <Fact name="State">
           <span>
             {connection.status}
-            {connectedAt !== undefined && isReady && ` since ${clock(connectedAt)}`}
+            {connectedAt !== undefined && isReady && ` since ${clock(connectedAt).slice(0, 5)}`}
           </span>
           {reconnects > 0 && <span class="muted">{counted(reconnects, 'reconnect')}</span>}
           <Button
@@ -77,7 +84,7 @@ export function Facts({ connection }: { readonly connection: ConnectionView }): 
           <LogLevel connection={connection} />
         </Fact>
         <Fact name="Journal">
-          {connection.seesJournal ? 'steps of handlers are visible' : 'sealed: only questions are visible'}
+          {connection.seesJournal ? 'questions and steps' : 'questions; steps are sealed'}
         </Fact>
       </dl>
       {command.failure.value !== undefined && <ErrorPanel failure={command.failure.value} />}
@@ -99,6 +106,13 @@ function Fact({
       <dt class="muted">{name}</dt>
       <dd>{children}</dd>
     </div>
+  );
+}
+
+function transportWords(transport: string | undefined): string {
+  if (transport === undefined) return 'not connected';
+  return (
+    (Object.hasOwn(TRANSPORTS, transport) ? TRANSPORTS[transport] : undefined) ?? cleanLine(transport, 60)
   );
 }
 
