@@ -1,7 +1,7 @@
 // Builds the page of the inspector: bundles it with Vite, puts its first styles into the page itself so that it paints with one round
 // trip, and compresses every file. Only the compressed forms are in the package.
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'vite';
@@ -13,7 +13,6 @@ const SHIPPED = 'dist/inspector';
 /** Builds build/inspector, and dist/inspector of it. */
 export async function buildInspector() {
   await build({ configFile: 'inspector/vite.config.ts' });
-  rmSync(SHIPPED, { recursive: true, force: true });
   const { page, styleHash, inlined } = withOwnStyles(readFileSync(`${BUILT}/index.html`, 'utf8'));
   const files = filesUnder(BUILT)
     .map((file) => file.slice(BUILT.length + 1))

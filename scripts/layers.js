@@ -268,6 +268,7 @@ export const LAYERS = {
       'hosts',
       'target/login',
       'target',
+      'inspecting',
       'arguments',
       'asking',
       'results',

@@ -1,5 +1,7 @@
+import { inspector } from 'fullmcp/inspector';
 import { serve } from 'fullmcp/node';
 import { serveStdio } from 'fullmcp/stdio';
+import { openInBrowser } from './browser.js';
 import server from './server.js';
 
 if (process.argv.includes('--stdio')) serveStdio(server);
@@ -8,7 +10,10 @@ else await serveHttp();
 async function serveHttp(): Promise<void> {
   try {
     const { url, closed } = await serve(server);
-    console.log(welcome(url));
+    await using inspecting = inspector(server);
+    const page = await inspecting.listen();
+    console.log(welcome(url, page.url));
+    openInBrowser(page.url);
     await closed;
     console.log('Closed. Goodbye.');
   } catch (error) {
@@ -17,16 +22,19 @@ async function serveHttp(): Promise<void> {
   }
 }
 
-function welcome(url: string): string {
+function welcome(url: string, page: string): string {
   return `The demo server listens on ${url}
+
+See what it does in the inspector:
+  ${page}
 
 Paste one of these into another terminal.
 
 Use it in Claude Code. Say "order a pizza" to be asked questions, or "bake a bread" for a long call:
   claude mcp add --transport http demo ${url}
 
-List its tools with the Inspector:
-  npx @modelcontextprotocol/inspector --cli ${url} --transport http --method tools/list
+List its tools:
+  npx fullmcp list ${url}
 
 Add two numbers with curl:
 ${curl(url, 'add', { arguments: { a: 2, b: 40 } })}

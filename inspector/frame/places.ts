@@ -16,6 +16,7 @@ export function placesOf(shown: string): readonly PlaceInfo[] {
   const can = connection.value?.server?.capabilities ?? {};
   const lists = catalog.value;
   const tasks = ownStories.value.filter((story) => story.task !== undefined);
+  const isKnown = connection.value?.server !== undefined;
   const hasTasks = tasks.length > 0 || lists?.tools.some(({ task }) => task !== 'never') === true;
   const all: readonly (PlaceInfo & { readonly isThere: boolean })[] = [
     { place: 'tools', label: 'Tools', icon: 'tools', key: '1', count: lists?.tools.length, isThere: true },
@@ -25,7 +26,7 @@ export function placesOf(shown: string): readonly PlaceInfo[] {
       icon: 'resources',
       key: '2',
       count: lists && lists.resources.length + lists.templates.length,
-      isThere: 'resources' in can,
+      isThere: !isKnown || 'resources' in can,
     },
     {
       place: 'prompts',
@@ -33,7 +34,7 @@ export function placesOf(shown: string): readonly PlaceInfo[] {
       icon: 'prompts',
       key: '3',
       count: lists?.prompts.length,
-      isThere: 'prompts' in can,
+      isThere: !isKnown || 'prompts' in can,
     },
     {
       place: 'tasks',
@@ -42,7 +43,7 @@ export function placesOf(shown: string): readonly PlaceInfo[] {
       key: '4',
       count: tasks.filter(({ task }) => task?.status === 'working' || task?.status === 'input_required')
         .length,
-      isThere: hasTasks,
+      isThere: !isKnown || hasTasks,
     },
     { place: 'server', label: 'Server', icon: 'server', key: '5', isThere: true },
     { place: 'timeline', label: 'Timeline', icon: 'timeline', isThere: true },

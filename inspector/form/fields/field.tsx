@@ -63,6 +63,7 @@ export function Field({ schema, name, value, onChange, path, depth, isRequired }
   const error = errors.get(path);
   const title = shape.schema['title'];
   const description = shape.schema['description'];
+  const isBlock = kind === 'object' || kind === 'map' || kind === 'union' || (kind === 'array' && depth < 2);
   const isGroup = GROUPS.has(kind);
   const described = [
     typeof description === 'string' && `${id} description`,
@@ -81,8 +82,6 @@ export function Field({ schema, name, value, onChange, path, depth, isRequired }
   );
   const isAbsentGroup =
     value === undefined && !isRequired && (kind === 'object' || kind === 'union' || kind === 'map');
-  const isBlock =
-    !isAbsentGroup && (kind === 'object' || kind === 'map' || kind === 'union' || kind === 'array');
   const hasNull = shape.isNullable && kind !== 'json';
   return (
     <div
@@ -120,10 +119,9 @@ export function Field({ schema, name, value, onChange, path, depth, isRequired }
             look="quiet"
             icon="plus"
             class="form-add"
-            label={`Set ${cleanLine(name, 60)}`}
             onClick={() => onChange(initialValue(schema, root) ?? {})}
           >
-            Set
+            Set {cleanLine(name, 40)}
           </Button>
         ) : (
           <Control

@@ -24,7 +24,7 @@ export function NumberField({
     <div class="form-number">
       <input
         id={id}
-        class="field"
+        class="field mono"
         inputMode={shape.isInteger ? 'numeric' : 'decimal'}
         autocomplete="off"
         value={text}

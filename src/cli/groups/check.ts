@@ -4,7 +4,7 @@ import type { CommandSummary } from '../command/definition.js';
 export const check: readonly CommandSummary[] = [
   {
     name: 'inspect',
-    summary: 'print everything that a server offers, as JSON',
+    summary: 'print everything that a server offers, or open the inspector (--ui)',
     load: async () => (await import('../commands/check/inspect.js')).inspect,
   },
   {

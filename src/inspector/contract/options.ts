@@ -68,7 +68,7 @@ export interface JournalEvent {
   readonly idempotencyKey?: string;
   /** Of a step or a `return`: the time that it took. */
   readonly ms?: number;
-  /** What is wrong, for people, as of a key that an earlier run met and this one did not. */
+  /** What is wrong, for people, as with a question that has changed since it was answered. */
   readonly warning?: string;
 }
 

@@ -10,7 +10,7 @@ export const JOURNAL_VARIABLE = 'FULLMCP_JOURNAL';
 const MARK = /^[0-9a-f]{32}$/;
 const MAX_LINE = 4000;
 const KINDS = ['ask', 'step', 'return'];
-const CELLS = ['asked', 'known', 'ran', 'threw', 'returned', 'none'];
+const CELLS = ['asked', 'known', 'ran', 'threw', 'returned'];
 
 /** A mark that nothing else on stderr can have. */
 export function newJournalMark(): string {

@@ -10,7 +10,6 @@ import { type Revision, revisions } from '../../protocol/tables/revisions.js';
 import type { CatalogView, ConnectionView, TargetSpec } from '../contract/connection.js';
 import type { Failure } from '../contract/failure.js';
 import type { OpenedTarget } from '../contract/options.js';
-import { readJournalLine } from '../journal/journal-line.js';
 import { follow } from '../stories/follow-messages.js';
 import type { StoryRecord } from '../stories/story-record.js';
 import { maskTexts } from '../wiretap/mask.js';
@@ -307,13 +306,13 @@ export class Connection {
   #stderr(line: string): void {
     const { shared, opened } = this.init;
     const { journalMark } = opened;
-    const { event, text } = journalMark === undefined ? { text: line } : readJournalLine(journalMark, line);
-    if (event !== undefined) shared.journal(event);
-    if (text === undefined) return;
-    shared.log(this.id, { source: 'stderr', text });
-    const [only, ...others] = shared.book.runningCalls(this.id);
-    if (only !== undefined && others.length === 0)
-      only.tick({ at: Date.now(), kind: 'stderr', text: text.slice(0, 300) });
+    if (journalMark !== undefined && line.startsWith(`${journalMark} `))
+      return shared.journalLine(line.slice(journalMark.length + 1));
+    shared.log(this.id, { source: 'stderr', text: line });
+    const running = shared.book
+      .open(this.id)
+      .filter(({ scope, kind }) => !scope.isBackground && kind !== 'subscription');
+    if (running.length === 1) running[0]?.tick({ at: Date.now(), kind: 'stderr', text: line.slice(0, 300) });
   }
 
   #beginStory(): StoryRecord {

@@ -1,11 +1,12 @@
 // What all connections of an inspector share.
 
+import { isObject } from '../../jsonrpc/message.js';
 import type { ConnectionView, TargetSpec } from '../contract/connection.js';
 import type { LogLine } from '../contract/message.js';
 import type { InspectorOptions, JournalEvent, OpenedTarget } from '../contract/options.js';
-import { JournalGrid } from '../journal/journal-grid.js';
 import { Asking } from '../stories/asking.js';
 import { Feed } from '../stories/feed.js';
+import { Journal } from '../stories/journal.js';
 import { MessageLog } from '../stories/message-log.js';
 import { StoryBook } from '../stories/story-book.js';
 import { TaskResults } from './task-results.js';
@@ -60,8 +61,36 @@ export class Shared {
   journal(event: JournalEvent): void {
     const story = this.book.get(event.story);
     if (story === undefined) return;
-    story.journal ??= new JournalGrid();
+    story.journal ??= new Journal();
     story.journal.add(event);
     story.changed();
   }
+
+  /** A line of a server's journal. It comes from the server, so nothing about it is sure. */
+  journalLine(json: string): void {
+    if (json.length > 100_000) return;
+    try {
+      const event: unknown = JSON.parse(json);
+      if (isJournalEvent(event)) this.journal(event);
+    } catch {
+      // A line that was cut off.
+    }
+  }
+}
+
+const CELLS: readonly unknown[] = ['none', 'asked', 'known', 'ran', 'threw', 'returned'];
+
+function isJournalEvent(value: unknown): value is JournalEvent {
+  if (!isObject(value)) return false;
+  const { story, run, kind, key, cell, value: text, idempotencyKey, ms } = value;
+  return (
+    typeof story === 'number' &&
+    typeof run === 'number' &&
+    (kind === 'ask' || kind === 'step' || kind === 'return') &&
+    typeof key === 'string' &&
+    CELLS.includes(cell) &&
+    (text === undefined || typeof text === 'string') &&
+    (idempotencyKey === undefined || typeof idempotencyKey === 'string') &&
+    (ms === undefined || typeof ms === 'number')
+  );
 }

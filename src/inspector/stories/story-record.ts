@@ -4,10 +4,9 @@ import { Buffer } from 'node:buffer';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Failure } from '../contract/failure.js';
 import type { OutputCheck, Round, Story, StoryKind, TaskView, Tick } from '../contract/story.js';
-import type { JournalGrid } from '../journal/journal-grid.js';
 import type { HttpExchange, Scope } from '../wiretap/seen.js';
 import { AskingClock } from './asking-clock.js';
-import { journalOfQuestions, withState } from './journal.js';
+import { type Journal, journalOfQuestions } from './journal.js';
 import type { OpenQuestion } from './question.js';
 
 export const MAX_TICKS = 200;
@@ -65,7 +64,7 @@ export class StoryRecord {
   readonly at: number = Date.now();
   title: string;
   task: TaskView | undefined;
-  journal: JournalGrid | undefined;
+  journal: Journal | undefined;
   progress: Story['progress'];
   isPinned = false;
   /** Ends the work of the story early. */
@@ -176,12 +175,6 @@ export class StoryRecord {
     return this.#view;
   }
 
-  #printJournal(): Pick<Story, 'journal'> {
-    const reported = this.journal?.view();
-    if (reported !== undefined) return { journal: withState(reported, this) };
-    return this.questions.length > 0 ? { journal: journalOfQuestions(this) } : {};
-  }
-
   #print(): Story {
     const { endedAt, youMs } = { endedAt: this.#endedAt, youMs: this.clock.closedMs };
     const elapsed = (endedAt ?? Date.now()) - this.at - this.clock.totalMs;
@@ -205,7 +198,9 @@ export class StoryRecord {
       droppedTicks: this.#droppedTicks,
       ...(this.progress && { progress: this.progress }),
       ...(this.task && { task: this.task }),
-      ...this.#printJournal(),
+      ...(this.journal
+        ? { journal: this.journal.view(this) }
+        : this.questions.length > 0 && { journal: journalOfQuestions(this) }),
       ...(this.#outcome && { outcome: this.#outcome }),
       ...(this.#outcomeBytes !== undefined && { outcomeBytes: this.#outcomeBytes }),
       ...(error && { error }),

@@ -17,10 +17,10 @@ export interface RunEvent {
   /** The key of the question or step; `return` for the end of the run. */
   readonly key: string;
   /**
-   * `asked`: the question has no answer yet, or the run ended to ask; `known`: an earlier run has it; `ran`: the step ran in this run;
-   * `threw`: the step or the run failed; `returned`: the run has a result; `none`: an earlier run met the key, and this one did not.
+   * `asked`: the question has no answer yet; `known`: an earlier run has it; `ran`: the step ran in this run; `threw`: the step or the
+   * run failed; `returned`: the run has a result.
    */
-  readonly cell: 'asked' | 'known' | 'ran' | 'threw' | 'returned' | 'none';
+  readonly cell: 'asked' | 'known' | 'ran' | 'threw' | 'returned';
   /** The answer or the result as JSON, or the reason, shortened. */
   readonly value?: string;
   readonly idempotencyKey?: string;

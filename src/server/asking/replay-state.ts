@@ -147,11 +147,6 @@ export class ReplayState {
     return this.#keys.get(key);
   }
 
-  /** Whether a known key is that of a question, and not of a step. */
-  isQuestion(key: string): boolean {
-    return this.#keys.get(key) !== '';
-  }
-
   hasUsed(key: string): boolean {
     return this.#usedKeys.has(key);
   }

@@ -15,7 +15,7 @@ import {
   type StepWork,
   suspension,
 } from './run.js';
-import { KEY_MISSED, QUESTION_CHANGED, type RunReport, reportOf } from './run-report.js';
+import { QUESTION_CHANGED, type RunReport, reportOf } from './run-report.js';
 import { Steps } from './steps.js';
 import type { Suspender } from './suspender.js';
 
@@ -79,8 +79,8 @@ export class Replay implements Run {
     this.#report ??= reportOf(call);
   }
 
-  /** Reports the end of the run. */
-  reportEnd(cell: 'asked' | 'threw' | 'returned', value?: unknown): void {
+  /** Reports the end of a run that asks nothing more. */
+  reportEnd(cell: 'threw' | 'returned', value?: unknown): void {
     this.#report?.met('return', 'return', cell, { value });
   }
 
@@ -241,7 +241,7 @@ export class Replay implements Run {
   #checkIdle({ hasWaited = false } = {}): void {
     if (this.#steps.areRunning || this.open.size === 0) return;
     const skipped = this.#state.skippedKey(this.open);
-    if (skipped !== undefined && hasWaited) this.end(this.#notReached(skipped));
+    if (skipped !== undefined && hasWaited) this.end(keyNotReached(skipped));
     else if (skipped !== undefined)
       this.#timer = setTimeout(() => this.#checkIdle({ hasWaited: true }), SLOW_BRANCH_MS);
     else if (this.#suspender === undefined) this.end();
@@ -251,16 +251,10 @@ export class Replay implements Run {
   /** Throws if the handler's return value cannot be its result: a question or step was rejected, or the run missed an earlier key. */
   checkResult(): void {
     const { missedKey } = this.#state;
-    const problem = this.refusal ?? (missedKey === undefined ? undefined : this.#notReached(missedKey));
+    const problem = this.refusal ?? (missedKey === undefined ? undefined : keyNotReached(missedKey));
     if (problem === undefined) return;
     this.reportEnd('threw', problem);
     throw problem;
-  }
-
-  #notReached(key: string): Error {
-    const kind = this.#state.isQuestion(key) ? 'ask' : 'step';
-    this.#report?.met(kind, key, 'none', { warning: KEY_MISSED });
-    return keyNotReached(key);
   }
 
   /** The keys of the questions that are asked again, because they have changed since they were answered. */

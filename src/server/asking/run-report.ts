@@ -9,8 +9,6 @@ const MAX_VALUE = 300;
 
 export const QUESTION_CHANGED =
   'The question is not the one that was answered. Build it only from the input, from answers and from the results of steps.';
-export const KEY_MISSED =
-  'An earlier run met this key, and this one did not. Decide only by the input, by answers and by the results of steps.';
 
 type Facts = Pick<RunEvent, 'idempotencyKey' | 'ms' | 'warning'> & { readonly value?: unknown };
 

@@ -145,7 +145,7 @@ export function toolCalls(parts: ToolCallParts): ToolCalls {
           return around({ kind: 'task', name: tool.name, call }, async () => handler.run(input, ctx, call));
         };
         const result = await runNested(call, replay, work, { inputs, home: handler.home }).catch((error) => {
-          replay.reportEnd(replay.isSuspended ? 'asked' : 'threw', error);
+          if (!replay.isSuspended) replay.reportEnd('threw', error);
           throw error;
         });
         if (isInputRequired(result))

@@ -72,7 +72,6 @@ export function askingRounds(parts: {
     if (replay !== undefined && mustAsk(replay, run)) {
       if (run.error === undefined) warnOfCatch(run.name, replay, log);
       if (replay.changedQuestions.length > 0) warnOfChange(run.name, replay, log);
-      replay.reportEnd('asked');
       const requests = Object.fromEntries([...replay.open].map(([key, { request }]) => [key, request]));
       return ask(call, run, { requests, replay, ctx, state: undefined });
     }
@@ -82,7 +81,6 @@ export function askingRounds(parts: {
     }
     if (!hasFailed(run)) replay?.checkResult();
     if (isInputRequired(run.value)) {
-      replay?.reportEnd('asked');
       const { requests, state } = run.value;
       for (const request of Object.values(requests))
         checkCapabilities(requiredCapabilities(request), call.peer.capabilities);

@@ -5,7 +5,6 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import demo from '../../../examples/demo/server.js';
 import type { JournalEvent } from '../../../src/inspector/contract/options.js';
-import { JournalGrid } from '../../../src/inspector/journal/journal-grid.js';
 import { journalLine, newJournalMark, readJournalLine } from '../../../src/inspector/journal/journal-line.js';
 import { listenToJournals } from '../../../src/inspector/journal/listen.js';
 import { STORY } from '../../../src/protocol/tables/meta-keys.js';
@@ -18,39 +17,45 @@ afterEach(() => {
   stop = undefined;
 });
 
-function collect(story: number): { grid: JournalGrid; events: JournalEvent[] } {
-  const grid = new JournalGrid();
+/** The rows that the events of a story make: the kind, the key, and the cell of each run. */
+function collect(story: number): { rows: () => string[][]; events: JournalEvent[] } {
   const events: JournalEvent[] = [];
   stop = listenToJournals((event) => {
-    if (event.story !== story) return;
-    events.push(event);
-    grid.add(event);
+    if (event.story === story) events.push(event);
   });
-  return { grid, events };
+  const rows = (): string[][] => {
+    const last = Math.max(...events.map(({ run }) => run));
+    const names = [...new Set(events.map(({ kind, key }) => `${kind} ${key}`))];
+    return names.map((name) => {
+      const cells = Array.from({ length: last }, () => 'none');
+      for (const { kind, key, run, cell } of events) if (`${kind} ${key}` === name) cells[run - 1] = cell;
+      return [name, ...cells];
+    });
+  };
+  return { rows, events };
 }
 
 describe('the journal of a call', () => {
   for (const revision of ['2026-07-28', '2025-11-25'] as const)
     it(`shows in ${revision} that the step of order_pizza ran once and was known afterwards`, async () => {
-      const { grid } = collect(17);
+      const { rows, events } = collect(17);
       await using serving = await serve(demo, { port: 0, signals: false });
       await using client = await connect(serving.url, {
         revision,
         elicit: () => ({ action: 'accept', content: answers }),
       });
       await client.callTool('order_pizza', {}, { meta: { [STORY]: 17 } });
-      const { runs, rows } = grid.view() ?? { runs: [], rows: [] };
-      expect(runs).toEqual([{ outcome: 'asks' }, { outcome: 'asks' }, { outcome: 'returned' }]);
-      expect(rows.map(({ kind, key, cells }) => [kind, key, ...cells])).toEqual([
-        ['ask', 'pizza', 'asked', 'known', 'known'],
-        ['step', 'reserve', 'none', 'ran', 'known'],
-        ['ask', 'sure', 'none', 'asked', 'known'],
-        ['return', 'return', 'none', 'none', 'returned'],
+      expect(rows()).toEqual([
+        ['ask pizza', 'asked', 'known', 'known'],
+        ['step reserve', 'none', 'ran', 'known'],
+        ['ask sure', 'none', 'asked', 'known'],
+        ['return return', 'none', 'none', 'returned'],
       ]);
-      const step = rows[1];
+      const step = events.find(({ cell }) => cell === 'ran');
       expect(step?.idempotencyKey).toMatch(/:reserve$/);
       expect(step?.value).toMatch(/^\d+$/);
-      expect(step?.warning).toBeUndefined();
+      expect(step?.ms).toBeGreaterThanOrEqual(0);
+      expect(events.filter(({ warning }) => warning !== undefined)).toEqual([]);
     });
 
   it('shows a step that throws', async () => {
@@ -67,12 +72,12 @@ describe('the journal of a call', () => {
         }),
       },
     });
-    const { grid, events } = collect(1);
+    const { rows, events } = collect(1);
     await using client = await connect(server);
     await client.callTool('pay', {}, { meta: { [STORY]: 1 } }).catch(() => undefined);
-    expect(grid.view()?.rows.map(({ key, cells }) => [key, ...cells])).toEqual([
-      ['charge', 'threw'],
-      ['return', 'threw'],
+    expect(rows()).toEqual([
+      ['step charge', 'threw'],
+      ['return return', 'threw'],
     ]);
     expect(events[0]).toMatchObject({ kind: 'step', value: 'The card was declined' });
     expect(events[0]?.ms).toBeGreaterThanOrEqual(0);
@@ -93,17 +98,70 @@ describe('the journal of a call', () => {
         }),
       },
     });
-    const { grid } = collect(2);
+    const { rows } = collect(2);
     await using client = await connect(server, {
       elicit: () => ({ action: 'accept', content: { sure: true } }),
     });
     await expect(client.callTool('guess', {}, { meta: { [STORY]: 2 } })).rejects.toThrow(
       /did not reach "first"/,
     );
-    const view = grid.view();
-    expect(view?.rows[0]).toMatchObject({ kind: 'ask', key: 'first', cells: ['asked', 'none'] });
-    expect(view?.rows[0]?.warning).toMatch(/An earlier run met this key/);
-    expect(view?.runs.at(-1)?.outcome).toBe('threw');
+    expect(rows()).toEqual([
+      ['ask first', 'asked', 'none'],
+      ['ask other', 'none', 'asked'],
+      ['return return', 'none', 'threw'],
+    ]);
+  });
+
+  it('shows a question that is not the one that was answered', async () => {
+    let runs = 0;
+    const server = createServer({
+      name: 'changing',
+      version: '1',
+      tools: {
+        offer: tool({
+          run: async (_, ctx) => {
+            const price = runs++ === 0 ? 10 : 12;
+            await ctx.ask('buy', { message: `Buy for ${price}?`, schema: z.object({ sure: z.boolean() }) });
+            return 'done';
+          },
+        }),
+      },
+    });
+    const { rows, events } = collect(4);
+    await using client = await connect(server, {
+      elicit: () => ({ action: 'accept', content: { sure: true } }),
+    });
+    await client.callTool('offer', {}, { meta: { [STORY]: 4 } });
+    expect(rows()[0]).toEqual(['ask buy', 'asked', 'asked', 'known']);
+    expect(events[1]?.warning).toMatch(/not the one that was answered/);
+  });
+
+  it('follows a call into its task', async () => {
+    const server = createServer({
+      name: 'bakery',
+      version: '1',
+      tools: {
+        bake: tool({
+          task: { support: 'required', pollIntervalMs: 10 },
+          run: async (_, ctx) => {
+            await ctx.step('mix', () => 'dough');
+            const { crust } = await ctx.ask('crust', {
+              message: 'Which?',
+              schema: z.object({ crust: z.string() }),
+            });
+            return `A ${crust} bread`;
+          },
+        }),
+      },
+    });
+    const { rows } = collect(5);
+    await using client = await connect(server, {
+      elicit: () => ({ action: 'accept', content: { crust: 'golden' } }),
+    });
+    await client.callTool('bake', {}, { meta: { [STORY]: 5 } });
+    expect(rows().map(([name]) => name)).toEqual(['step mix', 'ask crust', 'return return']);
+    expect(rows()[0]).toContain('ran');
+    expect(rows()[2]).toContain('returned');
   });
 
   it('makes nothing if nobody listens', async () => {

@@ -2,6 +2,7 @@
 
 import process from 'node:process';
 import { connect } from '../../../../client.js';
+import { JOURNAL_VARIABLE } from '../../../../inspector/journal/journal-line.js';
 import type { Dispatch } from '../../../../protocol/call.js';
 import { proxy } from '../../../../proxy.js';
 import { type Manifest, manifestOf } from '../../../../tooling/manifest/manifest.js';
@@ -21,6 +22,8 @@ export interface StartCodeOptions {
   /** The secret that seals questions. All versions have the same, so that each can take an answer to another. */
   readonly secret: string;
   readonly onStderr: (line: string) => void;
+  /** The mark of the lines on stderr that report the steps of handlers. Without it, nothing is reported. */
+  readonly journalMark: string | undefined;
   /** Ends the start, and the process with it. */
   readonly signal: AbortSignal;
 }
@@ -28,10 +31,11 @@ export interface StartCodeOptions {
 /** Starts the file in a process of its own, and reads what it offers. Throws if the file cannot be loaded or does not serve. */
 export async function startCode(
   file: string,
-  { args, secret, onStderr, signal }: StartCodeOptions,
+  { args, secret, onStderr, signal, journalMark }: StartCodeOptions,
 ): Promise<LoadedCode> {
+  const reporting = journalMark === undefined ? {} : { [JOURNAL_VARIABLE]: journalMark };
   const child = proxy(
-    { ...runProcess(file, args), env: { ...ownVariables(), MCP_SECRET: secret } },
+    { ...runProcess(file, args), env: { ...ownVariables(), MCP_SECRET: secret, ...reporting } },
     { stderr: onStderr, idleMs: IDLE_MS, logger: () => undefined },
   );
   try {

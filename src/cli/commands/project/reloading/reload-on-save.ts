@@ -9,6 +9,7 @@ import type { Typed } from '../../../command/definition.js';
 import { CommandError, usageError } from '../../../command/failures.js';
 import type { LoadedServer } from '../serving/load-server.js';
 import { describeServer } from './describe-server.js';
+import type { JournalLines } from './journal-lines.js';
 import { type LoadedCode, startCode } from './loaded-code.js';
 import { ReloadingServer } from './reloading-server.js';
 import { watchProject } from './watch-project.js';
@@ -17,10 +18,14 @@ const MAX_LINE = 2000;
 const MAX_SEEN = 1000;
 
 /** Loads a file, and begins to watch its project. Closing the server ends all of it. Throws if the file cannot be loaded. */
-export async function reloadOnSave(file: string, input: Typed): Promise<LoadedServer> {
+export async function reloadOnSave(
+  file: string,
+  input: Typed,
+  journal?: JournalLines,
+): Promise<LoadedServer> {
   if (!existsSync(file)) throw usageError(`There is no file ${file} (looked in ${process.cwd()}).`);
   const { out } = input;
-  const load = loader(file, input);
+  const load = loader(file, input, journal);
   let reloading: Reloading | undefined;
   let isStale = false;
   // A save during the first load is not missed.
@@ -49,7 +54,7 @@ export async function reloadOnSave(file: string, input: Typed): Promise<LoadedSe
 type Load = (signal: AbortSignal) => Promise<LoadedCode>;
 
 /** Loads the newest code, and describes it. */
-function loader(file: string, { out, process: args = [] }: Typed): Load {
+function loader(file: string, { out, process: args = [] }: Typed, journal: JournalLines | undefined): Load {
   const secret = process.env['MCP_SECRET'] || randomBytes(32).toString('hex');
   let before: LoadedCode['manifest'] | undefined;
   return async (signal) => {
@@ -57,11 +62,13 @@ function loader(file: string, { out, process: args = [] }: Typed): Load {
     // A program that ends at once is started a second time, in case it only speaks an older revision.
     const seen = new Set<string>();
     let isLoading = true;
-    const onStderr = (line: string): void => {
+    const onStderr = (written: string): void => {
+      const line = journal === undefined ? written : journal.take(written);
+      if (line === undefined) return;
       if (!isLoading || !seen.has(line)) out.note(cleanLine(line, MAX_LINE));
       if (isLoading && seen.size < MAX_SEEN) seen.add(line);
     };
-    const code = await startCode(file, { args, secret, signal, onStderr });
+    const code = await startCode(file, { args, secret, signal, onStderr, journalMark: journal?.mark });
     isLoading = false;
     const { manifest } = code;
     const ms = (performance.now() - started).toFixed(0);

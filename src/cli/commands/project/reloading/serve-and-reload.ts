@@ -3,7 +3,14 @@
 import type { Typed } from '../../../command/definition.js';
 import { CommandError, usageError } from '../../../command/failures.js';
 import { isSourceFile } from '../serving/load-server.js';
-import { type ListenAddress, serveOnNetwork, serveOnStdio, withSignals } from '../serving/serve-server.js';
+import {
+  type Beside,
+  type ListenAddress,
+  serveOnNetwork,
+  serveOnStdio,
+  withSignals,
+} from '../serving/serve-server.js';
+import { type JournalLines, journalOf } from './journal-lines.js';
 import { reloadOnSave } from './reload-on-save.js';
 
 const FIRST_PORT = 3000;
@@ -11,24 +18,31 @@ const PORTS = 20;
 /** The versions of the code get this time to end. Then they are killed. */
 const CLOSE_MS = 3000;
 
+interface ListenOptions extends Pick<ListenAddress, 'port' | 'websocket'> {
+  /** Whether the inspector runs beside it. Default: false. */
+  readonly hasInspector?: boolean;
+}
+
 /** Serves until the user stops it. Without a port, takes the first free one from 3000 on. */
 export async function serveAndReload(
   file: string,
-  listening: Pick<ListenAddress, 'port' | 'websocket'> | undefined,
+  listening: ListenOptions | undefined,
   input: Typed,
 ): Promise<void> {
   if (!isSourceFile(file))
     throw usageError(`${JSON.stringify(file)} is not a JavaScript or TypeScript file.`);
   await withSignals(input.signal, async (signal) => {
     const stoppable = { ...input, signal };
-    const server = await reloadOnSave(file, stoppable);
+    const journal = listening?.hasInspector === true ? journalOf() : undefined;
+    const server = await reloadOnSave(file, stoppable, journal);
     try {
       if (listening === undefined) return await serveOnStdio(server, signal, { closeMs: CLOSE_MS });
       const { port = FIRST_PORT, websocket } = listening;
+      const beside = journal && ((url: string) => inspectorBeside(url, journal));
       const last = listening.port ?? FIRST_PORT + PORTS - 1;
       await serveOnFreePort([port, last], (free) =>
         // Every caller is trusted, so the environment may not choose another address.
-        serveOnNetwork(server, { port: free, host: '127.0.0.1', websocket }, stoppable),
+        serveOnNetwork(server, { port: free, host: '127.0.0.1', websocket, beside }, stoppable),
       );
     } finally {
       await server.close();
@@ -47,4 +61,13 @@ async function serveOnFreePort(
       if (!(error instanceof CommandError && error.exit === 'connect') || next >= last) throw error;
     }
   }
+}
+
+/** The inspector of the server at this address. Its connection stays when the code changes. */
+async function inspectorBeside(url: string, journal: JournalLines): Promise<Beside> {
+  const { startInspector } = await import('../../../inspecting/start-inspector.js');
+  const typed = { target: url, options: {}, address: url, typed: url, journalMark: journal.mark };
+  const { inspector, url: page, close } = await startInspector({ typed });
+  journal.report = inspector.journalEvent;
+  return { json: { inspector: page }, note: `Inspector: ${page}`, close };
 }

@@ -41,6 +41,17 @@ export interface ListenAddress {
   readonly websocket: boolean;
   /** The check of callers, for a server that has none of its own. */
   readonly auth?: ServeOptions['auth'];
+  /** Starts something that runs as long as the server does, when the server listens. */
+  readonly beside?: ((url: string) => Promise<Beside>) | undefined;
+}
+
+/** Something that runs beside a server. */
+export interface Beside {
+  /** More fields for `--json`. */
+  readonly json: object;
+  /** The line that is printed on stderr. */
+  readonly note: string;
+  readonly close: () => Promise<void>;
 }
 
 /** Reads where to listen. */
@@ -84,7 +95,7 @@ export async function serveOnStdio(
 /** Listens, prints the URL, and serves until the signal aborts or the process is told to end. */
 export async function serveOnNetwork(
   server: LoadedServer,
-  { port, host, websocket, auth }: ListenAddress,
+  { port, host, websocket, auth, beside }: ListenAddress,
   { out, signal }: Typed,
 ): Promise<void> {
   const serving = await serve(server, {
@@ -98,9 +109,12 @@ export async function serveOnNetwork(
     throw listenError(error);
   });
   const url = websocket ? serving.url.replace(/^http/, 'ws') : serving.url;
-  out.json({ ok: true, url, port: serving.port });
+  const other = await beside?.(url);
+  out.json({ ok: true, url, port: serving.port, ...other?.json });
   out.value(url);
+  if (other !== undefined && !out.isJson) out.note(other.note);
   await untilStopped(signal, serving.closed);
+  await other?.close();
   await serving.close();
 }
 

@@ -1,0 +1,88 @@
+// The servers that the page offers: those of this folder, those of the user's hosts, and those that were used before.
+
+import process from 'node:process';
+import { parseConfig } from '../../connect/config/file.js';
+import type { ServerEntry } from '../../connect/targets/target.js';
+import type { FoundServer } from '../../inspector/contract/connection.js';
+import { McpError } from '../../protocol/errors.js';
+import { cleanLine, shellWord } from '../../tooling/clean.js';
+import { hostFiles } from '../hosts/host-servers.js';
+import { hosts } from '../hosts/hosts.js';
+import { masked } from '../hosts/mask.js';
+import type { HostServer } from '../hosts/shapes.js';
+import { projectServers } from '../target/configured.js';
+import type { UsedServers } from './used-servers.js';
+
+const MAX_SERVERS = 200;
+const MAX_ADDRESS = 300;
+
+/** A server of a configuration. It is started only if the user chooses it. */
+export interface ConfiguredPlace extends FoundServer {
+  /** Reads its entry. Throws an error for the user if, for example, one of its variables is not set. */
+  readonly entry: () => ServerEntry;
+}
+
+/** All servers of configurations. A file that cannot be read has none. */
+export async function configuredPlaces(file?: string): Promise<readonly ConfiguredPlace[]> {
+  const project = await projectServers(file).catch(() => new Map<string, never>());
+  const own = [...project].map(([name, { entry, file: source }]) =>
+    place(name, source, asHostServer(entry), () => entry),
+  );
+  if (file !== undefined) return own;
+  const known = new Set(own.map(({ name, address }) => `${name} ${address}`));
+  const others = (await hostFiles().catch(() => [])).flatMap(({ host, servers }) =>
+    [...servers]
+      .filter(([, { disabled }]) => disabled !== true)
+      .map(([name, server]) => place(name, hosts[host]?.title ?? host, server, () => entryOf(name, server))),
+  );
+  return [...own, ...others.filter(({ name, address }) => !known.has(`${name} ${address}`))].slice(
+    0,
+    MAX_SERVERS,
+  );
+}
+
+/** What the page shows. */
+export async function foundServers(
+  places: readonly ConfiguredPlace[],
+  used: UsedServers,
+): Promise<readonly FoundServer[]> {
+  const before = (await used.list()).map(({ id, address, at, failure }) => ({
+    id,
+    name: address,
+    address,
+    source: 'used before',
+    lastUsed: at,
+    ...(failure !== undefined && { lastFailure: failure }),
+  }));
+  return [...before, ...places.map(({ entry, ...shown }) => shown)];
+}
+
+function place(name: string, source: string, server: HostServer, entry: () => ServerEntry): ConfiguredPlace {
+  return {
+    id: `${source}:${name}`,
+    name: cleanLine(name, 64),
+    source,
+    address: addressOf(server),
+    entry,
+  };
+}
+
+/** The URL or the command line without secrets. */
+export function addressOf(server: HostServer): string {
+  const { command = '', args = [], url } = masked(server);
+  return cleanLine(url ?? [command, ...args].map(shellWord).join(' '), MAX_ADDRESS);
+}
+
+/** The part of an entry that its address is made of. */
+export function asHostServer(entry: ServerEntry): HostServer {
+  if ('command' in entry) return { command: entry.command, ...(entry.args && { args: [...entry.args] }) };
+  return 'url' in entry ? { url: entry.url } : {};
+}
+
+function entryOf(name: string, server: HostServer): ServerEntry {
+  const text = JSON.stringify({ mcpServers: { [name]: server } });
+  const entry = parseConfig(text, { env: process.env }).mcpServers[name];
+  if (entry === undefined)
+    throw new McpError('invalid_params', `The server ${JSON.stringify(name)} cannot be read.`);
+  return entry;
+}

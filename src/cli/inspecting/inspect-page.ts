@@ -1,0 +1,51 @@
+// `fullmcp inspect --ui`: the inspector until the user stops it.
+
+import { fragmentOf } from '../../inspector/host/fragment.js';
+import type { Typed } from '../command/definition.js';
+import { usageError } from '../command/failures.js';
+import { wholeNumber } from '../command/parse.js';
+import { showPage } from './browser.js';
+import { startInspector } from './start-inspector.js';
+import { typedTarget } from './typed-target.js';
+
+/** Prints the address of the page, opens it, and serves until the signal aborts. */
+export async function inspectPage(input: Typed): Promise<void> {
+  const { out, signal } = input;
+  if (input.text('output') !== undefined) throw usageError('--output is for the manifest: leave out --ui.');
+  const place = await typedTarget(input);
+  const tool = input.text('tool');
+  const { words = [] } = place ?? {};
+  const values = words.map(formValue);
+  if (values.length > 0 && tool === undefined)
+    throw usageError(`${JSON.stringify(words[0])} needs a tool: add --tool <name>.`);
+  const started = await startInspector({
+    ...place,
+    tool,
+    port: wholeNumber(input, 'port', [0, 65_535]),
+    config: input.text('config'),
+  });
+  try {
+    const url = `${started.url}${fragmentOf(tool, values)}`;
+    out.json({ ok: true, url, port: started.port });
+    out.value(url);
+    if (!out.isJson) out.note('The inspector runs until you press Ctrl+C.');
+    if (!input.flag('no-open')) showPage(url, input);
+    await aborted(signal);
+  } finally {
+    await started.close();
+  }
+}
+
+/** An argument for the form. The page reads it by the schema of the tool. */
+function formValue(word: string): readonly [string, string] {
+  const at = word.indexOf('=');
+  if (at > 0) return [word.slice(0, at), word.slice(at + 1)];
+  throw usageError(`${JSON.stringify(word)} is not name=value.`);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,79 @@
+// The target on the command line, as the inspector connects to it.
+
+import process from 'node:process';
+import { resolveTarget } from '../../connect/targets/target.js';
+import type { TargetSpec } from '../../inspector/contract/connection.js';
+import type { OpenedTarget } from '../../inspector/contract/options.js';
+import { JOURNAL_VARIABLE, newJournalMark } from '../../inspector/journal/journal-line.js';
+import type { ServerProcess } from '../../transports/stdio/client/spawn.js';
+import type { Typed } from '../command/definition.js';
+import { connectOptions } from '../target/open.js';
+import { takeTarget } from '../target/read-target.js';
+import { addressOf } from './found-servers.js';
+
+const SCRIPT = /\.[cm]?[jt]s$/i;
+
+export interface TypedPlace {
+  readonly typed: OpenedTarget;
+  readonly again: TargetSpec | undefined;
+  /** The words after the target. */
+  readonly words: readonly string[];
+}
+
+/** Reads the target; undefined if none was typed, and MCP_SERVER_URL has none. */
+export async function typedTarget(input: Typed): Promise<TypedPlace | undefined> {
+  const url = process.env['MCP_SERVER_URL'];
+  const isTyped = input.words.length > 0 || input.process !== undefined;
+  if (!isTyped && !url) return undefined;
+  const { target, words } = await takeTarget(isTyped || !url ? input : { ...input, words: [url] });
+  const { signal, reconnect, auth, ...options } = connectOptions(input, target);
+  // A login that is kept is read from the store of the inspector, which shows its steps.
+  const hasOwn = typeof auth === 'string' || target.own?.auth !== undefined;
+  const own = auth !== undefined && hasOwn ? { auth } : {};
+  const opened: OpenedTarget = {
+    target: target.target,
+    options: { ...options, ...own },
+    address: shownAddress(target.target),
+    typed: target.typed,
+  };
+  const isScript = SCRIPT.test(target.word);
+  return {
+    typed: isScript ? reporting(opened, target.word) : opened,
+    again: againOf(target.word, input),
+    words,
+  };
+}
+
+/** A file is started by `fullmcp run`, which reports the steps of its handlers. */
+function reporting(opened: OpenedTarget, file: string): OpenedTarget {
+  const mark = newJournalMark();
+  const server = opened.target as ServerProcess;
+  const target = { ...server, env: { ...server.env, [JOURNAL_VARIABLE]: mark } };
+  return { ...opened, target, address: file, journalMark: mark };
+}
+
+function shownAddress(target: OpenedTarget['target']): string {
+  const resolved = resolveTarget(target);
+  switch (resolved.kind) {
+    case 'http':
+    case 'websocket':
+      return addressOf({ url: resolved.url.href });
+    case 'process':
+      return addressOf({ command: resolved.server.command, args: [...(resolved.server.args ?? [])] });
+    case 'script':
+    case 'config-file':
+      return resolved.path;
+    default:
+      return resolved.kind;
+  }
+}
+
+/** A server that was named is found by its name again. */
+function againOf(word: string, input: Typed): TargetSpec | undefined {
+  if (input.process) {
+    const [command = '', ...args] = input.process;
+    return { command, args, cwd: input.text('cwd') ?? process.cwd() };
+  }
+  if (/^(?:https?|wss?):/i.test(word)) return { url: word };
+  return SCRIPT.test(word) ? { text: word, cwd: input.text('cwd') ?? process.cwd() } : undefined;
+}
