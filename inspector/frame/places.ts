@@ -1,5 +1,6 @@
 // The places of the page, in the order of their keys.
 
+import { isObject, type JsonObject } from '../../src/jsonrpc/message.js';
 import type { IconName } from '../parts/icon.js';
 import { catalog, connection, ownStories } from '../state/store.js';
 
@@ -17,7 +18,8 @@ export function placesOf(shown: string): readonly PlaceInfo[] {
   const lists = catalog.value;
   const tasks = ownStories.value.filter((story) => story.task !== undefined);
   const isKnown = connection.value?.server !== undefined;
-  const hasTasks = tasks.length > 0 || lists?.tools.some(({ task }) => task !== 'never') === true;
+  const hasTasks =
+    tasks.length > 0 || offersTasks(can) || lists?.tools.some(({ task }) => task !== 'never') === true;
   const all: readonly (PlaceInfo & { readonly isThere: boolean })[] = [
     { place: 'tools', label: 'Tools', icon: 'tools', key: '1', count: lists?.tools.length, isThere: true },
     {
@@ -49,4 +51,9 @@ export function placesOf(shown: string): readonly PlaceInfo[] {
     { place: 'timeline', label: 'Timeline', icon: 'timeline', isThere: true },
   ];
   return all.filter(({ place, isThere }) => isThere || place === shown);
+}
+
+/** Since 2026-07-28 the server decides which call becomes a task, and its tools do not say so. */
+function offersTasks({ tasks, extensions }: JsonObject): boolean {
+  return tasks !== undefined || (isObject(extensions) && 'io.modelcontextprotocol/tasks' in extensions);
 }

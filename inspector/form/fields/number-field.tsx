@@ -20,6 +20,7 @@ export function NumberField({
     const most = typeof maximum === 'number' ? maximum : Number.POSITIVE_INFINITY;
     onChange(Math.min(most, Math.max(least, Number(next.toPrecision(12)))));
   };
+  const range = rangeOf(minimum, maximum);
   return (
     <div class="form-number">
       <input
@@ -38,15 +39,22 @@ export function NumberField({
           add(event.key === 'ArrowUp' ? step : -step);
         }}
       />
-      {(typeof minimum === 'number' || typeof maximum === 'number') && (
-        <span class="label muted form-range">
-          {typeof minimum === 'number' ? minimum : ''}
-          {'…'}
-          {typeof maximum === 'number' ? maximum : ''}
-        </span>
-      )}
+      {range !== '' && <span class="label muted form-range">{range}</span>}
     </div>
   );
+}
+
+/** As in `1…100`, `at least 2`. The largest safe integer is what schema libraries write for "no limit". */
+function rangeOf(minimum: unknown, maximum: unknown): string {
+  const least = isLimit(minimum) ? minimum : undefined;
+  const most = isLimit(maximum) ? maximum : undefined;
+  if (least !== undefined && most !== undefined) return `${least}…${most}`;
+  if (least !== undefined) return `at least ${least}`;
+  return most === undefined ? '' : `at most ${most}`;
+}
+
+function isLimit(value: unknown): value is number {
+  return typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER;
 }
 
 function numberOrText(text: string): unknown {
