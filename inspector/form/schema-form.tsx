@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/jsonrpc/message.js';
 import { Field } from './fields/field.js';
 import { ObjectFields } from './fields/object-field.js';
 import { FormContext } from './form-context.js';
-import { shapeOf } from './shape.js';
+import { isObject, shapeOf } from './shape.js';
 import { isTooLarge } from './size.js';
 
 export interface SchemaFormProps {
@@ -24,11 +24,14 @@ export function SchemaForm({ schema, value, onChange, errors, idPrefix }: Schema
   const context = useMemo(() => ({ root: schema, errors, idPrefix }), [schema, errors, idPrefix]);
   const shape = useMemo(() => shapeOf(schema, schema), [schema]);
   const isHuge = useMemo(() => isTooLarge(schema), [schema]);
+  // Without fields, arguments that nobody describes are not asked for.
+  const isPlainObject =
+    shape.kind === 'object' || (shape.kind === 'map' && !isObject(shape.schema['additionalProperties']));
   return (
     <FormContext.Provider value={context}>
       <div class="form">
         {isHuge && <p class="muted">This schema is too large for a form: write JSON instead.</p>}
-        {shape.kind === 'object' && !isHuge ? (
+        {isPlainObject && !isHuge ? (
           <ObjectFields shape={shape} value={value} onChange={onChange} path="" depth={0} />
         ) : (
           <Field

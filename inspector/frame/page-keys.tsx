@@ -28,7 +28,8 @@ export function PageKeys(): null {
 
 function showTimeline(): void {
   if (isNarrow.value) go('timeline');
-  else if (isWide.value) document.getElementById('timeline')?.focus();
+  else if (isWide.value)
+    (document.getElementById('timeline-list') ?? document.getElementById('timeline'))?.focus();
   else isStripOpen.value = !isStripOpen.value;
 }
 

@@ -17,7 +17,6 @@ export function placesOf(shown: string): readonly PlaceInfo[] {
   const can = connection.value?.server?.capabilities ?? {};
   const lists = catalog.value;
   const tasks = ownStories.value.filter((story) => story.task !== undefined);
-  const isKnown = connection.value?.server !== undefined;
   const hasTasks =
     tasks.length > 0 || offersTasks(can) || lists?.tools.some(({ task }) => task !== 'never') === true;
   const all: readonly (PlaceInfo & { readonly isThere: boolean })[] = [
@@ -28,7 +27,7 @@ export function placesOf(shown: string): readonly PlaceInfo[] {
       icon: 'resources',
       key: '2',
       count: lists && lists.resources.length + lists.templates.length,
-      isThere: !isKnown || 'resources' in can,
+      isThere: 'resources' in can,
     },
     {
       place: 'prompts',
@@ -36,7 +35,7 @@ export function placesOf(shown: string): readonly PlaceInfo[] {
       icon: 'prompts',
       key: '3',
       count: lists?.prompts.length,
-      isThere: !isKnown || 'prompts' in can,
+      isThere: 'prompts' in can,
     },
     {
       place: 'tasks',
@@ -45,7 +44,7 @@ export function placesOf(shown: string): readonly PlaceInfo[] {
       key: '4',
       count: tasks.filter(({ task }) => task?.status === 'working' || task?.status === 'input_required')
         .length,
-      isThere: !isKnown || hasTasks,
+      isThere: hasTasks,
     },
     { place: 'server', label: 'Server', icon: 'server', key: '5', isThere: true },
     { place: 'timeline', label: 'Timeline', icon: 'timeline', isThere: true },

@@ -105,7 +105,7 @@ function Row({
   const difference = differenceOf(value, previous);
   if (entries === undefined || entries.length === 0)
     return (
-      <li class={difference ? 'json-row is-different' : 'json-row'}>
+      <li class="json-row">
         <span class="json-key">{cleanLine(name)}</span>
         <Leaf value={value} difference={difference} />
       </li>
@@ -125,7 +125,9 @@ function Row({
         <span class="json-count">
           {Array.isArray(value) ? counted(entries.length, 'item') : counted(entries.length, 'field')}
         </span>
-        {difference && <span class="json-mark">{difference.kind === 'new' ? 'new' : 'different'}</span>}
+        {difference && !isOpen.value && (
+          <span class="json-mark">{difference.kind === 'new' ? 'new' : 'different'}</span>
+        )}
       </button>
       {isOpen.value && <Children value={value} previous={previous} depth={depth} />}
     </li>

@@ -22,10 +22,12 @@ export interface ResultViewProps {
   readonly story?: number | undefined;
   /** What stands in the same row as the tabs: the state, the time, the size. */
   readonly children?: VNode | undefined;
+  /** A sentence about the result, below that row. */
+  readonly note?: VNode | undefined;
 }
 
 /** A result by its kind of content. The same thing is never shown twice: what is not in `Value` is in `Text`. */
-export function ResultView({ outcome, previous, tool, story, children }: ResultViewProps): VNode {
+export function ResultView({ outcome, previous, tool, story, children, note }: ResultViewProps): VNode {
   const read = useMemo(() => readOutcome(outcome), [outcome]);
   const before = useMemo(
     () => previous && { name: previous.name, value: readOutcome(previous.outcome).structured },
@@ -72,6 +74,7 @@ export function ResultView({ outcome, previous, tool, story, children }: ResultV
           ))}
         </div>
       </div>
+      {note}
       <div
         class="results-panel"
         role="tabpanel"

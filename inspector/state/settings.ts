@@ -5,6 +5,8 @@ import { effect, type Signal, signal } from '@preact/signals';
 export const theme: Signal<'system' | 'light' | 'dark'> = remembered('theme', 'system');
 export const timelineWidth: Signal<number> = remembered('timelineWidth', 440);
 export const listWidth: Signal<number> = remembered('listWidth', 264);
+/** At most this much of the height is for the form, once there is a result. */
+export const formHeight: Signal<number> = remembered('formHeight', 460);
 export const hasLetterKeys: Signal<boolean> = remembered('letterKeys', true);
 
 effect(() => {

@@ -1,7 +1,125 @@
+import '../timeline/timeline.css';
+import '../timeline/story/story.css';
+import './tasks.css';
+import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
+import { cleanLine } from '../../src/tooling/clean.js';
+import { Button } from '../parts/button.js';
 import { Empty } from '../parts/empty.js';
+import { List, type ListItem } from '../parts/list.js';
+import { run } from '../state/api.js';
+import { addressOf, go, route } from '../state/route.js';
+import { connection, ownStories } from '../state/store.js';
+import { progressWords } from '../timeline/model/lanes.js';
+import { stateOf } from '../timeline/model/words.js';
+import { StateWord } from '../timeline/state-mark.js';
+import { TaskDetail } from './task-detail.js';
+import { type TaskStory, taskGroups } from './task-groups.js';
 
-/** The tasks: running, waiting for the user, ended. */
+/** The tasks of a server: waiting for the user, running, ended. */
 export function Tasks(): VNode {
-  return <Empty title="Nothing yet." />;
+  const groups = taskGroups(ownStories.value);
+  const all = groups.flatMap(({ tasks }) => tasks);
+  const id = route.value.name;
+  const shown = all.find(({ task }) => task.id === id) ?? (id === undefined ? all[0] : undefined);
+  const items: readonly ListItem[] = groups.flatMap(({ name, tasks }) =>
+    tasks.map((story, index) => itemOf(story, index === 0 ? name : undefined)),
+  );
+  return (
+    <div class={id === undefined ? 'tasks' : 'tasks has-detail'}>
+      <div class="tasks-list">
+        <List items={items} label="Tasks" noun="task" selected={shown?.task.id}>
+          {all.length === 0 && (
+            <Empty title="No task was started yet.">
+              A tool that runs as a task appears here, and goes on when this page is closed.
+            </Empty>
+          )}
+          <FollowTask />
+        </List>
+      </div>
+      <div class="tasks-detail">
+        {shown && <TaskDetail key={shown.id} story={shown} />}
+        {!shown && id !== undefined && (
+          <Empty title={`The task ${cleanLine(id, 60)} is not followed.`}>
+            Follow it by its id: the server may still know it.
+          </Empty>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function itemOf(story: TaskStory, heading: string | undefined): ListItem {
+  return {
+    id: story.task.id,
+    name: story.title,
+    text: `${story.task.id} ${story.task.statusMessage ?? ''}`,
+    href: addressOf('task', story.task.id),
+    heading,
+    content: (
+      <>
+        <span class="tasks-row">
+          <span class="mono tasks-name">{cleanLine(story.title, 80)}</span>
+          <StateWord {...stateOf(story)} />
+        </span>
+        <span class="tasks-row muted">
+          <span class="tasks-words">
+            {progressWords(story) || cleanLine(story.task.statusMessage ?? '', 80)}
+          </span>
+          <span class="mono label">{cleanLine(story.task.id, 9)}</span>
+        </span>
+      </>
+    ),
+  };
+}
+
+/** Follows a task that an earlier visit, or another program, started. */
+function FollowTask(): VNode | null {
+  const id = useSignal('');
+  const failure = useSignal('');
+  const own = connection.value?.id;
+  if (own === undefined) return null;
+  const follow = async (): Promise<void> => {
+    const task = id.value.trim();
+    if (task === '') return;
+    try {
+      await run('followTask', { connection: own, task });
+      failure.value = '';
+      id.value = '';
+      go('task', task);
+    } catch (error) {
+      failure.value = error instanceof Error ? error.message : String(error);
+    }
+  };
+  return (
+    <form
+      class="tasks-follow"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void follow();
+      }}
+    >
+      <label class="label" for="tasks-follow">
+        Follow a task by its id
+      </label>
+      <div class="tasks-row">
+        <input
+          id="tasks-follow"
+          class="field mono"
+          spellcheck={false}
+          autocomplete="off"
+          value={id.value}
+          aria-invalid={failure.value !== ''}
+          aria-describedby="tasks-follow-failure"
+          onInput={(event) => {
+            id.value = event.currentTarget.value;
+          }}
+        />
+        <Button type="submit">Follow</Button>
+      </div>
+      <p id="tasks-follow-failure" class="tasks-failure" role="status">
+        {failure.value}
+      </p>
+    </form>
+  );
 }

@@ -1,16 +1,146 @@
+import './timeline.css';
+import './lanes.css';
+import './story/story.css';
 import type { VNode } from 'preact';
+import type { Story } from '../../src/inspector/contract/story.js';
+import { cleanLine } from '../../src/tooling/clean.js';
+import { Button } from '../parts/button.js';
+import { CopyButton } from '../parts/copy-button.js';
 import { Empty } from '../parts/empty.js';
-import { ResultView } from '../results/result-view.js';
-import { stories } from '../state/store.js';
+import { bytes, clock, counted, duration } from '../parts/format.js';
+import { JsonTree } from '../parts/json-tree.js';
+import { useKeys } from '../parts/keys.js';
+import { QuestionPanel } from '../questions/question-panel.js';
+import { addressOf, go } from '../state/route.js';
+import { connections, stories } from '../state/store.js';
+import { Lanes } from './lanes.js';
+import { stateOf } from './model/words.js';
+import { now, useClock } from './now.js';
+import { StateWord } from './state-mark.js';
+import { JournalGrid } from './story/journal-grid.js';
+import { canEdit, canRunAgain, editStory, runAgain, stopStory, togglePin } from './story/story-actions.js';
+import { StoryMessages } from './story/story-detail.js';
+import { StoryResult } from './story/story-result.js';
 
-/** The page of one call, at `#/call/17`. */
+const LANES_AT_MOST = 400;
+
+/** The story of one call: what was sent, asked, answered, what ran again, what came back, and how long each took. */
 export function CallPage({ id }: { readonly id: number }): VNode {
   const story = stories.value.get(id);
-  if (story === undefined) return <Empty title={`Call ${id} is not known. It may have been cleared.`} />;
+  if (!story)
+    return (
+      <Empty title={`There is no call ${Number.isNaN(id) ? 'with this number' : id}.`}>
+        It was cleared, or the inspector was started again since.
+      </Empty>
+    );
+  return <CallStory key={id} story={story} />;
+}
+
+function CallStory({ story }: { readonly story: Story }): VNode {
+  const isGoing = story.endedAt === undefined;
+  useClock(isGoing);
+  const again = (): void => {
+    void runAgain(story).then((id) => id !== undefined && go('call', String(id)));
+  };
+  useKeys({
+    r: () => (canRunAgain(story) ? again() : false),
+    e: () => (canEdit(story) ? editStory(story) : false),
+    'Ctrl+.': () => (isGoing ? void stopStory(story) : false),
+  });
   return (
-    <article>
-      <h1>{story.title}</h1>
-      {story.outcome && <ResultView outcome={story.outcome} story={id} />}
+    <article class="story" aria-label={`Story of ${cleanLine(story.title, 80)}`}>
+      <header class="story-head">
+        <div class="story-title">
+          <h1>{cleanLine(story.title, 120)}</h1>
+          <StateWord {...stateOf(story)} />
+          <span class="timeline-gap" />
+          {isGoing && canRunAgain(story) && (
+            <Button icon="stop" keys="Ctrl+." onClick={() => void stopStory(story)}>
+              Stop
+            </Button>
+          )}
+          {canRunAgain(story) && (
+            <Button icon="again" keys="r" label="Run again" onClick={again}>
+              Run again
+            </Button>
+          )}
+          {canEdit(story) && (
+            <Button
+              look="quiet"
+              icon="edit"
+              keys="e"
+              label="Arguments into the form"
+              onClick={() => editStory(story)}
+            />
+          )}
+          <Button
+            look="quiet"
+            icon="pin"
+            label={story.isPinned ? 'Unpin' : 'Pin: kept when the timeline is cleared'}
+            isPressed={story.isPinned}
+            onClick={() => void togglePin(story)}
+          />
+          <CopyButton text={() => location.href} label="Copy the address of this story" />
+        </div>
+        <Facts story={story} />
+      </header>
+      <QuestionPanel story={story} />
+      {story.journal && story.journal.rows.length > 0 && (
+        <JournalGrid story={story} journal={story.journal} />
+      )}
+      <section class="story-part" aria-label="What happened">
+        <h2>What happened</h2>
+        <div class="story-lanes">
+          <div class="timeline-heads label muted" aria-hidden="true">
+            <span class="lane-time" />
+            <span class="timeline-ends">
+              <span>client</span>
+              <span>server</span>
+            </span>
+          </div>
+          <Lanes story={story} limit={LANES_AT_MOST} />
+        </div>
+      </section>
+      {story.args && Object.keys(story.args).length > 0 && (
+        <section class="story-part" aria-label="Arguments">
+          <h2>Arguments</h2>
+          <JsonTree value={story.args} label="Arguments" />
+        </section>
+      )}
+      <StoryResult story={story} />
+      <section class="story-part" aria-label="Messages">
+        <h2>Messages</h2>
+        <StoryMessages story={story} />
+      </section>
     </article>
+  );
+}
+
+function Facts({ story }: { readonly story: Story }): VNode {
+  const { at, youMs, serverMs, state, rounds, repeats, task } = story;
+  const isGoing = state === 'running' || state === 'open';
+  const sent = rounds.reduce((sum, round) => sum + (round.bytesOut ?? 0), 0);
+  const received = rounds.reduce((sum, round) => sum + (round.bytesIn ?? 0), 0);
+  const server = connections.value.get(story.connection);
+  return (
+    <p class="story-facts muted">
+      <span>#{story.id}</span>
+      <span>{clock(at)}</span>
+      {server && (
+        <span>
+          {cleanLine(server.name, 60)} {server.revision}
+        </span>
+      )}
+      <span>server {duration(isGoing ? Math.max(0, now.value - at - youMs) : serverMs)}</span>
+      {youMs > 0 && <span>you {duration(youMs)}</span>}
+      {rounds.length > 1 && <span>{counted(rounds.length, 'round')}</span>}
+      {sent + received > 0 && (
+        <span>
+          {bytes(sent)} sent, {bytes(received)} received
+        </span>
+      )}
+      {repeats !== undefined && <a href={addressOf('call', String(repeats))}>repeats #{repeats}</a>}
+      {task && <a href={addressOf('task', task.id)}>task {cleanLine(task.id, 12)}</a>}
+    </p>
   );
 }

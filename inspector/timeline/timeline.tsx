@@ -1,7 +1,175 @@
+import './timeline.css';
+import './lanes.css';
+import './story/story.css';
 import type { VNode } from 'preact';
+import { useMemo, useRef } from 'preact/hooks';
+import type { Story } from '../../src/inspector/contract/story.js';
 import { Empty } from '../parts/empty.js';
+import { useKeys } from '../parts/keys.js';
+import { Splitter } from '../parts/split.js';
+import { go } from '../state/route.js';
+import { ownStories, stories } from '../state/store.js';
+import { Entry } from './entry.js';
+import { LANE_HEIGHT, LANES_IN_ENTRY } from './lanes.js';
+import { MessagesView } from './messages-view.js';
+import { lanesOf } from './model/lanes.js';
+import { type Layout, layout } from './model/layout.js';
+import { useClock } from './now.js';
+import { editStory, runAgain } from './story/story-actions.js';
+import { StoryDetail } from './story/story-detail.js';
+import {
+  detailHeight,
+  kind,
+  query,
+  selectedMessage,
+  selectedStory,
+  shownStories,
+  state,
+  view,
+} from './timeline-state.js';
+import { Toolbar } from './toolbar.js';
+import { VirtualList } from './virtual-list.js';
 
-/** The timeline: the stories of this connection as two lanes. */
+const ROW = 28;
+/** The space below the lanes of an open entry. */
+const ENTRY_PADDING = 8;
+/** More running calls than these stay folded: nobody can read them all. */
+const OPEN_AT_MOST = 6;
+
+/** Every call as one entry: two lanes, the client on the left, the server on the right. */
 export function Timeline(): VNode {
-  return <Empty title="Nothing yet." />;
+  const region = useRef<HTMLElement>(null);
+  const selected = selectedStory.value === undefined ? undefined : stories.value.get(selectedStory.value);
+  const isInside = () => region.current?.contains(document.activeElement) === true;
+  const withSelected = (act: (story: Story) => void) => (): false | undefined => {
+    if (!selected || !isInside()) return false;
+    act(selected);
+    return undefined;
+  };
+  useKeys({
+    r: withSelected((story) => void runAgain(story)),
+    e: withSelected(editStory),
+    g: withSelected(({ id }) => go('call', String(id))),
+    Enter: withSelected(() => region.current?.querySelector<HTMLElement>('.detail button')?.focus()),
+    Escape: withSelected(() => {
+      selectedStory.value = undefined;
+      document.getElementById('timeline-list')?.focus();
+    }),
+  });
+  return (
+    <section ref={region} class="timeline" aria-label="Timeline">
+      <Toolbar />
+      {view.value === 'calls' ? <Calls /> : <MessagesView />}
+      {view.value === 'calls' && selected && (
+        <>
+          <Splitter
+            size={detailHeight}
+            min={120}
+            max={640}
+            label="Height of the message"
+            axis="y"
+            isReversed
+          />
+          <div class="timeline-below" style={{ height: `${detailHeight.value}px` }}>
+            <StoryDetail story={selected} />
+          </div>
+        </>
+      )}
+    </section>
+  );
+}
+
+function Calls(): VNode {
+  const shown = shownStories.value;
+  const selected = selectedStory.value;
+  useClock(shown.some(isGoing));
+  const open = useMemo(() => openEntries(shown, selected), [shown, selected]);
+  const rows: Layout = useMemo(() => layout(shown.length, ROW, open), [shown, open]);
+  if (shown.length === 0) return <Nothing />;
+  return (
+    <>
+      <div class="timeline-heads label muted" aria-hidden="true">
+        <span class="lane-time" />
+        <span class="timeline-ends">
+          <span>client</span>
+          <span>server</span>
+        </span>
+      </div>
+      <VirtualList
+        id="timeline-list"
+        label="Calls, newest first"
+        rows={rows}
+        keyOf={(index) => shown[index]?.id ?? -1}
+        indexOf={(id) => placeOf(shown, id)}
+        selected={selected}
+        onSelect={(id) => {
+          if (selectedStory.value === id) return;
+          selectedStory.value = id;
+          selectedMessage.value = undefined;
+        }}
+        render={(index) => {
+          const story = shown[index];
+          if (!story) return null;
+          const onMessage = (seq: number): void => {
+            selectedStory.value = story.id;
+            selectedMessage.value = seq;
+          };
+          return <Entry story={story} isOpen={open.has(index)} onMessage={onMessage} />;
+        }}
+      />
+    </>
+  );
+}
+
+function Nothing(): VNode {
+  if (ownStories.value.length === 0)
+    return <Empty title="Nothing was sent yet.">Each call, read and notification appears here.</Empty>;
+  return (
+    <Empty
+      title={query.value ? `No call or message has “${query.value}” in it.` : 'No call fits these filters.'}
+    >
+      <button
+        type="button"
+        class="button"
+        onClick={() => {
+          query.value = '';
+          kind.value = 'all';
+          state.value = 'any';
+        }}
+      >
+        Show all {ownStories.value.length}
+      </button>
+    </Empty>
+  );
+}
+
+function isGoing({ state: its }: Story): boolean {
+  return its === 'running' || its === 'asks' || its === 'open';
+}
+
+/** The heights of the entries that show their lanes: the selected one, and the newest that are not over. */
+function openEntries(shown: readonly Story[], selected: number | undefined): ReadonlyMap<number, number> {
+  const open = new Map<number, number>();
+  let left = OPEN_AT_MOST;
+  for (const [index, story] of shown.entries()) {
+    const isOwn = (story.state === 'running' || story.state === 'asks') && left > 0;
+    if (isOwn) left -= 1;
+    if (!isOwn && story.id !== selected) continue;
+    open.set(index, ROW + lanesOf(story, LANES_IN_ENTRY).length * LANE_HEIGHT + ENTRY_PADDING);
+  }
+  return open;
+}
+
+/** The place of a story in a list that begins with the newest. */
+function placeOf(shown: readonly Story[], id: number): number {
+  let low = 0;
+  let high = shown.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >>> 1;
+    const its = shown[middle]?.id ?? -1;
+    if (its === id) return middle;
+    if (its > id) low = middle + 1;
+    else high = middle - 1;
+  }
+  return -1;
 }

@@ -59,6 +59,7 @@ export function RunResult({
           outcome={outcome}
           tool={view}
           story={shown.id}
+          note={checkNote(shown.outputCheck)}
           previous={previous?.outcome && { outcome: previous.outcome, name: `run #${previous.id}` }}
         >
           {state}
@@ -121,8 +122,23 @@ function CheckMark({ check }: { readonly check: OutputCheck }): VNode {
     );
   return (
     <span class="badge err" title={clean(check.message)}>
-      breaks its schema at {clean(check.path || 'the top')}: {clean(check.message.slice(0, 120))}
+      breaks its schema
     </span>
+  );
+}
+
+/** Why a result breaks its schema, with the place. That it could not be checked is another sentence. */
+function checkNote(check: OutputCheck | undefined): VNode | undefined {
+  if (check === undefined || check.result === 'fits') return undefined;
+  if (check.result === 'unchecked')
+    return (
+      <p class="results-note muted">The output could not be checked: {clean(check.reason.slice(0, 400))}</p>
+    );
+  return (
+    <p class="results-note is-wrong">
+      The output schema is broken at <span class="mono">{clean(check.path.slice(0, 200) || 'the top')}</span>:{' '}
+      {clean(check.message.slice(0, 400))}
+    </p>
   );
 }
 

@@ -32,6 +32,7 @@ export function ToolForm({
   return (
     <section class="tools-form" aria-label="Arguments">
       <div class="tools-form-bar">
+        <h2 class="label muted">Arguments</h2>
         <Button
           look="quiet"
           icon="again"

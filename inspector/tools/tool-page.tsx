@@ -1,3 +1,4 @@
+import { type Signal, useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { ConnectionView, ToolView } from '../../src/inspector/contract/connection.js';
@@ -6,13 +7,17 @@ import type { JsonObject } from '../../src/jsonrpc/message.js';
 import { check } from '../form/check.js';
 import { copyText } from '../parts/copy-button.js';
 import { useKeys } from '../parts/keys.js';
-import { go, route } from '../state/route.js';
+import { Splitter } from '../parts/split.js';
+import { StateMark } from '../parts/state-mark.js';
+import { isNarrow } from '../state/media.js';
+import { addressOf, go, route } from '../state/route.js';
+import { formHeight } from '../state/settings.js';
 import { shownRun } from '../state/shown-run.js';
 import { commandLine } from './copy/command-line.js';
 import { argumentsOf, draftOf, prefill, schemaOf, setDraft } from './draft.js';
 import { RunBar } from './run-bar.js';
 import { RunResult } from './run-result.js';
-import { isRunning, runAgain, runsOf, runTool, shownOf, stopRun } from './run-tool.js';
+import { commandFailure, isRunning, runAgain, runsOf, runTool, shownOf, stopRun } from './run-tool.js';
 import { serverWords } from './server-words.js';
 import { ToolForm } from './tool-form.js';
 import { ToolHead } from './tool-head.js';
@@ -33,11 +38,17 @@ export function ToolPage({
   const shown = shownOf(runs);
   const { query } = route.value;
   const asked = query.toString();
+  const tab = useSignal('form');
+  const hasResult = shown !== undefined || commandFailure.value?.tool === tool.name;
 
   useEffect(() => {
     if (asked !== '') prefill(connection.id, view, query);
   }, [asked]);
   useEffect(() => focusFirstEmpty(page.current), []);
+  useEffect(() => {
+    // A run that was just made, or picked elsewhere, is what one wants to see.
+    if (shownRun.value !== undefined && shownRun.value === shown?.id) tab.value = 'result';
+  }, [shown?.id]);
 
   const value = draft.text === undefined ? draft.value : argumentsOf(draft);
   const problems = useMemo(() => check(schema, value), [schema, value]);
@@ -64,6 +75,7 @@ export function ToolPage({
     if (story?.args === undefined) return;
     const text = draft.text === undefined ? undefined : JSON.stringify(story.args, undefined, 2);
     setDraft(connection.id, view, { value: story.args, text, isAttempted: false });
+    tab.value = 'form';
   };
   const pick = (story: Story | undefined) => {
     if (story === undefined) return;
@@ -86,22 +98,47 @@ export function ToolPage({
       ),
   });
   return (
-    <div class="tools-page" ref={page}>
+    <div
+      class={hasResult ? 'tools-page has-result' : 'tools-page'}
+      data-tab={hasResult ? tab.value : 'form'}
+      style={{ '--form-height': `${formHeight.value}px` }}
+      ref={page}
+    >
+      {isNarrow.value && shown && <PhoneTabs tab={tab} story={shown} />}
       <div class="tools-upper">
         <ToolHead view={view} />
         <ToolForm connection={connection} view={view} schema={schema} draft={draft} errors={errors} />
-        <RunBar
-          connection={connection}
-          view={view}
-          draft={draft}
-          problems={draft.isAttempted ? problems.size : 0}
-          runs={runs}
-          shown={shown}
-          onRun={send}
-          onPick={pick}
-        />
       </div>
+      <RunBar
+        connection={connection}
+        view={view}
+        draft={draft}
+        problems={draft.isAttempted ? problems.size : 0}
+        runs={runs}
+        shown={shown}
+        onRun={send}
+        onPick={pick}
+      />
+      {hasResult && <Splitter size={formHeight} min={160} max={900} label="Height of the form" axis="y" />}
       <RunResult view={view} shown={shown} previous={previousOf(runs, shown)} onEdit={() => edit(shown)} />
+    </div>
+  );
+}
+
+/** On a phone the form and the result take turns. */
+function PhoneTabs({ tab, story }: { readonly tab: Signal<string>; readonly story: Story }): VNode {
+  const set = (next: string) => () => {
+    tab.value = next;
+  };
+  return (
+    <div class="tools-tabs" role="group" aria-label="Parts of this call">
+      <button type="button" aria-pressed={tab.value === 'form'} onClick={set('form')}>
+        Form
+      </button>
+      <button type="button" aria-pressed={tab.value === 'result'} onClick={set('result')}>
+        Result <StateMark state={story.state} hasWord={false} />
+      </button>
+      <a href={addressOf('call', String(story.id))}>Story</a>
     </div>
   );
 }

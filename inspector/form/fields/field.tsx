@@ -63,7 +63,6 @@ export function Field({ schema, name, value, onChange, path, depth, isRequired }
   const error = errors.get(path);
   const title = shape.schema['title'];
   const description = shape.schema['description'];
-  const isBlock = kind === 'object' || kind === 'map' || kind === 'union' || (kind === 'array' && depth < 2);
   const isGroup = GROUPS.has(kind);
   const described = [
     typeof description === 'string' && `${id} description`,
@@ -82,6 +81,8 @@ export function Field({ schema, name, value, onChange, path, depth, isRequired }
   );
   const isAbsentGroup =
     value === undefined && !isRequired && (kind === 'object' || kind === 'union' || kind === 'map');
+  const isBlock =
+    !isAbsentGroup && (kind === 'object' || kind === 'map' || kind === 'union' || kind === 'array');
   const hasNull = shape.isNullable && kind !== 'json';
   return (
     <div
@@ -119,9 +120,10 @@ export function Field({ schema, name, value, onChange, path, depth, isRequired }
             look="quiet"
             icon="plus"
             class="form-add"
+            label={`Set ${cleanLine(name, 60)}`}
             onClick={() => onChange(initialValue(schema, root) ?? {})}
           >
-            Set {cleanLine(name, 40)}
+            Set
           </Button>
         ) : (
           <Control

@@ -25,7 +25,7 @@ export function NumberField({
     <div class="form-number">
       <input
         id={id}
-        class="field mono"
+        class="field"
         inputMode={shape.isInteger ? 'numeric' : 'decimal'}
         autocomplete="off"
         value={text}

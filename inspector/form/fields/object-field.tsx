@@ -26,17 +26,20 @@ export function ObjectFields({
   onChange,
   path,
   depth,
+  hidden,
 }: {
   readonly shape: Shape;
   readonly value: unknown;
   readonly onChange: (value: unknown) => void;
   readonly path: string;
   readonly depth: number;
+  /** A field that something else shows. */
+  readonly hidden?: string | undefined;
 }): VNode {
   const isOpen = useSignal(false);
   const object = isObject(value) ? value : {};
   const required = requiredOf(shape.schema);
-  const all = propertiesOf(shape.schema);
+  const all = propertiesOf(shape.schema).filter(([name]) => name !== hidden);
   const known = new Set(all.map(([name]) => name));
   // The fields do not jump: what was empty at first stays folded, or unfolded, while it is typed.
   const begun = useSignal(new Set(Object.keys(object)));
@@ -59,7 +62,7 @@ export function ObjectFields({
       isRequired={required.has(name)}
     />
   );
-  const extra = Object.entries(object).filter(([name]) => !known.has(name));
+  const extra = Object.entries(object).filter(([name]) => !known.has(name) && name !== hidden);
   return (
     <>
       {all.filter(([name]) => !foldedNames.has(name)).map(field)}

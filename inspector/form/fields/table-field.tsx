@@ -38,7 +38,7 @@ export function TableField({
         {items.map((row, at) => (
           <tr key={at}>
             {columns.map(({ key, shape }) => (
-              <td key={key} data-label={key}>
+              <td key={key} data-label={key} class={`is-${shape.kind}`}>
                 <Cell
                   shape={shape}
                   value={isObject(row) && Object.hasOwn(row, key) ? row[key] : undefined}

@@ -26,7 +26,6 @@ export function UnionField({ shape, value, onChange, path, depth, id, name }: Co
   };
   const branch = branches[at] ?? {};
   const inner = shapeOf(branch, root);
-  const fields = key === undefined ? inner : { ...inner, schema: withoutProperty(inner.schema, key) };
   const isMany = branches.length > OPEN;
   return (
     <div class="form-union">
@@ -62,7 +61,14 @@ export function UnionField({ shape, value, onChange, path, depth, id, name }: Co
       )}
       {inner.kind === 'object' ? (
         <div class="form-nested" key={at}>
-          <ObjectFields shape={fields} value={value} onChange={onChange} path={path} depth={depth + 1} />
+          <ObjectFields
+            shape={inner}
+            value={value}
+            onChange={onChange}
+            path={path}
+            depth={depth + 1}
+            hidden={key}
+          />
         </div>
       ) : (
         <Field
@@ -121,10 +127,4 @@ function movedTo(branch: JsonObject, value: unknown, root: JsonObject): unknown 
     ([name]) => names.has(name) && constantOf(branch, name) === undefined,
   );
   return { ...begun, ...Object.fromEntries(kept) };
-}
-
-/** The choice itself says it already. */
-function withoutProperty(schema: JsonObject, name: string): JsonObject {
-  const rest = Object.fromEntries(propertiesOf(schema).filter(([each]) => each !== name));
-  return { ...schema, properties: rest as JsonObject };
 }

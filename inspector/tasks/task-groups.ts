@@ -1,0 +1,47 @@
+// The tasks of a server, in the order in which they need the user.
+
+import type { Story, TaskView } from '../../src/inspector/contract/story.js';
+
+export type TaskStory = Story & { readonly task: TaskView };
+
+export interface TaskGroup {
+  readonly name: 'Waiting for you' | 'Running' | 'Ended';
+  readonly tasks: readonly TaskStory[];
+}
+
+/** Groups that are not empty; the newest task of each is first. */
+export function taskGroups(stories: readonly Story[]): readonly TaskGroup[] {
+  const tasks = stories.filter((story): story is TaskStory => story.task !== undefined).reverse();
+  const groups: readonly TaskGroup[] = [
+    { name: 'Waiting for you', tasks: tasks.filter((story) => groupOf(story) === 'Waiting for you') },
+    { name: 'Running', tasks: tasks.filter((story) => groupOf(story) === 'Running') },
+    { name: 'Ended', tasks: tasks.filter((story) => groupOf(story) === 'Ended') },
+  ];
+  return groups.filter((group) => group.tasks.length > 0);
+}
+
+export function groupOf({ task, state }: TaskStory): TaskGroup['name'] {
+  if (state === 'asks') return 'Waiting for you';
+  if (state === 'error' || state === 'cancelled') return 'Ended';
+  switch (task.status) {
+    case 'working':
+      return 'Running';
+    case 'input_required':
+      return 'Waiting for you';
+    default:
+      return 'Ended';
+  }
+}
+
+/** The status of a task in the words of the page. */
+export function statusWord(status: TaskView['status']): string {
+  return status === 'input_required' ? 'waiting for you' : status;
+}
+
+/** The steps that a task went through, by their messages, each once and in order. */
+export function stepsOf({ ticks }: Pick<Story, 'ticks'>, limit = 12): readonly string[] {
+  const steps: string[] = [];
+  for (const { kind, text } of ticks)
+    if ((kind === 'progress' || kind === 'status') && text !== '' && steps.at(-1) !== text) steps.push(text);
+  return steps.slice(-limit);
+}

@@ -1,0 +1,151 @@
+import type { VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { MessageHead, MessageText } from '../../../src/inspector/contract/message.js';
+import type { HttpFacts } from '../../../src/inspector/contract/story.js';
+import { clean, cleanLine } from '../../../src/tooling/clean.js';
+import { CodeBlock } from '../../parts/code-block.js';
+import { CopyButton } from '../../parts/copy-button.js';
+import { bytes, clock, duration } from '../../parts/format.js';
+import { JsonTree } from '../../parts/json-tree.js';
+import { fetchMessage } from '../../state/api.js';
+import { isRaw } from '../timeline-state.js';
+
+/** Larger messages are shown raw: a tree of them would cost more than it says. */
+const TREE_AT_MOST = 400_000;
+
+/** One message, formatted or as it was on the wire. */
+export function MessageBody({
+  head,
+  http,
+}: {
+  readonly head: MessageHead;
+  readonly http?: HttpFacts | undefined;
+}): VNode {
+  const { text, failure } = useText(head.seq);
+  const value =
+    text === undefined || text.isCut || text.text.length > TREE_AT_MOST ? undefined : parsed(text.text);
+  const isTree = !isRaw.value && value !== undefined;
+  return (
+    <div class="message">
+      <div class="message-facts label muted">
+        <span>{head.from === 'client' ? 'client → server' : 'server → client'}</span>
+        <span>{clock(head.at, true)}</span>
+        <span>{bytes(head.bytes)}</span>
+        {head.ms !== undefined && <span>{duration(head.ms)}</span>}
+        {head.status !== undefined && <span>HTTP {head.status}</span>}
+        <span class="timeline-gap" />
+        <label class="message-raw">
+          <input
+            type="checkbox"
+            checked={isRaw.value}
+            onChange={() => {
+              isRaw.value = !isRaw.value;
+            }}
+          />
+          Raw
+        </label>
+        {text && <CopyButton text={text.text} label="Copy the message" />}
+      </div>
+      {failure !== undefined && <p class="muted">{failure}</p>}
+      {text?.isCut && <p class="muted">The message is longer than 1 MB: this is its beginning.</p>}
+      {text && !isTree && <CodeBlock text={text.text} language="json" label="Message" />}
+      {isTree && <Formatted value={value} />}
+      {http && <Http http={http} />}
+    </div>
+  );
+}
+
+/** The message without the envelope that each has; `_meta` is folded. */
+function Formatted({ value }: { readonly value: unknown }): VNode {
+  const { body, meta } = withoutMeta(value);
+  return (
+    <>
+      <JsonTree value={body} openDepth={4} label="Message" />
+      {meta !== undefined && (
+        <details class="message-meta">
+          <summary class="label muted">_meta, {Object.keys(meta as object).length} fields</summary>
+          <JsonTree value={meta} openDepth={3} label="_meta" />
+        </details>
+      )}
+    </>
+  );
+}
+
+function withoutMeta(value: unknown): { body: unknown; meta: unknown } {
+  if (!isObject(value)) return { body: value, meta: undefined };
+  const { jsonrpc: _, ...body } = value;
+  for (const part of ['params', 'result']) {
+    const inner = body[part];
+    if (!isObject(inner) || !isObject(inner['_meta'])) continue;
+    const { _meta: meta, ...rest } = inner;
+    return { body: { ...body, [part]: rest }, meta };
+  }
+  return { body, meta: undefined };
+}
+
+/** The facts of HTTP: a detail of a round, not another log. */
+export function Http({ http }: { readonly http: HttpFacts }): VNode {
+  return (
+    <details class="message-http">
+      <summary class="label muted">
+        {cleanLine(http.method, 20)} {cleanLine(http.url, 200)}
+        {http.status === undefined ? '' : ` → ${http.status}`}
+      </summary>
+      <Headers title="Request headers" headers={http.requestHeaders} />
+      {http.responseHeaders && <Headers title="Response headers" headers={http.responseHeaders} />}
+    </details>
+  );
+}
+
+function Headers({
+  title,
+  headers,
+}: {
+  readonly title: string;
+  readonly headers: Readonly<Record<string, string>>;
+}): VNode {
+  return (
+    <>
+      <h3 class="label muted">{title}</h3>
+      <dl class="message-headers">
+        {Object.entries(headers)
+          .slice(0, 100)
+          .map(([name, value]) => (
+            <div key={name}>
+              <dt>{cleanLine(name)}</dt>
+              <dd>{clean(value.slice(0, 2000))}</dd>
+            </div>
+          ))}
+      </dl>
+    </>
+  );
+}
+
+function useText(seq: number): { text: MessageText | undefined; failure: string | undefined } {
+  const [held, hold] = useState<{ seq: number; text?: MessageText; failure?: string }>({ seq });
+  useEffect(() => {
+    let isOver = false;
+    fetchMessage(seq).then(
+      (text) => isOver || hold({ seq, text }),
+      (error: Error) => isOver || hold({ seq, failure: error.message }),
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [seq]);
+  return held.seq === seq
+    ? { text: held.text, failure: held.failure }
+    : { text: undefined, failure: undefined };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

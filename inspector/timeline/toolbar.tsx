@@ -1,0 +1,165 @@
+import type { Signal } from '@preact/signals';
+import type { VNode } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { Button } from '../parts/button.js';
+import { Icon } from '../parts/icon.js';
+import { run, tapeAddress } from '../state/api.js';
+import { connection } from '../state/store.js';
+import { type Choice, KIND_FILTERS, STATE_FILTERS } from './model/filter.js';
+import { attempt } from './story/story-actions.js';
+import {
+  kind,
+  pausedAt,
+  query,
+  shownMessages,
+  shownStories,
+  state,
+  togglePause,
+  view,
+  waiting,
+} from './timeline-state.js';
+
+/** The filters of the timeline, and what can be done with all of it. */
+export function Toolbar(): VNode {
+  const count = view.value === 'calls' ? shownStories.value.length : shownMessages.value.length;
+  return (
+    <div class="timeline-bar">
+      <div class="timeline-line">
+        <h2 class="timeline-name">Timeline</h2>
+        <div class="timeline-views" role="group" aria-label="View">
+          {(['calls', 'messages'] as const).map((each) => (
+            <button
+              key={each}
+              type="button"
+              class="timeline-view"
+              aria-pressed={view.value === each}
+              onClick={() => {
+                view.value = each;
+              }}
+            >
+              {each === 'calls' ? 'Calls' : 'Messages'}
+            </button>
+          ))}
+        </div>
+        <span class="timeline-gap" />
+        {waiting.value > 0 && <span class="label muted timeline-waiting">{waiting.value} new</span>}
+        <Button
+          look="quiet"
+          icon={pausedAt.value ? 'play' : 'pause'}
+          label={pausedAt.value ? 'Go on' : 'Pause'}
+          isPressed={pausedAt.value !== undefined}
+          onClick={togglePause}
+        />
+        {connection.value && (
+          <a
+            class="button quiet icon"
+            href={tapeAddress(connection.value.id)}
+            download
+            title="Save as a tape"
+            aria-label="Save as a tape"
+          >
+            <Icon name="download" />
+          </a>
+        )}
+        <ClearButton />
+      </div>
+      <div class="timeline-line">
+        <div class="timeline-search">
+          <Icon name="search" size={14} />
+          <SearchField />
+          <span class="label muted" aria-live="polite">
+            {count}
+            <span class="visually-hidden"> {view.value === 'calls' ? 'calls' : 'messages'} shown</span>
+          </span>
+        </div>
+        <Filter label="Kind" choices={KIND_FILTERS} value={kind} />
+        <Filter label="State" choices={STATE_FILTERS} value={state} />
+      </div>
+    </div>
+  );
+}
+
+function SearchField(): VNode {
+  return (
+    <input
+      id="timeline-search"
+      type="search"
+      aria-label="Search calls and messages"
+      placeholder="Search"
+      spellcheck={false}
+      autocomplete="off"
+      value={query.value}
+      onInput={(event) => {
+        query.value = event.currentTarget.value;
+      }}
+      onKeyDown={(event) => {
+        if (event.key === 'ArrowDown') document.getElementById('timeline-list')?.focus();
+        else if (event.key === 'Escape' && query.value) query.value = '';
+        else return;
+        event.preventDefault();
+      }}
+    />
+  );
+}
+
+function Filter<Value extends string>({
+  label,
+  choices,
+  value,
+}: {
+  readonly label: string;
+  readonly choices: readonly Choice<Value>[];
+  readonly value: Signal<Value>;
+}): VNode {
+  return (
+    <select
+      class={value.value === choices[0]?.value ? 'timeline-filter' : 'timeline-filter is-set'}
+      aria-label={label}
+      value={value.value}
+      onChange={(event) => {
+        value.value = event.currentTarget.value as Value;
+      }}
+    >
+      {choices.map((choice) => (
+        <option key={choice.value} value={choice.value}>
+          {choice.label}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+const SURE_MS = 4000;
+
+/** Asks once: what was cleared does not come back. */
+function ClearButton(): VNode {
+  const [isSure, setSure] = useState(false);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const id = connection.value?.id;
+  if (!isSure)
+    return (
+      <Button
+        look="quiet"
+        icon="trash"
+        label="Clear"
+        isDisabled={id === undefined}
+        onClick={() => {
+          setSure(true);
+          timer.current = setTimeout(() => setSure(false), SURE_MS);
+        }}
+      />
+    );
+  return (
+    <Button
+      class="timeline-sure"
+      label="Removes everything that is over and not pinned"
+      onClick={() => {
+        clearTimeout(timer.current);
+        setSure(false);
+        if (id !== undefined) void attempt(run('clear', { connection: id }));
+      }}
+    >
+      Clear all
+    </Button>
+  );
+}

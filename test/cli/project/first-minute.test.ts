@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { plainEnv } from './support.js';
+
+// The steps of a new user, in an empty folder, with the packed tarball and the registry.
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const LIMIT_MS = 60_000;
+let folder: string;
+let tarball: string;
+
+/** Runs npm or npx as a user does. */
+async function shell(command: string, args: readonly string[], cwd: string, env = {}): Promise<string> {
+  const options = { cwd, env: { ...plainEnv, ...env }, shell: process.platform === 'win32' };
+  const { stdout } = await promisify(execFile)(command, args, options).catch((error) => {
+    const { stdout: out = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    throw new Error(`${command} ${args.join(' ')} failed:\n${out}${stderr}`, { cause: error });
+  });
+  return stdout;
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'fullmcp-new-user-'));
+  const packed = await shell(
+    'npm',
+    ['pack', '--json', '--ignore-scripts', '--pack-destination', folder],
+    root,
+  );
+  const [{ filename }] = Object.values(JSON.parse(packed)) as [{ filename: string }];
+  tarball = join(folder, filename);
+  await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve));
+});
+
+afterAll(() => api.close());
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Answers the calls of the template `openapi`. */
+const api = createServer((_, response) => {
+  response.setHeader('content-type', 'application/json').end('{"id":1,"name":"Pear"}');
+});
+const env = (): object => ({ API_URL: `http://127.0.0.1:${(api.address() as AddressInfo).port}` });
+
+describe('the first minute of a new user', { timeout: 3 * LIMIT_MS }, () => {
+  it('leads from an empty folder to a first call of a tool', async () => {
+    const startedAt = performance.now();
+    const command = ['--yes', `--package=${tarball}`, 'fullmcp', 'new', 'minimal', '--yes'];
+    expect(await shell('npx', command, folder)).toContain('cd minimal\nnpm install\n');
+    const project = join(folder, 'minimal');
+    await shell('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', tarball], project);
+    const answered = await shell('npx', ['fullmcp', 'call', 'src/server.ts', 'greet', 'name=Ada'], project);
+    expect(answered).toBe('Hello, Ada!\n');
+    expect(performance.now() - startedAt).toBeLessThan(LIMIT_MS);
+    expect(await shell('npm', ['test'], project)).toContain('fail 0');
+  });
+
+  // The packages are the same, so that the installation above is used once more.
+  it.each([
+    ['http-auth', ['add_note', 'text=Hello'], 'Noted\n'],
+    ['gateway', ['clock_now'], /^\d{4}-/],
+    ['openapi', ['getItem', 'id=1', '-e', 'API_URL'], /"Pear"/],
+  ] as const)('works with the template %s, too', async (template, call, answer) => {
+    const minimal = join(folder, 'minimal');
+    const project = join(folder, template);
+    await shell('npx', ['fullmcp', 'new', project, '--template', template, '--yes'], minimal);
+    expect(await packagesOf(project)).toEqual(await packagesOf(minimal));
+    await symlink(join(minimal, 'node_modules'), join(project, 'node_modules'), 'junction');
+    expect(await shell('npx', ['fullmcp', 'call', 'src/server.ts', ...call], project, env())).toMatch(answer);
+    expect(await shell('npm', ['test'], project, env())).toContain('fail 0');
+  });
+});
+
+async function packagesOf(project: string): Promise<readonly string[]> {
+  const { dependencies, devDependencies } = JSON.parse(await readFile(join(project, 'package.json'), 'utf8'));
+  return Object.keys({ ...dependencies, ...devDependencies }).sort();
+}
