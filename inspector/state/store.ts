@@ -76,14 +76,19 @@ export function takeSnapshot(snapshot: Snapshot): void {
 
 /** Takes events in order; those that are in the snapshot already are skipped. */
 export function takeEvents(events: readonly InspectorEvent[]): void {
+  copied = {};
   batch(() => {
     for (const event of events) {
       if (event.seq <= seq) continue;
       seq = event.seq;
       take(event);
     }
+    if (messages.value.length > MAX_MESSAGES) messages.value = messages.value.slice(-MAX_MESSAGES);
   });
 }
+
+// A burst of events copies each collection once. What was copied in this batch is changed in place: nobody has read it yet.
+let copied: { stories?: Map<number, Story>; messages?: MessageHead[] } = {};
 
 function take(event: InspectorEvent): void {
   switch (event.type) {
@@ -99,10 +104,18 @@ function take(event: InspectorEvent): void {
       if (current.value === event.id) current.value = connections.value.keys().next().value;
       return;
     case 'story':
-      stories.value = new Map(stories.value).set(event.story.id, event.story);
+      if (copied.stories === undefined || copied.stories !== stories.value) {
+        copied.stories = new Map(stories.value);
+        stories.value = copied.stories;
+      }
+      copied.stories.set(event.story.id, event.story);
       return;
     case 'messages':
-      messages.value = [...messages.value, ...event.messages].slice(-MAX_MESSAGES);
+      if (copied.messages === undefined || copied.messages !== messages.value) {
+        copied.messages = [...messages.value];
+        messages.value = copied.messages;
+      }
+      for (const head of event.messages) copied.messages.push(head);
       return;
     case 'logs':
       logs.value = [...logs.value, ...event.lines].slice(-MAX_LOGS);

@@ -4,7 +4,7 @@ import { cleanLine } from '../../src/tooling/clean.js';
 import { clock, counted, duration } from '../parts/format.js';
 import { Icon } from '../parts/icon.js';
 import { LANES_IN_ENTRY, Lanes } from './lanes.js';
-import { outcomeWords, stateOf } from './model/words.js';
+import { outcomeWords, stateOf, yourTime } from './model/words.js';
 import { now } from './now.js';
 import { StateWord } from './state-mark.js';
 
@@ -18,7 +18,7 @@ export function Entry({
 }: {
   readonly story: Story;
   readonly isOpen: boolean;
-  readonly onMessage: (seq: number) => void;
+  readonly onMessage: (story: Story, seq: number) => void;
 }): VNode {
   const { word, tone } = stateOf(story);
   return (
@@ -30,14 +30,14 @@ export function Entry({
           {kindWord(story)}
           {cleanLine(story.title, 80)}
         </span>
-        <span class="entry-outcome">{outcomeWords(story)}</span>
+        <span class={tone === 'err' ? 'entry-outcome err' : 'entry-outcome'}>{outcomeWords(story)}</span>
         <Marks story={story} />
         {story.isPinned && <Icon name="pin" size={12} label="pinned" />}
         <span class="entry-ms">
           <Times story={story} />
         </span>
       </div>
-      {isOpen && <Lanes story={story} limit={LANES_IN_ENTRY} onMessage={onMessage} />}
+      {isOpen && <Lanes story={story} limit={LANES_IN_ENTRY} onMessage={(seq) => onMessage(story, seq)} />}
     </div>
   );
 }
@@ -54,36 +54,26 @@ function kindWord({ kind, title }: Story): string {
 function Times({ story }: { readonly story: Story }): VNode {
   const isGoing = story.state === 'running' || story.state === 'open';
   const server = isGoing ? Math.max(0, now.value - story.at - story.youMs) : story.serverMs;
+  const you = story.state === 'asks' ? yourTime(story, now.value) : story.youMs;
   return (
     <>
-      {story.youMs > 0 && <span class="entry-you">you {duration(story.youMs)}</span>}
+      {you > 0 && <span class="entry-you">you {duration(you)}</span>}
       <span>{duration(server)}</span>
     </>
   );
 }
 
-/** Dots that are joined for the rounds, bars for what was reported between them. */
-function Marks({ story }: { readonly story: Story }): VNode {
+/** Dots for the rounds, bars for what was reported between them. */
+function Marks({ story }: { readonly story: Story }): VNode | null {
   const rounds = story.rounds.length;
   const ticks = story.ticks.length + story.droppedTicks;
+  if (rounds < 2 && ticks === 0) return null;
   const words = [rounds > 1 && counted(rounds, 'round'), ticks > 0 && counted(ticks, 'notification')];
   const text = words.filter(Boolean).join(', ');
   return (
     <span class="entry-marks" title={text}>
-      {rounds > 1 && (
-        <span class="entry-rounds" aria-hidden="true">
-          {Array.from({ length: Math.min(rounds, MARKS) }, (_, index) => (
-            <i key={index} />
-          ))}
-        </span>
-      )}
-      {ticks > 0 && (
-        <span class="entry-ticks" aria-hidden="true">
-          {Array.from({ length: Math.min(ticks, MARKS) }, (_, index) => (
-            <i key={index} />
-          ))}
-        </span>
-      )}
+      {rounds > 1 && <i class="entry-rounds" style={{ width: `${Math.min(rounds, MARKS) * 9 - 2}px` }} />}
+      {ticks > 0 && <i class="entry-ticks" style={{ width: `${Math.min(ticks, MARKS) * 3 - 2}px` }} />}
       <span class="visually-hidden">{text}</span>
     </span>
   );

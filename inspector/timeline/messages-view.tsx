@@ -46,10 +46,8 @@ export function MessagesView(): VNode {
           selectedMessage.value = seq;
         }}
         followsEnd
-        render={(index) => {
-          const message = shown[index];
-          return message ? <MessageRow head={message} /> : null;
-        }}
+        itemOf={(index) => shown[index]}
+        draw={drawMessage}
       />
       {head && (
         <>
@@ -70,6 +68,10 @@ export function MessagesView(): VNode {
       )}
     </>
   );
+}
+
+function drawMessage(head: MessageHead | undefined): VNode | null {
+  return head ? <MessageRow head={head} /> : null;
 }
 
 function MessageRow({ head }: { readonly head: MessageHead }): VNode {

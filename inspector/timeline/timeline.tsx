@@ -107,18 +107,20 @@ function Calls(): VNode {
           selectedStory.value = id;
           selectedMessage.value = undefined;
         }}
-        render={(index) => {
-          const story = shown[index];
-          if (!story) return null;
-          const onMessage = (seq: number): void => {
-            selectedStory.value = story.id;
-            selectedMessage.value = seq;
-          };
-          return <Entry story={story} isOpen={open.has(index)} onMessage={onMessage} />;
-        }}
+        itemOf={(index) => shown[index]}
+        draw={drawEntry}
       />
     </>
   );
+}
+
+function drawEntry(story: Story | undefined, isOpen: boolean): VNode | null {
+  return story ? <Entry story={story} isOpen={isOpen} onMessage={showMessage} /> : null;
+}
+
+function showMessage(story: Story, seq: number): void {
+  selectedStory.value = story.id;
+  selectedMessage.value = seq;
 }
 
 function Nothing(): VNode {

@@ -1,18 +1,20 @@
-import type { ComponentChildren, VNode } from 'preact';
+import { Component, type ComponentChildren, type VNode } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type Layout, windowOf } from './model/layout.js';
 
 /** Rows above and below the ones that can be seen, in pixels: a fast wheel should not outrun them. */
-const MORE = 400;
+const MORE = 140;
 
-export interface VirtualListProps {
+export interface VirtualListProps<Item> {
   readonly id: string;
   readonly label: string;
   readonly rows: Layout;
   readonly keyOf: (index: number) => number;
   /** The place of a key; -1 if it is not in the list. */
   readonly indexOf: (key: number) => number;
-  readonly render: (index: number) => ComponentChildren;
+  readonly itemOf: (index: number) => Item;
+  /** Draws an item; asked again only when the item, its height or its selection changed. */
+  readonly draw: (item: Item, isTall: boolean) => ComponentChildren;
   readonly selected: number | undefined;
   readonly onSelect: (key: number) => void;
   /** Stays at the end while rows are added there, until the user scrolls away from it. */
@@ -20,20 +22,22 @@ export interface VirtualListProps {
 }
 
 /** A listbox of any length. Only the rows that can be seen exist; none is measured. */
-export function VirtualList({
+export function VirtualList<Item>({
   id,
   label,
   rows,
   keyOf,
   indexOf,
-  render,
+  itemOf,
+  draw,
   selected,
   onSelect,
   followsEnd = false,
-}: VirtualListProps): VNode {
+}: VirtualListProps<Item>): VNode {
   const box = useRef<HTMLDivElement>(null);
   // Where the list is, as the browser last said: asking it again while rows change would cost a layout.
   const at = useRef({ top: 0, height: 600, anchor: -1, offset: 0, isAtEnd: true });
+  const pool = useRef(0);
   const [, show] = useState('');
   const { start, end } = windowOf(rows, { ...at.current, more: MORE });
 
@@ -95,6 +99,9 @@ export function VirtualList({
   };
   const chosen = selected === undefined ? -1 : indexOf(selected);
   const places = Array.from({ length: end - start }, (_, index) => start + index);
+  // Rows are used again for what comes into view: changing a text costs less than making its elements.
+  // There are always a few more than needed, because another number would give every row another element.
+  pool.current = Math.max(pool.current, end - start + 2);
   return (
     <div
       ref={box}
@@ -113,29 +120,82 @@ export function VirtualList({
       }}
     >
       <div class="virtual-space" style={{ height: `${rows.height}px` }}>
-        {places.map((index) => {
-          const key = keyOf(index);
-          return (
-            // biome-ignore lint/a11y/useKeyWithClickEvents: the listbox has the keys
-            // biome-ignore lint/a11y/useFocusableInteractive: the listbox has the focus
-            <div
-              key={key}
-              id={`${id}-${key}`}
-              class="virtual-row"
-              role="option"
-              aria-selected={key === selected}
-              aria-setsize={rows.count}
-              aria-posinset={index + 1}
-              style={{ transform: `translateY(${rows.topOf(index)}px)`, height: `${rows.heightOf(index)}px` }}
-              onClick={() => onSelect(key)}
-            >
-              {render(index)}
-            </div>
-          );
-        })}
+        {places.map((index) => (
+          <Row
+            key={index % pool.current}
+            id={`${id}-${keyOf(index)}`}
+            item={itemOf(index)}
+            draw={draw}
+            top={rows.topOf(index)}
+            height={rows.heightOf(index)}
+            isTall={rows.isTall(index)}
+            isSelected={index === chosen}
+            place={index + 1}
+            count={rows.count}
+            onSelect={() => onSelect(keyOf(index))}
+          />
+        ))}
       </div>
     </div>
   );
+}
+
+interface RowProps<Item> {
+  readonly id: string;
+  readonly item: Item;
+  readonly draw: (item: Item, isTall: boolean) => ComponentChildren;
+  readonly top: number;
+  readonly height: number;
+  readonly isTall: boolean;
+  readonly isSelected: boolean;
+  readonly place: number;
+  readonly count: number;
+  readonly onSelect: () => void;
+}
+
+class Row<Item> extends Component<RowProps<Item>> {
+  override shouldComponentUpdate(next: RowProps<Item>): boolean {
+    const { id, item, top, height, isSelected, place, count } = this.props;
+    return (
+      next.item !== item ||
+      next.id !== id ||
+      next.top !== top ||
+      next.height !== height ||
+      next.isSelected !== isSelected ||
+      next.place !== place ||
+      next.count !== count
+    );
+  }
+
+  override render({
+    id,
+    item,
+    draw,
+    top,
+    height,
+    isTall,
+    isSelected,
+    place,
+    count,
+    onSelect,
+  }: RowProps<Item>): VNode {
+    return (
+      // biome-ignore lint/a11y/useKeyWithClickEvents: the listbox has the keys
+      // biome-ignore lint/a11y/useFocusableInteractive: the listbox has the focus
+      <div
+        id={id}
+        class="virtual-row"
+        role="option"
+        aria-selected={isSelected}
+        aria-setsize={count}
+        aria-posinset={place}
+        style={{ transform: `translateY(${top}px)`, height: `${height}px` }}
+        onClick={onSelect}
+      >
+        {draw(item, isTall)}
+      </div>
+    );
+  }
 }
 
 const PAGE = 10;

@@ -5,6 +5,7 @@ export interface Layout {
   readonly height: number;
   readonly topOf: (index: number) => number;
   readonly heightOf: (index: number) => number;
+  readonly isTall: (index: number) => boolean;
   /** The row at a height, between 0 and `count - 1`. */
   readonly rowAt: (y: number) => number;
 }
@@ -31,7 +32,14 @@ export function layout(count: number, rowHeight: number, tall: ReadonlyMap<numbe
     }
     return Math.max(0, Math.min(count - 1, Math.floor((y - extra) / rowHeight)));
   }
-  return { count, height, topOf, heightOf: (index) => tall.get(index) ?? rowHeight, rowAt };
+  return {
+    count,
+    height,
+    topOf,
+    heightOf: (index) => tall.get(index) ?? rowHeight,
+    isTall: (index) => tall.has(index),
+    rowAt,
+  };
 }
 
 /** The rows that can be seen, and `more` pixels above and below them; `end` is not included. */

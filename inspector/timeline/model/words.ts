@@ -35,8 +35,32 @@ export function stateOf({ state }: Pick<Story, 'state'>): StateWords {
   }
 }
 
+/** The time that the user took so far: what overlaps is counted once. */
+export function yourTime({ questions }: Pick<Story, 'questions'>, now: number): number {
+  let until = 0;
+  let sum = 0;
+  for (const { at, answeredAt, gone } of [...questions].sort((a, b) => a.at - b.at)) {
+    const end = answeredAt ?? (gone === undefined ? now : at);
+    sum += Math.max(0, end - Math.max(at, until));
+    until = Math.max(until, end);
+  }
+  return sum;
+}
+
+// A row is drawn often, a story changes seldom.
+const outcomes = new WeakMap<object, string>();
+
 /** The outcome of a story in a few words: its error, or its first text. */
-export function outcomeWords({ error, outcome, state }: Pick<Story, 'error' | 'outcome' | 'state'>): string {
+export function outcomeWords(story: Pick<Story, 'error' | 'outcome' | 'state'>): string {
+  let words = outcomes.get(story);
+  if (words === undefined) {
+    words = readOutcome(story);
+    outcomes.set(story, words);
+  }
+  return words;
+}
+
+function readOutcome({ error, outcome, state }: Pick<Story, 'error' | 'outcome' | 'state'>): string {
   if (error) return cleanLine(error.message, MAX_WORDS);
   if (state === 'cancelled' || !outcome) return '';
   const text = firstText(outcome['content']) ?? firstText(outcome['contents']);
