@@ -9,7 +9,7 @@ export const auth: readonly CommandSummary[] = [
   },
   {
     name: 'auth status',
-    summary: 'show whether you are logged in',
+    summary: 'show whether you are logged in, or all logins',
     load: async () => (await import('../commands/auth/status.js')).status,
   },
   {

@@ -53,7 +53,8 @@ function maskedArgs(args: readonly string[]): readonly string[] {
   });
 }
 
-function maskedUrl(text: string): string {
+/** An address without its password and the values of its query. */
+export function maskedUrl(text: string): string {
   if (!URL.canParse(text)) return text;
   const url = new URL(text);
   if (url.username === '' && url.password === '' && url.search === '') return text;

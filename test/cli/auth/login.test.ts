@@ -1,11 +1,13 @@
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { connect } from 'fullmcp/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { keptTokens, loginStore, prepareLoginStore } from '../../../src/cli/target/login/login-store.js';
 import { tokensKey } from '../../../src/oauth/client/store/records.js';
@@ -33,7 +35,8 @@ beforeEach(async () => {
 afterEach(async () => {
   vi.unstubAllEnvs();
   await setup.close();
-  await rm(home, { recursive: true, force: true });
+  // A command that was stopped may still give back its lock.
+  await rm(home, { recursive: true, force: true, maxRetries: 5 });
 });
 
 function run(...words: readonly string[]): Promise<Ran> {
@@ -304,4 +307,122 @@ describe('fullmcp auth status and logout', () => {
     expect(json()).toMatchObject({ wasLoggedIn: false });
     expect(existsSync(join(home, 'tokens'))).toBe(false);
   });
+});
+
+describe('fullmcp auth status without a target', () => {
+  it('lists all logins that are kept, and no secret', async () => {
+    const none = await run('auth', 'status');
+    expect(none).toMatchObject({ exit: 0, stdout: '', stderr: expect.stringContaining('No login is kept') });
+    expect((await run('auth', 'status', '--json')).json()).toEqual({ ok: true, logins: [] });
+    expect(existsSync(join(home, 'tokens'))).toBe(false);
+
+    await run('auth', 'login', setup.url);
+    const secret = 'https://example.com/mcp?key=sesame&key=open&x';
+    const tokens = { ...(await keptTokens(setup.url)), refreshToken: undefined, expiresAt: 1 };
+    await loginStore().set(tokensKey(secret, 'user'), JSON.stringify(tokens));
+    const listed = await run('auth', 'status');
+    const lines = listed.stdout.trimEnd().split('\n');
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatch(`Logged in to ${setup.url}: by ${setup.issuer}`);
+    expect(lines[1]).toMatch(
+      /^Not logged in to https:\/\/example\.com\/mcp\?key=.*the login by .* has ended\.$/,
+    );
+    const json = await run('auth', 'status', '--json');
+    const { logins } = json.json<{ logins: readonly object[] }>();
+    expect(logins).toMatchObject([
+      { server: setup.url, loggedIn: true, issuer: setup.issuer, canRefresh: true },
+      { loggedIn: false, issuer: setup.issuer },
+    ]);
+    for (const hidden of [...secrets(), 'sesame', 'open'])
+      expect(listed.stdout + json.stdout).not.toContain(hidden);
+
+    await run('auth', 'logout', setup.url);
+    expect((await run('auth', 'status', '--json')).json<{ logins: readonly object[] }>().logins).toHaveLength(
+      1,
+    );
+  });
+
+  it('lists every login of many commands at the same time', async () => {
+    await prepareLoginStore();
+    const tokens = JSON.stringify({
+      ...{ issuer: 'https://issuer.example', clientId: 'c', accessToken: 'secret', tokenType: 'bearer' },
+      ...{ scopes: ['a\u001b[2J', 'b\u202e'], asked: [] },
+    });
+    const servers = Array.from({ length: 12 }, (_, at) => `https://${at}.example/mcp`);
+    await Promise.all(servers.map((server) => loginStore().set(tokensKey(server, 'user'), tokens)));
+    const { stdout } = await run('auth', 'status', '--json');
+    const { logins } = JSON.parse(stdout) as { logins: { server: string }[] };
+    expect(logins.map(({ server }) => server).sort()).toEqual([...servers].sort());
+    const lines = (await run('auth', 'status')).stdout;
+    for (const hidden of ['\u001b', '\u202e', 'secret']) expect(lines).not.toContain(hidden);
+    expect(lines.trimEnd().split('\n')).toHaveLength(12);
+  });
+
+  it('lists the others if one cannot be read, and says so if the key is another one', async () => {
+    await run('auth', 'login', setup.url);
+    const broken = tokensKey('https://broken.example/mcp', 'user');
+    await loginStore().set(broken, '{}');
+    const folder = join(home, 'tokens', createHash('sha256').update(broken).digest('hex').slice(0, 40));
+    for (const name of await readdir(folder)) await writeFile(join(folder, name), 'nonsense');
+    const { logins } = (await run('auth', 'status', '--json')).json<{ logins: readonly object[] }>();
+    expect(logins).toMatchObject([
+      { server: setup.url, loggedIn: true },
+      {
+        server: 'https://broken.example/mcp',
+        loggedIn: false,
+        problem: expect.stringContaining('cannot be decrypted'),
+      },
+    ]);
+    vi.stubEnv('FULLMCP_TOKEN_KEY', 'x'.repeat(40));
+    const { exit, stdout, stderr } = await run('auth', 'status');
+    expect({ exit, stdout }).toEqual({ exit: 6, stdout: '' });
+    expect(stderr).toContain('the key is another one');
+  });
+
+  it('reads the logins of a folder that cannot be written', async () => {
+    await run('auth', 'login', setup.url);
+    const folders = [home, ...(await readdir(home, { recursive: true })).map((name) => join(home, name))];
+    for (const path of folders) if ((await stat(path)).isDirectory()) await chmod(path, 0o500);
+    try {
+      expect((await run('auth', 'status')).stdout).toContain(`Logged in to ${setup.url}`);
+      expect((await run('call', setup.url, 'read')).stdout).toBe('read\n');
+    } finally {
+      for (const path of folders)
+        if (existsSync(path) && (await stat(path)).isDirectory()) await chmod(path, 0o700);
+    }
+  });
+});
+
+it('fullmcp run serves the servers of a config with the logins that are kept, and never opens a page', async () => {
+  const config = join(home, 'mcp.json');
+  await writeFile(
+    config,
+    JSON.stringify({ mcpServers: { shop: { url: setup.url }, demo: { url: demo.url } } }),
+  );
+  const client = await connect({
+    command: process.execPath,
+    args: [program, 'run', config],
+    env: { FULLMCP_HOME: home, FULLMCP_TOKEN_KEY: '', MCP_TOKEN: 'for-another-server' },
+    stderr: () => undefined,
+  });
+  try {
+    const names = async () => (await client.tools().all()).map(({ name }) => name);
+    expect((await names()).filter((name) => name.startsWith('shop_'))).toEqual([]);
+    await run('auth', 'login', setup.url);
+  } finally {
+    await client.close();
+  }
+  const again = await connect({
+    command: process.execPath,
+    args: [program, 'run', config],
+    env: { FULLMCP_HOME: home, FULLMCP_TOKEN_KEY: '' },
+    stderr: () => undefined,
+  });
+  try {
+    expect((await again.callTool('shop_read')).text).toBe('read');
+    expect((await again.tools().all()).some(({ name }) => name.startsWith('demo_'))).toBe(true);
+  } finally {
+    await again.close();
+  }
+  expect(setup.issued).not.toContain('for-another-server');
 });

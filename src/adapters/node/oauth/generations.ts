@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, open, readdir, readFile, unlink } from 'node:fs/promises';
+import { link, mkdir, open, readdir, readFile, truncate, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
 // Files that several processes replace without losing a write: each version is a file of its own, whose name has its number, and
-// only one process can create the file of the next number.
+// only one process can create the file of the next number. A number must not be free again while a process may still try to take it, so
+// that older versions are emptied, and deleted only when many newer ones exist.
 
 /** One version of a file. */
 export interface Generation {
@@ -14,6 +15,8 @@ export interface Generation {
 /** An abandoned temporary file is deleted after this time. */
 const ABANDONED_MS = 60_000;
 const MAX_ATTEMPTS = 100;
+/** The number of older versions whose names are kept. */
+const KEPT_NAMES = 64;
 
 /** The versions of one file, in a folder of its own or shared with other names. */
 export class Generations {
@@ -28,11 +31,11 @@ export class Generations {
   /** The newest version; undefined if there is none. */
   async latest(): Promise<Generation | undefined> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const number = Math.max(0, ...(await this.#numbers()));
+      const number = await this.#newest();
       if (number === 0) return undefined;
       const content = await unlessMissing(readFile(this.#path(number)));
-      // A missing file was replaced by a newer one since the folder was read.
-      if (content !== undefined) return { number, content };
+      // A file may be emptied while it is read, if there is a newer one since then.
+      if (content !== undefined && (await this.#newest()) === number) return { number, content };
     }
     throw new Error(`The files in ${this.#folder} change too fast to be read.`);
   }
@@ -50,6 +53,7 @@ export class Generations {
       await file.close();
     }
     try {
+      if ((await this.#newest()) > number) return false;
       // Unlike a rename, a link fails if the name exists, and the file is complete from the beginning.
       await link(temporary, this.#path(number + 1));
     } catch (error) {
@@ -58,20 +62,28 @@ export class Generations {
     } finally {
       await unlessMissing(unlink(temporary));
     }
-    await this.#deleteOlder(number + 1);
+    await this.#emptyOlder(number + 1);
     return true;
   }
 
-  async #deleteOlder(newest: number): Promise<void> {
-    const old = (await this.#numbers())
-      .filter((number) => number < newest)
-      .map((number) => this.#path(number));
+  async #emptyOlder(newest: number): Promise<void> {
+    const older = (await this.#numbers()).filter((number) => number < newest);
     const abandoned = (await this.#files()).filter((file) => {
       const [, since] = /^tmp-(\d+)-/.exec(file) ?? [];
       return since !== undefined && Date.now() - Number(since) > ABANDONED_MS;
     });
-    const paths = [...old, ...abandoned.map((file) => join(this.#folder, file))];
-    await Promise.all(paths.map((path) => unlessMissing(unlink(path))));
+    await Promise.all([
+      ...older.map((number) => {
+        const path = this.#path(number);
+        return unlessMissing(number < newest - KEPT_NAMES ? unlink(path) : truncate(path));
+      }),
+      ...abandoned.map((file) => unlessMissing(unlink(join(this.#folder, file)))),
+    ]);
+  }
+
+  /** The number of the newest version; 0 if there is none. */
+  async #newest(): Promise<number> {
+    return Math.max(0, ...(await this.#numbers()));
   }
 
   async #numbers(): Promise<number[]> {

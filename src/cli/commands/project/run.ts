@@ -91,7 +91,8 @@ async function forwarded(word: string, input: Typed): Promise<LoadedServer> {
   if (/\.json$/i.test(word)) {
     refuse(input, Object.keys(TARGET_OPTIONS), `The servers of ${word} have settings of their own.`);
     if (!existsSync(word)) throw usageError(`There is no file ${word} (looked in ${process.cwd()}).`);
-    return (await import('../../../gateway.js')).gateway(word) as LoadedServer;
+    const { oneServer } = await import('../../operate/proxying/one-server.js');
+    return (await oneServer(input, undefined)) as LoadedServer;
   }
   const { target } = await takeTarget(input);
   const { signal, reconnect, ...options } = connectOptions(input, target);

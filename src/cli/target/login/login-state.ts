@@ -1,8 +1,9 @@
 // A login as it is shown: everything about its tokens but the tokens.
 
 import { isExpired } from '../../../oauth/client/store/records.js';
+import { maskedUrl } from '../../hosts/mask.js';
 import { hasLogins } from './login-folder.js';
-import { keptTokens } from './login-store.js';
+import { keptTokens, loginServers } from './login-store.js';
 
 export interface LoginState {
   readonly server: string;
@@ -31,8 +32,35 @@ export async function loginState(server: string): Promise<LoginState> {
   };
 }
 
+/** A login in a list. */
+export interface ListedLogin extends LoginState {
+  /** Why the tokens cannot be used, if they cannot be read. */
+  readonly problem?: string;
+}
+
+/** All logins that are kept. Values in the queries of their addresses may be secrets, and are not shown. */
+export async function allLogins(): Promise<readonly ListedLogin[]> {
+  if (!hasLogins()) return [];
+  const servers = await loginServers();
+  const logins = await Promise.all(
+    servers.map(async (server): Promise<ListedLogin> => {
+      try {
+        return await loginState(server);
+      } catch (error) {
+        return { server, loggedIn: false, problem: (error as Error).message };
+      }
+    }),
+  );
+  return logins
+    .filter(({ loggedIn, issuer, problem }) => loggedIn || (issuer ?? problem) !== undefined)
+    .map((login) => ({ ...login, server: maskedUrl(login.server) }));
+}
+
 /** A login in one line. */
-export function describeLogin({ server, issuer, scopes = [], expiresAt, canRefresh }: LoginState): string {
+export function describeLogin(login: ListedLogin): string {
+  const { server, loggedIn, issuer, scopes = [], expiresAt, canRefresh, problem } = login;
+  if (problem !== undefined) return `Not logged in to ${server}: ${problem}`;
+  if (!loggedIn) return `Not logged in to ${server}: the login by ${issuer} has ended.`;
   const facts = [
     `by ${issuer}`,
     ...(scopes.length > 0 ? [`scopes ${scopes.join(' ')}`] : []),

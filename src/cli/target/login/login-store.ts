@@ -10,6 +10,7 @@ import { readTokens, type StoredTokens, tokensKey } from '../../../oauth/client/
 import type { TokenStore } from '../../../oauth/client/store/token-store.js';
 import { CommandError } from '../../command/failures.js';
 import { loginFolder } from './login-folder.js';
+import { serversOf, withServers } from './login-servers.js';
 
 // The account that `oauth` keeps the tokens of users under.
 const ACCOUNT = 'user';
@@ -18,7 +19,7 @@ const KEY_BYTES = 32;
 /** The store. Its key is the variable FULLMCP_TOKEN_KEY, or a file that only the user can read. */
 export function loginStore(): TokenStore {
   const folder = loginFolder();
-  return fileTokenStore({ folder: join(folder, 'tokens'), key: () => readKey(folder) });
+  return withServers(fileTokenStore({ folder: join(folder, 'tokens'), key: () => readKey(folder) }), ACCOUNT);
 }
 
 /** Makes the folder and the key, so that a login does not begin whose tokens could not be kept. */
@@ -39,6 +40,11 @@ export async function prepareLoginStore(): Promise<void> {
       `Tokens cannot be kept in ${folder} (${code ?? message}). Make it writable, or choose another folder with FULLMCP_HOME.`,
     );
   }
+}
+
+/** The servers that tokens are kept for, in the order of the logins. */
+export function loginServers(): Promise<readonly string[]> {
+  return serversOf(loginStore());
 }
 
 /** The tokens that are kept for a server. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { tokenStoreContract } from 'fullmcp/testing';
 import { afterAll, beforeAll, describe, expect, it, test, vi } from 'vitest';
 import { fileTokenStore } from '../../../../../src/adapters/node/oauth/file-token-store.js';
+import { Generations } from '../../../../../src/adapters/node/oauth/generations.js';
 
 const key = 'k'.repeat(32);
 let folder: string;
@@ -97,11 +98,60 @@ describe('fileTokenStore', () => {
     const [file = ''] = await filesUnder(own);
     const { hostname } = await import('node:os');
     // A process with the number of this one that had the lock before, and one whose number is not in use.
-    for (const pid of [process.pid, 2 ** 22 + 1]) {
+    for (const [number, pid] of [
+      [900, process.pid],
+      [1000, 2 ** 22 + 1],
+    ] as const) {
       const dead = { id: 'gone', pid, host: hostname(), until: Date.now() + 50_000, ms: 60_000 };
-      await writeFile(file.replace(/\d+$/, '900'), JSON.stringify(dead));
+      await writeFile(file.replace(/\d+$/, String(number)), JSON.stringify(dead));
       await (await store.lock('a', { ms: 60_000, signal: AbortSignal.timeout(5000) }))();
-      await rm(file.replace(/\d+$/, '902'), { force: true });
     }
+  });
+
+  const openOwn = () => fileTokenStore({ folder: join(folder, 'many'), key });
+
+  it('loses no write of many at the same time, and keeps nothing that was replaced', async () => {
+    const many = join(folder, 'many');
+    const stores = Array.from({ length: 12 }, openOwn);
+    await Promise.all(
+      stores.map(async (store, at) => {
+        for (;;) {
+          const text = await store.get('list');
+          const list = JSON.stringify([...(JSON.parse(text ?? '[]') as number[]), at]);
+          if (await store.set('list', list, { expected: text ?? null })) return;
+        }
+      }),
+    );
+    const list = JSON.parse((await openOwn().get('list')) ?? '[]') as number[];
+    expect([...list].sort((a, b) => a - b)).toEqual(stores.map((_, at) => at));
+    await openOwn().delete('list');
+    for (const file of await filesUnder(many)) expect((await stat(file)).size, file).toBe(0);
+    for (let at = 0; at < 80; at++) await openOwn().set('list', String(at));
+    expect((await filesUnder(many)).length).toBeLessThan(70);
+  });
+
+  it('lets one of many at a time have a lock', async () => {
+    let holders = 0;
+    let most = 0;
+    await Promise.all(
+      Array.from({ length: 12 }, async () => {
+        const release = await openOwn().lock('list', { ms: 60_000 });
+        most = Math.max(most, ++holders);
+        await new Promise((resolve) => setImmediate(resolve));
+        holders--;
+        await release();
+      }),
+    );
+    expect(most).toBe(1);
+  });
+
+  it('does not take the number of a version that was replaced twice since it was read', async () => {
+    const versions = new Generations(join(folder, 'versions'), 'value');
+    for (const number of [0, 1, 2])
+      expect(await versions.advance(number, `version ${number + 1}`)).toBe(true);
+    expect(await versions.advance(1, 'late')).toBe(false);
+    expect((await versions.latest())?.content.toString()).toBe('version 3');
+    // The names of replaced versions are kept for those that have looked for newer ones already.
+    expect((await readdir(join(folder, 'versions'))).sort()).toEqual(['value.1', 'value.2', 'value.3']);
   });
 });
