@@ -229,7 +229,17 @@ export const LAYERS = {
       'client.ts',
       'oauth.ts',
     ],
-    rooms: ['contract', 'journal', 'wiretap', 'stories', 'session', 'host', '.'],
+    rooms: [
+      'contract',
+      'journal',
+      'wiretap',
+      'stories',
+      'session/login',
+      'session/connection',
+      'session',
+      'host',
+      '.',
+    ],
   },
   cli: {
     what: 'the command `fullmcp`: nothing of the library imports it, and it is bundled apart',

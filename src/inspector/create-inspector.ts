@@ -56,7 +56,7 @@ export function createInspector(options: InspectorOptions): RunningInspector {
     catalog: (connection) => connections.find(connection)?.catalog,
     message: (seq) => messages.text(seq),
     outcome: (story) => book.get(story)?.outcomeText,
-    tape: (connection) => connections.find(connection)?.tape,
+    tape: (connection) => connections.find(connection)?.tape.text,
     async close() {
       isClosed = true;
       await connections.close();

@@ -86,6 +86,8 @@ export interface ConnectionView {
   readonly process?: { readonly pid?: number; readonly exit?: string };
   /** Whether the page may close this connection, or open another one: not in a mounted inspector. */
   readonly isFixed: boolean;
+  /** Tasks that were started here, also on earlier visits, oldest first. The server may have forgotten them. */
+  readonly knownTasks: readonly { readonly id: string; readonly tool: string; readonly at: number }[];
 }
 
 export interface SubscriptionView {

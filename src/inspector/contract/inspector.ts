@@ -40,7 +40,7 @@ export type InspectorEvent = { readonly seq: number } & (
 /** The commands of the page, by name: what it sends, and what it gets. */
 export interface Commands {
   connect: [TargetSpec, { connection: string }];
-  /** Opens it again, after a failure or with another revision. */
+  /** Opens it again, after a failure or with another revision; `newest` is the newest that both ends speak. */
   reconnect: [{ connection: string; revision?: string }, object];
   disconnect: [{ connection: string }, object];
   forgetServer: [{ id: string }, object];

@@ -10,8 +10,8 @@ import { STORY } from '../../protocol/tables/meta-keys.js';
 import { nameParam } from '../../protocol/tables/methods.js';
 import type { OutputCheck, StoryKind } from '../contract/story.js';
 import type { Ending, StoryRecord } from '../stories/story-record.js';
-import type { Connection } from './connection.js';
-import { toFailure } from './failure.js';
+import type { Connection } from './connection/connection.js';
+import { toFailure } from './connection/failure.js';
 
 /** What a story does. */
 export interface Action {

@@ -10,10 +10,11 @@ import type { CommandName, Commands } from '../contract/inspector.js';
 import type { InspectorOptions } from '../contract/options.js';
 import type { StoryRecord } from '../stories/story-record.js';
 import { act, actionOf, callTool, followById, request } from './actions.js';
-import { revisionOf } from './connection.js';
-import { type Connections, requireOwn } from './connections.js';
-import { answerProblem } from './handlers.js';
+import { type Connection, revisionOf } from './connection/connection.js';
+import { answerProblem } from './connection/handlers.js';
+import type { Connections } from './connections.js';
 import type { Input } from './input.js';
+import type { Login } from './login/login.js';
 import type { Tapes } from './tapes.js';
 
 export interface CommandParts {
@@ -200,11 +201,16 @@ export function commandsOf({ connections, tapes, options, find }: CommandParts):
       return {};
     },
     async login(input) {
-      requireOwn(of(input));
-      throw new McpError('invalid_request', 'This server does not ask for a login.');
+      const connection = of(input);
+      await loginOf(connection).logout();
+      void connection.connect();
+      return {};
     },
     async forgetLogin(input) {
-      requireOwn(of(input));
+      const connection = of(input);
+      const login = loginOf(connection);
+      await connection.close();
+      await login.forget();
       return {};
     },
     async importTape(input) {
@@ -258,6 +264,16 @@ export function commandsOf({ connections, tapes, options, find }: CommandParts):
       throw new McpError('invalid_request', `The tool ${story.title.slice(0, 100)} has no app.`);
     return { uri: app.uri, html: app.html, csp: { ...app.csp } as JsonObject, toolInput: story.args ?? {} };
   }
+}
+
+function loginOf({ authorization }: Connection): Login {
+  if (authorization.login !== undefined) return authorization.login;
+  throw new McpError(
+    'invalid_request',
+    authorization.view().state === 'token'
+      ? 'This connection uses a token that was given. Connect without it to log in.'
+      : 'There is no login for this kind of connection.',
+  );
 }
 
 function readSpec(input: Input): TargetSpec {

@@ -3,9 +3,9 @@
 import { McpError } from '../../protocol/errors.js';
 import type { ConnectionView, TargetSpec } from '../contract/connection.js';
 import type { InspectorOptions, OpenedTarget } from '../contract/options.js';
-import { Connection } from './connection.js';
-import { KnownTasks } from './known-tasks.js';
-import { Shared } from './shared.js';
+import { Connection } from './connection/connection.js';
+import { KnownTasks } from './connection/known-tasks.js';
+import { Shared } from './connection/shared.js';
 
 const MAX_CONNECTIONS = 50;
 

@@ -8,7 +8,7 @@ import { type Recording, readRecording } from '../../testing/recording/recording
 import { replayCalls } from '../../tooling/tape/replay-calls.js';
 import type { TapeCall, TapeReplayView, TapeView } from '../contract/tape.js';
 import { actionOf, request } from './actions.js';
-import type { Connection } from './connection.js';
+import type { Connection } from './connection/connection.js';
 
 const MAX_TAPE = 64 * 1024 * 1024;
 const MAX_TAPES = 10;

@@ -53,6 +53,13 @@ export class StoryBook {
     return [...this.#open].filter((story) => story.connection === connection);
   }
 
+  /** The calls of a connection that run: not what listens, or belongs to the connection itself. */
+  runningCalls(connection: string): readonly StoryRecord[] {
+    return this.open(connection).filter(
+      (story) => !story.scope.isBackground && story.kind !== 'subscription',
+    );
+  }
+
   /** The story of everything that belongs to no call. */
   unsolicited(connection: string): StoryRecord {
     const known = this.#unsolicited.get(connection);
@@ -86,7 +93,7 @@ export class StoryBook {
       const own = open.find((story) => story.kind === 'subscription' && story.title === LISTS);
       return (own ?? this.unsolicited(connection)).scope;
     }
-    const calls = open.filter((story) => !story.scope.isBackground && story.kind !== 'subscription');
+    const calls = this.runningCalls(connection);
     const [only] = calls;
     const isOfCall = message.kind === 'request' || method === 'notifications/message';
     return only !== undefined && calls.length === 1 && isOfCall

@@ -2,8 +2,8 @@
 
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import { Buffer } from 'node:buffer';
-import type { RequestId } from '../../jsonrpc/message.js';
-import { progressToken } from '../../protocol/meta.js';
+import { isObject, isRequestId, type RequestId } from '../../jsonrpc/message.js';
+import { progressToken, SUBSCRIPTION_ID } from '../../protocol/meta.js';
 import { nameParam } from '../../protocol/tables/methods.js';
 import { readWireText } from './read-message.js';
 import { type HttpExchange, MAX_TEXT, type ReadMessage, type Scope, type WireListener } from './seen.js';
@@ -93,6 +93,9 @@ export class Channel {
     const token = params?.['progressToken'] as RequestId | undefined;
     const byToken = method === 'notifications/progress' ? this.#tokens.get(token ?? '') : undefined;
     if (byToken !== undefined) return byToken;
+    const subscription = subscriptionIn(message);
+    const listening = subscription === undefined ? undefined : this.#fromClient.get(subscription);
+    if (listening !== undefined && !isChange(method)) return listening.scope;
     // Servers send changes on any open stream.
     return isOwn && !this.scope.isBackground && !isChange(method) ? this.scope : this.#unclaimed(message);
   }
@@ -174,6 +177,13 @@ export class Channel {
 export function nameOf({ method = '', params }: ReadMessage): string | undefined {
   const name = params?.[nameParam(method) ?? ''];
   return typeof name === 'string' ? name.slice(0, 500) : undefined;
+}
+
+/** The request that opened the stream which a message came on, where streams share a connection. */
+function subscriptionIn({ params }: ReadMessage): RequestId | undefined {
+  const meta = params?.['_meta'];
+  const id = isObject(meta) ? meta[SUBSCRIPTION_ID] : undefined;
+  return isRequestId(id) ? id : undefined;
 }
 
 function isChange(method: string): boolean {

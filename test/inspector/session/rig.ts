@@ -25,6 +25,8 @@ export interface Rig extends AsyncDisposable {
   readonly story: (id: number) => Story;
   readonly ended: (id: number) => Promise<Story>;
   readonly question: (story: number, isAsked?: (question: QuestionView) => boolean) => Promise<QuestionView>;
+  /** Begins to connect. */
+  readonly begin: (opened: Partial<OpenedTarget> & Pick<OpenedTarget, 'target'>) => Promise<string>;
   /** Connects and waits until the lists are there. */
   readonly connect: (opened: Partial<OpenedTarget> & Pick<OpenedTarget, 'target'>) => Promise<string>;
   readonly events: readonly InspectorEvent[];
@@ -68,6 +70,11 @@ export function rig(options: Partial<InspectorOptions> = {}): Rig {
     inspector.snapshot().connections.find((one) => one.id === id);
   const find = (id: number): Story | undefined => inspector.snapshot().stories.find((one) => one.id === id);
 
+  async function begin(opened: Partial<OpenedTarget> & Pick<OpenedTarget, 'target'>): Promise<string> {
+    next = { options: {}, address: 'test', typed: 'test', ...opened };
+    return ((await inspector.run('connect', { text: 'test' })) as { connection: string }).connection;
+  }
+
   return {
     inspector,
     events,
@@ -91,9 +98,9 @@ export function rig(options: Partial<InspectorOptions> = {}): Rig {
           (one) => one.answeredAt === undefined && one.gone === undefined && isAsked(one),
         ),
       ),
+    begin,
     async connect(opened) {
-      next = { options: {}, address: 'test', typed: 'test', ...opened };
-      const { connection: id } = (await inspector.run('connect', { text: 'test' })) as { connection: string };
+      const id = await begin(opened);
       await until('the connection', () => {
         const view = connection(id);
         return view?.status === 'failed' || (view?.catalogVersion ?? 0) > 0;

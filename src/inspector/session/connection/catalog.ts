@@ -1,14 +1,14 @@
 // The lists of a server, with their findings and their cost.
 
-import type { Client } from '../../client/model/client.js';
-import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import { McpError } from '../../protocol/errors.js';
-import { uiOf } from '../../protocol/model/apps/app.js';
-import type { ListedTool } from '../../protocol/model/model.js';
-import { lintManifest } from '../../tooling/lint/lint-manifest.js';
-import type { LintFinding } from '../../tooling/lint/rules.js';
-import { LIST_NAMES, type ManifestList } from '../../tooling/manifest/manifest.js';
-import type { CatalogView, FindingView, ToolView } from '../contract/connection.js';
+import type { Client } from '../../../client/model/client.js';
+import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
+import { McpError } from '../../../protocol/errors.js';
+import { uiOf } from '../../../protocol/model/apps/app.js';
+import type { ListedTool } from '../../../protocol/model/model.js';
+import { lintManifest } from '../../../tooling/lint/lint-manifest.js';
+import type { LintFinding } from '../../../tooling/lint/rules.js';
+import { LIST_NAMES, type ManifestList } from '../../../tooling/manifest/manifest.js';
+import type { CatalogView, FindingView, ToolView } from '../../contract/connection.js';
 
 const MAX_ITEMS = 10_000;
 

@@ -1,7 +1,8 @@
 // Failures for the page, in the client's own words, with advice.
 
-import { type ErrorCode, McpError } from '../../protocol/errors.js';
-import type { Failure } from '../contract/failure.js';
+import { isObject } from '../../../jsonrpc/message.js';
+import { type ErrorCode, McpError } from '../../../protocol/errors.js';
+import type { Failure } from '../../contract/failure.js';
 
 const MAX_DATA = 20_000;
 const MAX_MESSAGE = 10_000;
@@ -35,6 +36,13 @@ export function toFailure(error: unknown): Failure {
     ...(number !== undefined && { number }),
     ...(isSmall(data) && { data }),
   };
+}
+
+/** How the process of a server ended, as in `code 1`. */
+export function exitOf(error: unknown): string | undefined {
+  const data = McpError.is(error) && isObject(error.data) ? error.data : {};
+  if (typeof data['signal'] === 'string') return data['signal'].slice(0, 20);
+  return typeof data['exitCode'] === 'number' ? `code ${data['exitCode']}` : undefined;
 }
 
 function isSmall(data: unknown): boolean {

@@ -1,8 +1,8 @@
 // The results of tasks as the server sent them: the client gives only what it made of them.
 
-import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import type { Middleware } from '../../protocol/call.js';
-import type { Scope } from '../wiretap/seen.js';
+import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
+import type { Middleware } from '../../../protocol/call.js';
+import type { Scope } from '../../wiretap/seen.js';
 
 const MAX_KEPT = 200;
 

@@ -5,13 +5,13 @@ import type {
   Handlers,
   QuestionContext,
   SamplingResult,
-} from '../../client/model/handlers.js';
-import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import { McpError } from '../../protocol/errors.js';
-import type { ElicitUrlResult, Root } from '../../protocol/model/input.js';
-import type { Asking, IncomingQuestion } from '../stories/asking.js';
-import { OpenQuestion } from '../stories/question.js';
-import type { StoryRecord } from '../stories/story-record.js';
+} from '../../../client/model/handlers.js';
+import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
+import { McpError } from '../../../protocol/errors.js';
+import type { ElicitUrlResult, Root } from '../../../protocol/model/input.js';
+import type { Asking, IncomingQuestion } from '../../stories/asking.js';
+import { OpenQuestion } from '../../stories/question.js';
+import type { StoryRecord } from '../../stories/story-record.js';
 
 export interface HandlerParts {
   readonly asking: Asking;

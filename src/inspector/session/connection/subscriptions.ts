@@ -1,11 +1,11 @@
 // The subscriptions of a connection, each an open story.
 
-import type { Client, Subscription } from '../../client/model/client.js';
-import { McpError } from '../../protocol/errors.js';
-import type { SubscriptionView } from '../contract/connection.js';
-import { LISTS } from '../stories/story-book.js';
-import type { StoryRecord } from '../stories/story-record.js';
-import type { Wiretap } from '../wiretap/wiretap.js';
+import type { Client, Subscription } from '../../../client/model/client.js';
+import { McpError } from '../../../protocol/errors.js';
+import type { SubscriptionView } from '../../contract/connection.js';
+import { LISTS } from '../../stories/story-book.js';
+import type { StoryRecord } from '../../stories/story-record.js';
+import type { Wiretap } from '../../wiretap/wiretap.js';
 import { toFailure } from './failure.js';
 import type { Shared } from './shared.js';
 

@@ -1,7 +1,7 @@
 // The steps of connecting, as the page shows them.
 
-import type { ConnectStep } from '../contract/connection.js';
-import type { SeenStep } from '../wiretap/seen.js';
+import type { ConnectStep } from '../../contract/connection.js';
+import type { SeenStep } from '../../wiretap/seen.js';
 
 const MAX_STEPS = 100;
 

@@ -1,14 +1,15 @@
 // What all connections of an inspector share.
 
-import { isObject } from '../../jsonrpc/message.js';
-import type { ConnectionView, TargetSpec } from '../contract/connection.js';
-import type { LogLine } from '../contract/message.js';
-import type { InspectorOptions, JournalEvent, OpenedTarget } from '../contract/options.js';
-import { Asking } from '../stories/asking.js';
-import { Feed } from '../stories/feed.js';
-import { Journal } from '../stories/journal.js';
-import { MessageLog } from '../stories/message-log.js';
-import { StoryBook } from '../stories/story-book.js';
+import { memoryTokenStore } from '../../../oauth/client/store/memory-token-store.js';
+import type { TokenStore } from '../../../oauth/client/store/token-store.js';
+import type { ConnectionView, TargetSpec } from '../../contract/connection.js';
+import type { LogLine } from '../../contract/message.js';
+import type { InspectorOptions, JournalEvent, OpenedTarget } from '../../contract/options.js';
+import { Asking } from '../../stories/asking.js';
+import { Feed } from '../../stories/feed.js';
+import { Journal } from '../../stories/journal.js';
+import { MessageLog } from '../../stories/message-log.js';
+import { StoryBook } from '../../stories/story-book.js';
 import { TaskResults } from './task-results.js';
 
 const MAX_LOGS = 5000;
@@ -20,6 +21,7 @@ export class Shared {
   readonly book: StoryBook;
   readonly messages: MessageLog = new MessageLog();
   readonly asking: Asking = new Asking();
+  readonly loginStore: TokenStore;
   readonly taskResults: TaskResults = new TaskResults();
   readonly #options: InspectorOptions;
   #logs: LogLine[] = [];
@@ -27,6 +29,7 @@ export class Shared {
 
   constructor(options: InspectorOptions, connection: (id: string) => ConnectionView | undefined) {
     this.version = options.version;
+    this.loginStore = options.loginStore ?? memoryTokenStore();
     this.#options = options;
     this.feed = new Feed({ connection, story: (id) => this.book.get(id)?.view });
     this.book = new StoryBook(this.feed);
@@ -65,32 +68,4 @@ export class Shared {
     story.journal.add(event);
     story.changed();
   }
-
-  /** A line of a server's journal. It comes from the server, so nothing about it is sure. */
-  journalLine(json: string): void {
-    if (json.length > 100_000) return;
-    try {
-      const event: unknown = JSON.parse(json);
-      if (isJournalEvent(event)) this.journal(event);
-    } catch {
-      // A line that was cut off.
-    }
-  }
-}
-
-const CELLS: readonly unknown[] = ['none', 'asked', 'known', 'ran', 'threw', 'returned'];
-
-function isJournalEvent(value: unknown): value is JournalEvent {
-  if (!isObject(value)) return false;
-  const { story, run, kind, key, cell, value: text, idempotencyKey, ms } = value;
-  return (
-    typeof story === 'number' &&
-    typeof run === 'number' &&
-    (kind === 'ask' || kind === 'step' || kind === 'return') &&
-    typeof key === 'string' &&
-    CELLS.includes(cell) &&
-    (text === undefined || typeof text === 'string') &&
-    (idempotencyKey === undefined || typeof idempotencyKey === 'string') &&
-    (ms === undefined || typeof ms === 'number')
-  );
 }

@@ -1,7 +1,7 @@
 // Records a connection in the format of the testing kit, within bounds.
 
-import type { Middleware, Outcome } from '../../protocol/call.js';
-import { type Recorder, recorder } from '../../testing/recording/recorder.js';
+import type { Middleware, Outcome } from '../../../protocol/call.js';
+import { type Recorder, recorder } from '../../../testing/recording/recorder.js';
 
 const MAX_CHARACTERS = 32 * 1024 * 1024;
 /** A larger result is not recorded: its secrets could not be removed in reasonable time. */

@@ -1,8 +1,8 @@
 // The secrets of a connection that are known: they are masked in everything that the page sees.
 
-import type { TargetSpec } from '../contract/connection.js';
-import type { OpenedTarget } from '../contract/options.js';
-import { isSecretName } from '../wiretap/mask.js';
+import type { TargetSpec } from '../../contract/connection.js';
+import type { OpenedTarget } from '../../contract/options.js';
+import { isSecretName } from '../../wiretap/mask.js';
 
 /** The token, the headers and the variables that were given. */
 export function secretsOf({ options, target }: OpenedTarget, spec: TargetSpec): readonly string[] {

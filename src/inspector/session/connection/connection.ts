@@ -1,0 +1,282 @@
+// A connection of the inspector: opens it, keeps its state for the page, and opens it again.
+
+import type { Client } from '../../../client/model/client.js';
+import { isObject } from '../../../jsonrpc/message.js';
+import { McpError } from '../../../protocol/errors.js';
+import type { Root } from '../../../protocol/model/input.js';
+import type { LogLevel } from '../../../protocol/tables/log-level.js';
+import { type Revision, revisions } from '../../../protocol/tables/revisions.js';
+import type { CatalogView, ConnectionView } from '../../contract/connection.js';
+import type { Failure } from '../../contract/failure.js';
+import type { StoryRecord } from '../../stories/story-record.js';
+import { maskTexts } from '../../wiretap/mask.js';
+import type { Scope } from '../../wiretap/seen.js';
+import { Wiretap } from '../../wiretap/wiretap.js';
+import { type Authorization, authorizationOf } from './authorization.js';
+import { emptyCatalog, fetchCatalog } from './catalog.js';
+import { clientOptions } from './client-options.js';
+import { ConnectLog } from './connect-log.js';
+import type { ConnectionInit, ConnectionState } from './connection-state.js';
+import { printConnection } from './connection-view.js';
+import { exitOf, toFailure } from './failure.js';
+import type { KnownTasks } from './known-tasks.js';
+import { hear } from './listener.js';
+import { secretsOf } from './secrets.js';
+import { Subscriptions } from './subscriptions.js';
+import { TapeRecorder } from './tape-recorder.js';
+
+const REFRESH_MS = 100;
+const PING = { timeoutMs: 30_000 };
+
+export class Connection implements ConnectionState {
+  readonly id: string;
+  readonly init: ConnectionInit;
+  readonly subscriptions: Subscriptions;
+  readonly authorization: Authorization;
+  readonly tape: TapeRecorder;
+  readonly mask: (text: string) => string;
+  catalog: CatalogView = emptyCatalog;
+  logLevel: LogLevel | undefined;
+  roots: readonly Root[] = [];
+  requestedRevision: Revision | undefined;
+  roundTripMs: number | undefined;
+  log: ConnectLog = new ConnectLog();
+  failure: Failure | undefined;
+  suggestion: string | undefined;
+  exit: string | undefined;
+  #status: ConnectionView['status'] = 'connecting';
+  #client: Client | undefined;
+  #tap: Wiretap | undefined;
+  #opening: AbortController | undefined;
+  #connectStory: StoryRecord | undefined;
+  #refreshing: NodeJS.Timeout | undefined;
+  #isListing = false;
+  /** Grows with each attempt: what an earlier one reports later is ignored. */
+  #attempt = 0;
+
+  constructor(init: ConnectionInit) {
+    const { opened, spec, shared } = init;
+    const secrets = secretsOf(opened, spec);
+    this.id = init.id;
+    this.init = init;
+    this.requestedRevision = revisionOf(spec.revision) ?? opened.options.revision;
+    this.mask = maskTexts(secrets);
+    this.tape = new TapeRecorder(secrets);
+    this.subscriptions = new Subscriptions(this, shared);
+    this.authorization = authorizationOf(opened, spec, {
+      store: shared.loginStore,
+      onChange: () => this.changed(),
+    });
+  }
+
+  get status(): ConnectionView['status'] {
+    return this.#status;
+  }
+
+  get tasks(): KnownTasks {
+    return this.init.tasks;
+  }
+
+  get client(): Client | undefined {
+    return this.#client;
+  }
+
+  get view(): ConnectionView {
+    return printConnection(this);
+  }
+
+  /** The client, and the tap that its calls go through. Throws if there is none that can be used. */
+  get open(): { readonly client: Client; readonly tap: Wiretap } {
+    const isUsable = this.#status === 'ready' || this.#status === 'reconnecting';
+    if (this.#client !== undefined && this.#tap !== undefined && isUsable)
+      return { client: this.#client, tap: this.#tap };
+    throw new McpError(
+      'connection_closed',
+      this.#status === 'connecting'
+        ? 'This connection is not open yet.'
+        : 'This connection is closed. Open it again.',
+    );
+  }
+
+  /** Connects, or connects again. Resolves when that has succeeded or failed; the view says which. */
+  async connect(): Promise<void> {
+    const attempt = ++this.#attempt;
+    this.#reset();
+    await this.#leave('The connection is opened again.');
+    if (attempt !== this.#attempt) return;
+    const { shared, opened, spec } = this.init;
+    const { login } = this.authorization;
+    const story = this.#beginStory();
+    const background: Scope = { story: story.id, isBackground: true };
+    const opening = new AbortController();
+    this.#opening = opening;
+    const isCurrent = (): boolean => attempt === this.#attempt;
+    const tap = new Wiretap({
+      listener: hear(this, isCurrent),
+      background,
+      fetch: opened.options.fetch,
+    });
+    this.#tap = tap;
+    login?.begin();
+    try {
+      const options = clientOptions(this, tap, opening.signal);
+      const client = await tap.run(background, () => tap.connect(tap.target(opened.target), options));
+      if (!isCurrent()) return void client.close();
+      this.#client = client;
+      this.#watch(client, background);
+      this.#settle(story);
+      shared.connected(spec, opened, undefined);
+      await login?.look().catch(() => {});
+      await this.refresh();
+      await this.subscriptions.listenToLists();
+    } catch (error) {
+      if (!isCurrent() || this.#client !== undefined) return;
+      const failure = this.#fail(error);
+      login?.failed(failure.code === 'unauthorized' || failure.code === 'forbidden');
+      story.end({ state: opening.signal.aborted ? 'cancelled' : 'error', error: failure });
+      shared.connected(spec, opened, failure.message);
+    }
+  }
+
+  /** Lists everything again. */
+  async refresh(): Promise<void> {
+    const { client, tap } = this.open;
+    if (this.#isListing) return this.refreshSoon();
+    this.#isListing = true;
+    const { book } = this.init.shared;
+    const story = book.begin({ connection: this.id, kind: 'list', title: 'lists', method: 'tools/list' });
+    try {
+      await tap.run(story.scope, async () => {
+        const catalog = await fetchCatalog(client, this.catalog.version + 1);
+        if (client !== this.#client) return;
+        this.catalog = catalog;
+        this.roundTripMs = await client.ping(PING).catch(() => undefined);
+      });
+      const [failed] = this.catalog.failures;
+      story.end(
+        failed === undefined
+          ? { state: 'ok' }
+          : { state: 'error', error: { code: 'list_failed', message: `${failed.list}: ${failed.message}` } },
+      );
+    } catch (error) {
+      story.end({ state: 'error', error: toFailure(error) });
+    } finally {
+      this.#isListing = false;
+      this.changed();
+    }
+  }
+
+  refreshSoon(): void {
+    this.#refreshing ??= setTimeout(() => {
+      this.#refreshing = undefined;
+      if (this.#status === 'ready') void this.refresh().catch(() => {});
+    }, REFRESH_MS);
+    this.#refreshing.unref();
+  }
+
+  /** Closes it. It can be opened again. */
+  async close(): Promise<void> {
+    this.#attempt++;
+    this.#setStatus('closed');
+    await this.#leave('The connection was closed.');
+  }
+
+  changed(): void {
+    this.init.shared.feed.connectionChanged(this.id);
+  }
+
+  #watch(client: Client, background: Scope): void {
+    const { shared } = this.init;
+    const isOwn = (): boolean => client === this.#client;
+    client.on('status', ({ status, reason }) => {
+      if (!isOwn()) return;
+      if (status === 'reconnecting') {
+        background.story = this.#beginStory().id;
+        this.log = new ConnectLog();
+        this.exit = exitOf(reason);
+        this.failure = reason && toFailure(reason);
+        this.#setStatus('reconnecting');
+      } else if (status === 'ready') {
+        this.failure = undefined;
+        this.#settle(this.#connectStory);
+        this.refreshSoon();
+      } else if (reason !== undefined) {
+        this.#connectStory?.end({ state: 'error', error: toFailure(reason) });
+        this.#fail(reason);
+        this.subscriptions.end(reason.message);
+      }
+    });
+    client.on('log', ({ level, logger, data }) =>
+      shared.log(this.id, {
+        source: 'log',
+        level,
+        text: this.mask(typeof data === 'string' ? data : (JSON.stringify(data) ?? '')),
+        ...(logger !== undefined && { logger }),
+      }),
+    );
+    client.on('problem', ({ message }) =>
+      shared.log(this.id, { source: 'problem', text: this.mask(message) }),
+    );
+    client.on('notification', ({ method }) => {
+      if (isOwn() && method.endsWith('/list_changed')) this.refreshSoon();
+    });
+  }
+
+  #settle(story: StoryRecord | undefined): void {
+    this.log.isOpen = false;
+    story?.end({ state: 'ok' });
+    this.#setStatus('ready');
+  }
+
+  #beginStory(): StoryRecord {
+    const { shared, opened } = this.init;
+    this.#connectStory?.end({ state: 'cancelled' });
+    this.#connectStory = shared.book.begin({
+      connection: this.id,
+      kind: 'connect',
+      title: opened.address,
+      method: 'connect',
+    });
+    return this.#connectStory;
+  }
+
+  #fail(error: unknown): Failure {
+    const failure = toFailure(error);
+    const data = McpError.is(error) && isObject(error.data) ? error.data : {};
+    this.log.isOpen = false;
+    this.failure = failure;
+    this.exit = exitOf(error);
+    if (typeof data['suggestion'] === 'string') this.suggestion = data['suggestion'];
+    this.#setStatus('failed');
+    return failure;
+  }
+
+  #reset(): void {
+    this.log = new ConnectLog();
+    this.failure = undefined;
+    this.suggestion = undefined;
+    this.exit = undefined;
+    this.#setStatus('connecting');
+  }
+
+  #setStatus(status: ConnectionView['status']): void {
+    this.#status = status;
+    this.changed();
+  }
+
+  /** Leaves the connection that is open or being opened. */
+  async #leave(why: string): Promise<void> {
+    clearTimeout(this.#refreshing);
+    this.#refreshing = undefined;
+    this.#opening?.abort(new McpError('cancelled', why));
+    this.#connectStory?.end({ state: 'cancelled' });
+    this.subscriptions.end(why);
+    const client = this.#client;
+    this.#client = undefined;
+    await client?.close();
+  }
+}
+
+export function revisionOf(text: string | undefined): Revision | undefined {
+  return revisions.find((revision) => revision === text);
+}
