@@ -1,9 +1,14 @@
 // What can be done with a call that was made: run it again, take its arguments, keep it, copy it.
 
+import { batch } from '@preact/signals';
 import type { Story } from '../../../src/inspector/contract/story.js';
+import type { JsonObject } from '../../../src/jsonrpc/message.js';
 import { run } from '../../state/api.js';
 import { go } from '../../state/route.js';
+import { shownRun } from '../../state/shown-run.js';
+import { catalogs, current } from '../../state/store.js';
 import { toast } from '../../state/toast.js';
+import { setDraft } from '../../tools/draft.js';
 import { selectedMessage, selectedStory } from '../timeline-state.js';
 
 /** Whether the request of a story can be sent again. */
@@ -26,14 +31,28 @@ export async function runAgain(story: Story): Promise<number | undefined> {
 }
 
 /** Whether the arguments of a story can go back into a form. */
-export function canEdit({ kind, args }: Story): boolean {
-  return args !== undefined && (kind === 'tool' || kind === 'task' || kind === 'prompt');
+export function canEdit({ kind, args, method }: Story): boolean {
+  return kind === 'read' || (args !== undefined && (kind === 'prompt' || method === 'tools/call'));
 }
 
-/** Opens the form of the tool or prompt with the arguments of this story. */
+/** Opens the tool, prompt or resource of a story with its arguments. */
 export function editStory(story: Story): void {
-  if (canEdit(story))
-    go(story.kind === 'prompt' ? 'prompts' : 'tools', story.title, { from: String(story.id) });
+  if (!canEdit(story)) return;
+  batch(() => {
+    current.value = story.connection;
+    if (story.kind === 'read') return go('resources', story.title);
+    if (story.kind === 'prompt') return go('prompts', story.title, texts(story.args));
+    const view = catalogs.value.get(story.connection)?.tools.find(({ tool }) => tool.name === story.title);
+    if (view) setDraft(story.connection, view, { value: story.args, text: undefined, isAttempted: false });
+    shownRun.value = story.id;
+    go('tools', story.title);
+  });
+}
+
+function texts(args: JsonObject | undefined): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(args ?? {}).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
+  );
 }
 
 export async function togglePin({ id, isPinned }: Story): Promise<void> {
