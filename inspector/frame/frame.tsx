@@ -14,6 +14,7 @@ import { Announcer } from './announcer.js';
 import { ErrorBoundary } from './error-boundary.js';
 import { Overlays } from './overlays.js';
 import { PageKeys } from './page-keys.js';
+import { placesOf } from './places.js';
 import { TimelineStrip } from './timeline-strip.js';
 import { TopBar } from './top-bar.js';
 
@@ -53,12 +54,17 @@ export function Frame(): VNode {
       <TopBar place={shown} />
       <div class="frame-body">
         <main class="frame-main" id="main" tabIndex={-1}>
+          {isNarrow.value && route.value.name === undefined && shown !== 'connect' && (
+            <h1 class="visually-hidden">
+              {placesOf(shown).find(({ place }) => place === shown)?.label ?? shown}
+            </h1>
+          )}
           <ErrorBoundary key={`${shown} ${route.value.name ?? ''}`}>
             <Place name={shown} />
           </ErrorBoundary>
         </main>
         {isBeside && (
-          <>
+          <aside class="frame-aside" aria-label="Timeline">
             <Splitter
               size={timelineWidth}
               min={320}
@@ -66,12 +72,12 @@ export function Frame(): VNode {
               label="Width of the timeline"
               isReversed={true}
             />
-            <aside class="frame-timeline" id="timeline" aria-label="Timeline" tabIndex={-1}>
+            <div class="frame-timeline" id="timeline" tabIndex={-1}>
               <ErrorBoundary>
                 <Timeline />
               </ErrorBoundary>
-            </aside>
-          </>
+            </div>
+          </aside>
         )}
       </div>
       {hasTimeline && !isBeside && <TimelineStrip />}

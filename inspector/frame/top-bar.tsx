@@ -3,9 +3,9 @@ import { cleanLine } from '../../src/tooling/clean.js';
 import { Button } from '../parts/button.js';
 import { Icon } from '../parts/icon.js';
 import { isNarrow } from '../state/media.js';
-import { addressOf, route } from '../state/route.js';
+import { addressOf, type Route, route } from '../state/route.js';
 import { theme } from '../state/settings.js';
-import { connection, openQuestions } from '../state/store.js';
+import { connection, openQuestions, stories } from '../state/store.js';
 import { ConnectionState } from './connection-state.js';
 import { goToNextQuestion } from './go-to-story.js';
 import { overlay } from './overlays.js';
@@ -21,13 +21,12 @@ export function TopBar({ place }: { readonly place: string }): VNode {
     <header class="frame-bar">
       <div class="frame-identity">
         {back ? (
-          <a
-            class="button quiet frame-back"
-            href={addressOf(back.place === 'call' ? 'timeline' : back.place)}
-          >
-            <Icon name="back" label="Back" />
-            <span class="mono frame-back-name">{cleanLine(back.name ?? '', 60)}</span>
-          </a>
+          <>
+            <a class="button quiet icon" href={addressOf(back.place === 'call' ? 'timeline' : back.place)}>
+              <Icon name="back" label="Back" />
+            </a>
+            <h1 class="frame-back-name">{cleanLine(titleOf(back), 60)}</h1>
+          </>
         ) : (
           <ServerSwitch />
         )}
@@ -63,6 +62,13 @@ export function TopBar({ place }: { readonly place: string }): VNode {
       </div>
     </header>
   );
+}
+
+/** A call is known by its tool, everything else by its own name. */
+function titleOf({ place, name = '' }: Route): string {
+  if (place !== 'call') return name;
+  const story = stories.value.get(Number(name));
+  return story === undefined ? `#${name}` : `#${name} ${story.title}`;
 }
 
 function Places({ shown }: { readonly shown: string }): VNode {

@@ -73,7 +73,6 @@ export function Menu({
         aria-haspopup="menu"
         aria-expanded={isOpen.value}
         aria-controls={isOpen.value ? id : undefined}
-        aria-label={label}
         title={label}
         onClick={() => {
           isOpen.value = !isOpen.value;

@@ -18,6 +18,7 @@ export function ChoiceField({
   describedBy,
   isInvalid,
   isRequired,
+  name,
 }: ControlProps): VNode {
   const { options } = shape;
   const at = indexOf(options, value);
@@ -47,6 +48,7 @@ export function ChoiceField({
     <select
       id={id}
       class="field"
+      aria-label={name}
       value={at < 0 ? '' : String(at)}
       aria-describedby={describedBy}
       aria-invalid={isInvalid}
