@@ -8,7 +8,7 @@ export function openInBrowser(url: string): void {
   if (CI || !process.stdout.isTTY || !isDesktop || (SSH_CONNECTION && !hasDisplay)) return;
   const [command = '', ...args] = opener();
   const child = spawn(command, [...args, url], { stdio: 'ignore', detached: true });
-  // Whoever has no browser has the address.
+  // The address was printed.
   child.on('error', () => undefined);
   child.unref();
 }

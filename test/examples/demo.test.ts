@@ -39,8 +39,15 @@ describe('the demo that npm start runs', () => {
 
   test('prints a welcome of less than 24 lines that has commands with the address of the server', () => {
     expect(welcome).toContain(`claude mcp add --transport http demo ${url}\n`);
-    expect(welcome).toContain(`npx @modelcontextprotocol/inspector --cli ${url} --transport http`);
+    expect(welcome).toContain(`npx fullmcp list ${url}\n`);
     expect(welcome.split('\n').length).toBeLessThan(24);
+  });
+
+  test('prints the address of the inspector beside it, which opens with its token and not without', async () => {
+    const [, page = ''] = /inspector:\n {2}(http:\S+)/.exec(welcome) ?? [];
+    const opened = await fetch(page);
+    expect([opened.status, await opened.text()]).toEqual([200, expect.stringContaining('<div id="app">')]);
+    expect((await fetch(page.replace(/\?.*/, ''))).status).toBe(401);
   });
 
   test('prints curl commands that work as printed', async () => {

@@ -41,7 +41,7 @@ export async function configuredPlaces(file?: string): Promise<readonly Configur
   );
 }
 
-/** What the page shows. */
+/** The servers as the page shows them. */
 export async function foundServers(
   places: readonly ConfiguredPlace[],
   used: UsedServers,
@@ -70,7 +70,18 @@ function place(name: string, source: string, server: HostServer, entry: () => Se
 /** The URL or the command line without secrets. */
 export function addressOf(server: HostServer): string {
   const { command = '', args = [], url } = masked(server);
-  return cleanLine(url ?? [command, ...args].map(shellWord).join(' '), MAX_ADDRESS);
+  return cleanLine(url ?? [command, ...args].map(shownWord).join(' '), MAX_ADDRESS);
+}
+
+/** The target as one would type it, without secrets. */
+export function typedOf(server: HostServer): string {
+  const { command = '', args = [], url } = masked(server);
+  return url === undefined ? `-- ${[command, ...args].map(shownWord).join(' ')}` : shownWord(url);
+}
+
+/** A masked word need not be quoted. */
+function shownWord(word: string): string {
+  return word === '••••' ? word : shellWord(word);
 }
 
 /** The part of an entry that its address is made of. */

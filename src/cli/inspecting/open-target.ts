@@ -13,7 +13,7 @@ import { McpError } from '../../protocol/errors.js';
 import { type Revision, revisions } from '../../protocol/tables/revisions.js';
 import { shellWord } from '../../tooling/clean.js';
 import { runProcess } from '../target/run-process.js';
-import { addressOf, asHostServer, type ConfiguredPlace } from './found-servers.js';
+import { addressOf, asHostServer, type ConfiguredPlace, typedOf } from './found-servers.js';
 import { looksLikeConfig, readPasted } from './pasted-config.js';
 import { splitCommand } from './split-command.js';
 import type { UsedServers } from './used-servers.js';
@@ -24,6 +24,7 @@ export interface OpenTargetParts {
 }
 
 const SCRIPT = /\.[cm]?[jt]s$/i;
+const SCHEMES = /^(?:https?|wss?|nats|tls):/i;
 const URL_SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
 
 /** Makes the target of a spec. Rejects with an `McpError` for the user. */
@@ -46,7 +47,7 @@ async function ofText(text: string, spec: TargetSpec, parts: OpenTargetParts): P
   const isWord = args.length === 0 && Object.keys(env).length === 0;
   if (isWord) {
     const found = (await parts.places()).find(({ name }) => name === command);
-    if (found !== undefined) return ofEntry(found.entry(), spec);
+    if (found !== undefined) return ofEntry(found.entry(), spec, found.name);
     if (SCRIPT.test(command))
       throw wrong(`There is no file ${command} (looked in ${resolve(spec.cwd ?? '.')}).`);
     // Says which scheme is missing, if the word is an address.
@@ -61,37 +62,42 @@ async function ofFound(id: string, spec: TargetSpec, parts: OpenTargetParts): Pr
   if (before !== undefined) return openTarget({ ...more, ...before.spec }, parts);
   const place = (await parts.places()).find((one) => one.id === id);
   if (place === undefined) throw wrong('This server is not in a configuration any more.');
-  return ofEntry(place.entry(), spec);
+  return ofEntry(place.entry(), spec, place.name);
 }
 
-function ofEntry(entry: ServerEntry, spec: TargetSpec): OpenedTarget {
+/** A server that the command finds by its name, too, is typed as that. */
+function ofEntry(entry: ServerEntry, spec: TargetSpec, name?: string): OpenedTarget {
   const { target, options } = entryTarget(entry);
-  const address = addressOf(asHostServer(entry));
-  return { target, options: { ...options, ...optionsOf(spec) }, address, typed: typedOf(entry) };
-}
-
-function typedOf(entry: ServerEntry): string {
-  const { url, command, args = [] } = asHostServer(entry);
-  return url === undefined ? `-- ${[command ?? '', ...args].map(shellWord).join(' ')}` : shellWord(url);
+  const shown = asHostServer(entry);
+  const typed = name === undefined ? typedOf(shown) : shellWord(name);
+  return { target, options: { ...options, ...optionsOf(spec) }, address: addressOf(shown), typed };
 }
 
 function ofUrl(text: string, spec: TargetSpec): OpenedTarget {
+  if (URL_SCHEME.test(text) && !SCHEMES.test(text))
+    throw wrong(
+      /^file:/i.test(text)
+        ? 'Type the path of the file, without file://.'
+        : 'The address of a server begins with https:, http:, wss: or ws:.',
+    );
   const { kind } = resolveTarget(text);
-  if (kind === 'script' || kind === 'config-file' || kind === 'process')
-    throw wrong('Type a path without file://.');
   const isPlain = kind !== 'http' && kind !== 'websocket';
   const target: Target = isPlain ? text : { url: text, ...(spec.headers && { headers: spec.headers }) };
-  return { target, options: optionsOf(spec), address: addressOf({ url: text }), typed: shellWord(text) };
+  return {
+    target,
+    options: optionsOf(spec),
+    address: addressOf({ url: text }),
+    typed: typedOf({ url: text }),
+  };
 }
 
 function ofCommand(command: string, args: readonly string[], spec: TargetSpec): OpenedTarget {
-  const typed = `-- ${[command, ...args].map(shellWord).join(' ')}`;
-  const address = addressOf({ command, args });
+  const shown = { command, args };
   return {
     target: { command, args: [...args], ...settingsOf(spec) },
     options: optionsOf(spec),
-    address,
-    typed,
+    address: addressOf(shown),
+    typed: typedOf(shown),
   };
 }
 

@@ -10,12 +10,12 @@ import { readJsonTree } from '../hosts/formats/json-tree.js';
 
 const MAX_NAMES = 10;
 
-/** Whether a text is meant to be a configuration. */
+/** Whether the user has pasted a configuration. */
 export function looksLikeConfig(text: string): boolean {
   return /^\s*[{"]/.test(text) && text.includes('{');
 }
 
-/** The only server of a text. Throws an error for the user if there are several, or none. */
+/** The only server of the configuration. Throws an error for the user if there are several, or none. */
 export function readPasted(text: string): { readonly name: string; readonly entry: ServerEntry } {
   const servers = Object.entries(
     parseConfig(JSON.stringify({ mcpServers: serversIn(text) }), { env: process.env }).mcpServers,

@@ -18,7 +18,7 @@ export interface StartOptions {
   readonly port?: number | undefined;
   /** The target that was typed. It is connected to at once. */
   readonly typed?: OpenedTarget | undefined;
-  /** What connects to that target again, if it may be remembered. */
+  /** The spec that connects to that target again, if it may be remembered. */
   readonly again?: TargetSpec | undefined;
   /** The tool to show first. */
   readonly tool?: string | undefined;
@@ -63,7 +63,7 @@ export async function startInspector(options: StartOptions): Promise<StartedInsp
     },
     onConnected: (spec, opened, failure) => {
       const place = spec.name === TYPED ? again : spec;
-      // What a configuration has is found there again.
+      // A server of a configuration is found there again.
       if (place?.name === undefined && place !== undefined && !place.text?.trimStart().startsWith('{'))
         void used.remember(place, opened.address, failure);
     },
@@ -82,6 +82,8 @@ export async function startInspector(options: StartOptions): Promise<StartedInsp
     close: async () => {
       await served.close();
       await inspector.close();
+      // The file of servers may still be being written.
+      await used.list();
     },
   };
 }

@@ -9,7 +9,7 @@ import type { ServerProcess } from '../../transports/stdio/client/spawn.js';
 import type { Typed } from '../command/definition.js';
 import { connectOptions } from '../target/open.js';
 import { takeTarget } from '../target/read-target.js';
-import { addressOf } from './found-servers.js';
+import { addressOf, typedOf } from './found-servers.js';
 
 const SCRIPT = /\.[cm]?[jt]s$/i;
 
@@ -34,7 +34,7 @@ export async function typedTarget(input: Typed): Promise<TypedPlace | undefined>
     target: target.target,
     options: { ...options, ...own },
     address: shownAddress(target.target),
-    typed: target.typed,
+    typed: shownTyped(target.typed, target.word, input),
   };
   const isScript = SCRIPT.test(target.word);
   return {
@@ -50,6 +50,13 @@ function reporting(opened: OpenedTarget, file: string): OpenedTarget {
   const server = opened.target as ServerProcess;
   const target = { ...server, env: { ...server.env, [JOURNAL_VARIABLE]: mark } };
   return { ...opened, target, address: file, journalMark: mark };
+}
+
+/** The target as it was typed, without secrets. */
+function shownTyped(typed: string, word: string, { process: words }: Typed): string {
+  const [command, ...args] = words ?? [];
+  if (command !== undefined) return typedOf({ command, args });
+  return /^(?:https?|wss?):/i.test(word) ? typedOf({ url: word }) : typed;
 }
 
 function shownAddress(target: OpenedTarget['target']): string {

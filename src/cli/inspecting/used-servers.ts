@@ -13,7 +13,7 @@ const MAX_TEXT = 2000;
 
 export interface UsedServer {
   readonly id: string;
-  /** What connects to it again. It has neither a token nor headers nor variables. */
+  /** The spec that connects to it again. It has neither a token nor headers nor variables. */
   readonly spec: Pick<TargetSpec, 'url' | 'command' | 'args' | 'cwd' | 'text'>;
   /** The URL or the command for people. */
   readonly address: string;

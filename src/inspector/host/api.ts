@@ -1,4 +1,4 @@
-// What the page asks of the inspector.
+// The requests of the page to the inspector.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { McpError } from '../../protocol/errors.js';
@@ -8,7 +8,7 @@ import type { EventStreams } from './event-streams.js';
 import { readCommand, UnreadableCommand } from './read-command.js';
 import { refuse, send, sendFailure, sendJson } from './reply.js';
 
-export interface Api {
+export interface ApiParts {
   readonly inspector: Inspector;
   readonly streams: EventStreams;
   readonly sandboxOrigin: string | undefined;
@@ -16,7 +16,7 @@ export interface Api {
 
 /** Answers a request below `api/`. */
 export async function answerApi(
-  { inspector, streams, sandboxOrigin }: Api,
+  { inspector, streams, sandboxOrigin }: ApiParts,
   path: string,
   req: IncomingMessage,
   res: ServerResponse,

@@ -18,7 +18,7 @@ const TYPES: Readonly<Record<string, string>> = {
   woff2: 'font/woff2',
 };
 
-export interface Asset {
+interface Asset {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
 }

@@ -1,4 +1,4 @@
-// Who may talk to an inspector: only a program on this computer, and only a page that the inspector itself has served.
+// The checks of a request: it must come from this computer, and from a page that the inspector itself has served.
 
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';

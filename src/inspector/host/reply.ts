@@ -17,7 +17,7 @@ const GUARDING: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 };
 
-export interface Reply {
+interface WholeReply {
   readonly status?: number;
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body: string | Uint8Array;
@@ -27,7 +27,7 @@ export interface Reply {
 export function send(
   req: IncomingMessage,
   res: ServerResponse,
-  { status = 200, headers, body }: Reply,
+  { status = 200, headers, body }: WholeReply,
 ): void {
   if (res.headersSent || res.destroyed) return;
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;

@@ -1,4 +1,4 @@
-// What a run of a handler meets: its questions, its steps, and its end. For the inspector, which draws them as a grid.
+// Events of a run of a handler: its questions, its steps, and its end. The inspector draws them as a grid.
 
 import { isObject } from '../../jsonrpc/message.js';
 import type { Call } from '../call.js';
@@ -26,7 +26,7 @@ export interface RunEvent {
   readonly idempotencyKey?: string;
   /** The time that a step took. */
   readonly ms?: number;
-  /** What is wrong, for people. */
+  /** A sentence about a mistake of the handler. */
   readonly warning?: string;
 }
 

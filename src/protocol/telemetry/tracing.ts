@@ -59,7 +59,7 @@ export const sessionEvents: Tracing<TraceEvents['session']> | undefined =
   /* @__PURE__ */ channelOf('session');
 /** The events of tasks. */
 export const taskEvents: Tracing<TraceEvents['task']> | undefined = /* @__PURE__ */ channelOf('task');
-/** What the runs of handlers meet, for the inspector. */
+/** The events of the runs of handlers, for the inspector. */
 export const journalEvents: PlainChannel<RunEvent> | undefined = /* @__PURE__ */ builtinChannels()?.channel?.(
   JOURNAL_CHANNEL,
 );

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { createInterface } from 'node:readline';
 import type { Visit } from './browser.js';
 
-export interface SentEvent {
+interface SentEvent {
   readonly id?: string;
   readonly event?: string;
   readonly data?: unknown;
