@@ -1,0 +1,2 @@
+// Styles that a component imports; Vite puts them into the page.
+declare module '*.css';
