@@ -158,7 +158,12 @@ function questionRows(story: Story): LaneRow[] {
     if (question.answeredAt !== undefined)
       rows.push({ type: 'right', at: question.answeredAt, text: 'answer', note: '', isAnswer: true });
   }
-  for (const questions of ended.values()) rows.push(yourTime(questions));
+  for (const [number, questions] of ended) {
+    const round = story.rounds[number - 1];
+    const row = yourTime(questions);
+    // The two times are rounded apart; the reply is before the time that it begins.
+    rows.push({ ...row, at: Math.max(row.at, (round?.at ?? 0) + (round?.ms ?? 0)) });
+  }
   return rows;
 }
 

@@ -60,7 +60,7 @@ export class Journal {
     return {
       hasSteps: true,
       runs: numbers.map((run) => {
-        const { ms, outcome } = this.#runs.get(run) ?? {};
+        const { outcome, ms = timeOfRound(rounds[run - 1], outcome) } = this.#runs.get(run) ?? {};
         return { ...(ms !== undefined && { ms }), ...(outcome !== undefined && { outcome }) };
       }),
       rows: this.#rows.map((row) => this.#print(row, numbers)),
@@ -129,6 +129,14 @@ export function journalOfQuestions({ questions, rounds }: Asked): JournalView {
     })),
     ...(stateBytes !== undefined && { stateBytes }),
   };
+}
+
+/** A run that asks ends with its round: the server reports only the time of the run that returns. */
+function timeOfRound(
+  round: Asked['rounds'][number] | undefined,
+  outcome: string | undefined,
+): number | undefined {
+  return outcome === 'asked' ? round?.ms : undefined;
 }
 
 function ranTwice({ key, idempotencyKey }: Row): string {
