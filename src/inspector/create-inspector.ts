@@ -13,7 +13,13 @@ export type { InspectorOptions, RunningInspector } from './contract/options.js';
 
 /** Makes an inspector. Its connections and calls live until it is closed, whether a page is open or not. */
 export function createInspector(options: InspectorOptions): RunningInspector {
-  const connections = new Connections(options);
+  const connections = new Connections({
+    ...options,
+    onConnected: (...facts) => {
+      options.onConnected?.(...facts);
+      void find();
+    },
+  });
   const { shared } = connections;
   const { book, feed, messages } = shared;
   const tapes = new Tapes();
