@@ -40,7 +40,9 @@ export function OpenQuestion({
         <span class="question-number" aria-hidden="true">
           {number}
         </span>
-        <h3 id={title}>{clean(question.message.slice(0, MAX_MESSAGE)) || 'The server asks.'}</h3>
+        <h3 id={title} tabIndex={-1}>
+          {clean(question.message.slice(0, MAX_MESSAGE)) || 'The server asks.'}
+        </h3>
       </div>
       <div class="question-body">
         {question.rejection !== undefined && (

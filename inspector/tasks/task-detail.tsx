@@ -36,7 +36,7 @@ export function TaskDetail({ story }: { readonly story: TaskStory }): VNode {
         )}
       </header>
       <QuestionPanel story={story} />
-      <Progress story={story} />
+      <Progress story={story} isGoing={isGoing} />
       <Facts story={story} />
       <div class="task-actions">
         <CopyButton text={task.id} label="Copy id" hasWord />
@@ -55,11 +55,17 @@ export function TaskDetail({ story }: { readonly story: TaskStory }): VNode {
 }
 
 /** A bar only if there is a total; otherwise the count and the last message. */
-function Progress({ story }: { readonly story: TaskStory }): VNode | null {
+function Progress({
+  story,
+  isGoing,
+}: {
+  readonly story: TaskStory;
+  readonly isGoing: boolean;
+}): VNode | null {
   const { progress, task } = story;
   const steps = stepsOf(story);
   const message = progress?.message ?? task.statusMessage;
-  if (!progress && message === undefined) return null;
+  if (steps.length < 2 && ((!progress && message === undefined) || !isGoing)) return null;
   const total = progress?.total;
   const label =
     total === undefined ? counted(progress?.progress ?? 0, 'step') : `${progress?.progress} of ${total}`;
@@ -68,24 +74,29 @@ function Progress({ story }: { readonly story: TaskStory }): VNode | null {
       {steps.length > 1 && (
         <ol class="task-steps">
           {steps.map((step, index) => (
-            <li key={`${index} ${step}`} aria-current={index === steps.length - 1 ? 'step' : undefined}>
+            <li
+              key={`${index} ${step}`}
+              aria-current={isGoing && index === steps.length - 1 ? 'step' : undefined}
+            >
               {cleanLine(step, 40)}
             </li>
           ))}
         </ol>
       )}
-      <div class="task-bar-line">
-        {progress && total !== undefined && total > 0 && (
-          <progress
-            class="task-bar"
-            max={total}
-            value={Math.min(total, progress.progress)}
-            aria-label={label}
-          />
-        )}
-        {progress && <span class="mono">{label}</span>}
-        <span>{message === undefined ? '' : cleanLine(message, 200)}</span>
-      </div>
+      {isGoing && (
+        <div class="task-bar-line">
+          {progress && total !== undefined && total > 0 && (
+            <progress
+              class="task-bar"
+              max={total}
+              value={Math.min(total, progress.progress)}
+              aria-label={label}
+            />
+          )}
+          {progress && <span class="mono">{label}</span>}
+          <span>{message === undefined ? '' : cleanLine(message, 200)}</span>
+        </div>
+      )}
     </section>
   );
 }

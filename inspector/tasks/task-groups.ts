@@ -42,6 +42,18 @@ export function statusWord(status: TaskView['status']): string {
 export function stepsOf({ ticks }: Pick<Story, 'ticks'>, limit = 12): readonly string[] {
   const steps: string[] = [];
   for (const { kind, text } of ticks)
-    if ((kind === 'progress' || kind === 'status') && text !== '' && steps.at(-1) !== text) steps.push(text);
+    if (kind === 'progress' || kind === 'status') {
+      const step = withoutCount(text);
+      if (step !== '' && steps.at(-1) !== step) steps.push(step);
+    }
   return steps.slice(-limit);
+}
+
+/** `2 of 5: Resting` is the step `Resting`; a count alone is not a step. */
+function withoutCount(text: string): string {
+  const colon = text.indexOf(': ');
+  const start = text.charCodeAt(0);
+  const hasCount = start >= 48 && start <= 57;
+  if (!hasCount) return text;
+  return colon === -1 ? '' : text.slice(colon + 2);
 }

@@ -6,6 +6,7 @@ import { Button } from '../../parts/button.js';
 import { bytes, counted, duration } from '../../parts/format.js';
 import { Icon } from '../../parts/icon.js';
 import { againFrom } from '../../questions/answer-again.js';
+import { valueWords } from '../model/journal-words.js';
 import { endsRound } from '../model/lanes.js';
 
 /** The limit of what the library seals into the state of a call. */
@@ -62,8 +63,8 @@ export function JournalGrid({
           <tfoot>
             <tr>
               <td colSpan={2} />
-              {runs.map(({ ms }, run) => (
-                <td key={run}>{ms === undefined ? 'running' : duration(ms)}</td>
+              {runs.map((_, run) => (
+                <td key={run}>{runTime(story, journal, run)}</td>
               ))}
               <td class="journal-value">
                 {stateBytes !== undefined &&
@@ -129,7 +130,7 @@ function Row({ row, runs }: { readonly row: JournalRow; readonly runs: number })
       </th>
       <td class="journal-key" title={cleanLine(row.key)}>
         {row.warning !== undefined && <Icon name="warning" size={12} label="Warning" />}
-        {cleanLine(row.key, 80)}
+        {row.kind === 'return' ? '' : cleanLine(row.key, 80)}
       </td>
       {cells.map((cell, run) => (
         <td key={run} class={`journal-cell ${cell}`}>
@@ -137,7 +138,7 @@ function Row({ row, runs }: { readonly row: JournalRow; readonly runs: number })
         </td>
       ))}
       <td class="journal-value" title={cleanLine(row.value ?? '', 2000)}>
-        {cleanLine(row.value ?? '', 200)}
+        {cleanLine(valueWords(row), 200)}
       </td>
     </tr>
   );
@@ -188,6 +189,13 @@ function Cell({ cell }: { readonly cell: JournalCell }): VNode {
         </span>
       );
   }
+}
+
+/** The time of a run: the handler's own, or else that of the round it ran in. */
+function runTime({ rounds, endedAt }: Story, { runs }: JournalView, run: number): string {
+  const ms = runs[run]?.ms ?? (runs.length === rounds.length ? rounds[run]?.ms : undefined);
+  if (ms !== undefined) return duration(ms);
+  return endedAt === undefined && run === runs.length - 1 ? 'running' : '';
 }
 
 /** As in `3 runs, 2 questions, 1 step`. */

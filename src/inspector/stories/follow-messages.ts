@@ -54,11 +54,7 @@ function followClient(
 
 function followResponse(story: StoryRecord, seen: SeenMessage, seq: number): void {
   const { kind, result, bytes, answers } = seen;
-  if (result !== undefined) {
-    story.task = readTask(result, story.task) ?? story.task;
-    const progress = isObject(result['_meta']) ? result['_meta']['fullmcp/progress'] : undefined;
-    if (isObject(progress)) takeProgress(story, progress);
-  }
+  if (result !== undefined) followTask(story, seen, seq);
   const round = story.rounds.find(({ request }) => request !== undefined && request === answers?.seq);
   if (round === undefined || answers === undefined) return;
   round.ms = answers.ms;
@@ -67,6 +63,23 @@ function followResponse(story: StoryRecord, seen: SeenMessage, seq: number): voi
   round.outcome = outcomeOf(kind, result);
   const state = result?.['requestState'];
   if (typeof state === 'string') round.stateBytes = Buffer.byteLength(state);
+}
+
+/** What a poll tells is a tick only if it is new: most polls tell the same again. */
+function followTask(story: StoryRecord, { result = {}, at }: SeenMessage, seq: number): void {
+  const { task: before, progress: last } = story;
+  story.task = readTask(result, before) ?? before;
+  const reported = isObject(result['_meta']) ? result['_meta']['fullmcp/progress'] : undefined;
+  const text = isObject(reported) ? takeProgress(story, reported) : undefined;
+  if (before === undefined || story.task === undefined) return;
+  const { statusMessage } = story.task;
+  if (text !== undefined) {
+    const { progress, message } = story.progress ?? {};
+    if (progress !== last?.progress || message !== last?.message)
+      story.tick({ at, kind: 'progress', text, message: seq });
+  } else if (statusMessage !== undefined && statusMessage !== before.statusMessage) {
+    story.tick({ at, kind: 'status', text: cleanLine(statusMessage, 200), message: seq });
+  }
 }
 
 function outcomeOf(
