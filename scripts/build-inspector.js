@@ -1,9 +1,9 @@
 // Builds the page of the inspector: bundles it with Vite, puts its first styles into the page itself so that it paints with one round
-// trip, and compresses every file. Only the compressed forms are in the package.
+// trip, and compresses every file. Only the compressed form is in the package: the process unpacks it for browsers that do not take it.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants } from 'node:zlib';
 import { build } from 'vite';
 import { filesUnder } from './files.js';
 
@@ -39,5 +39,4 @@ function ship(file, content) {
   mkdirSync(dirname(`${SHIPPED}/${file}`), { recursive: true });
   const best = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };
   writeFileSync(`${SHIPPED}/${file}.br`, brotliCompressSync(content, best));
-  writeFileSync(`${SHIPPED}/${file}.gz`, gzipSync(content, { level: 9 }));
 }

@@ -8,13 +8,14 @@ import { rolldown } from 'rolldown';
 import { buildInspector } from './build-inspector.js';
 import { filesUnder, root } from './files.js';
 import { pruneTypes } from './prune-types.js';
-import { tokenize } from './scan.js';
+import { onOneLine, tightLines } from './tight-code.js';
 
 process.chdir(root);
 const stamp = 'build/.stamp';
 const configs = ['package.json', 'tsconfig.json', 'tsconfig.build.json'];
 const inputs = [...filesUnder('src'), ...filesUnder('inspector'), ...filesUnder('examples'), ...configs];
 const print = fingerprint(inputs);
+const TOOLS = ['cli/fullmcp.js', 'inspector.js'];
 
 if (process.argv.includes('--force') || !isFresh()) {
   await alone(async () => {
@@ -70,7 +71,8 @@ async function bundleEntries() {
     // Doc comments are in the types, where editors look for them.
     comments: { legal: true, annotation: true, jsdoc: false },
     // Local variables get short names and statements shorter forms, which saves a seventh of the package. Functions, classes and
-    // lines are kept, so that stack traces read as in the source.
+    // lines are kept, so that stack traces read as in the source, in everything but the command
+    // and the inspector.
     minify: {
       compress: { keepNames: { function: true, class: true }, sequences: false, joinVars: false },
       mangle: { keepNames: true },
@@ -78,29 +80,37 @@ async function bundleEntries() {
     },
   });
   await bundle.close();
+  const ofTools = onlyOfTools(output);
   for (const folder of ['chunks', 'cli']) mkdirSync(`dist/${folder}`, { recursive: true });
   for (const file of output)
-    if (file.type === 'chunk') writeFileSync(`dist/${file.fileName}`, withoutIndentation(file.code));
+    if (file.type === 'chunk') {
+      const code = ofTools.has(file.fileName) ? onOneLine(file.code, true) : tightLines(file.code);
+      writeFileSync(`dist/${file.fileName}`, code);
+    }
+}
+
+/**
+ * The files of the command and of the inspector that no other entry reaches: they are tools, whose stack traces nobody reads in a log.
+ * @param {import('rolldown').RolldownOutput['output']} output
+ */
+function onlyOfTools(output) {
+  const chunks = new Map(output.flatMap((file) => (file.type === 'chunk' ? [[file.fileName, file]] : [])));
+  const left = new Set(chunks.keys());
+  /** @param {string} name */
+  const reach = (name) => {
+    const chunk = chunks.get(name);
+    if (chunk === undefined || !left.delete(name)) return;
+    for (const other of [...chunk.imports, ...chunk.dynamicImports]) reach(other);
+  };
+  for (const { fileName, isEntry } of chunks.values())
+    if (isEntry && !TOOLS.includes(fileName)) reach(fileName);
+  return left;
 }
 
 /** The schema of the config file is made from the table that checks the file. */
 async function writeConfigSchema() {
   const { configSchema } = await import('../build/modules/adapters/node/config/settings.js');
   writeFileSync('dist/config.schema.json', `${JSON.stringify(configSchema(), undefined, 1)}\n`);
-}
-
-/**
- * Code that stands at the margin, which saves a twentieth of the package. Lines inside of template strings stay as they are.
- * @param {string} code
- */
-function withoutIndentation(code) {
-  const inTemplate = new Set();
-  for (const { kind, text, line } of tokenize(code))
-    if (kind === 'template') for (let n = text.split('\n').length - 1; n > 0; n--) inTemplate.add(line + n);
-  return code
-    .split('\n')
-    .map((line, at) => (inTemplate.has(at + 1) ? line : line.replace(/^\t+/, '')))
-    .join('\n');
 }
 
 /**

@@ -2,7 +2,7 @@
 // together. Also checks that the page names no address outside of itself.
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
-import { gunzipSync } from 'node:zlib';
+import { brotliDecompressSync, gzipSync } from 'node:zlib';
 import { conclude, filesUnder, kilobytes, root } from './files.js';
 
 const SHELL_BYTES = 60_000;
@@ -16,11 +16,13 @@ const failures = [];
 /** @type {Map<string, { text: string, bytes: number }>} By path below dist/inspector. */
 const files = new Map();
 for (const file of filesUnder(SHIPPED)) {
-  if (!/\.(?:br|gz|json)$/.test(file)) failures.push(`${file} is not compressed. Ship .br and .gz only.`);
-  if (!file.endsWith('.gz')) continue;
-  const content = readFileSync(file);
-  const text = gunzipSync(content).toString('utf8');
-  files.set(file.slice(SHIPPED.length + 1, -'.gz'.length), { text, bytes: content.length });
+  if (!/\.(?:br|json|d\.ts)$/.test(file)) failures.push(`${file} is not compressed. Ship .br only.`);
+  if (!file.endsWith('.br')) continue;
+  const content = brotliDecompressSync(readFileSync(file));
+  files.set(file.slice(SHIPPED.length + 1, -'.br'.length), {
+    text: content.toString('utf8'),
+    bytes: gzipSync(content, { level: 9 }).length,
+  });
 }
 
 const page = files.get('index.html')?.text ?? '';

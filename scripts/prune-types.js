@@ -37,7 +37,11 @@ export function pruneTypes(files, entries) {
   for (const [file, module] of modules) {
     const text = prune(module, /** @type {Set<string>} */ (needed.get(file)), entries.includes(file));
     if (text === undefined) rmSync(file);
-    else writeFileSync(file, text);
+    else
+      writeFileSync(
+        file,
+        text.replace(/^(?: {4})+/gm, (spaces) => '\t'.repeat(spaces.length / 4)),
+      );
   }
 }
 

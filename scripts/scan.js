@@ -5,6 +5,8 @@
  * @property {'word' | 'string' | 'template' | 'regex' | 'punct'} kind
  * @property {string} text The string's value without its quotes; otherwise the source text.
  * @property {number} line
+ * @property {number} start The place of its first character in the source.
+ * @property {number} end The place after its last character.
  * @property {boolean} spaced Whether white space or a comment stands before it.
  */
 
@@ -62,7 +64,7 @@ export function tokenize(source, comments = []) {
 
   /** @param {Token['kind']} kind @param {number} end @param {string} [text] */
   const push = (kind, end, text = source.slice(at, end)) => {
-    tokens.push({ kind, text, line, spaced });
+    tokens.push({ kind, text, line, start: at, end, spaced });
     skip(end);
     spaced = false;
   };

@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { gunzipSync } from 'node:zlib';
+import { brotliDecompressSync } from 'node:zlib';
 
 /** The folder, seen from an entry of the package, from a part of it, and from this file in the repository. */
 const FOLDERS = ['./inspector/', '../inspector/', '../../../dist/inspector/'];
@@ -47,35 +47,33 @@ export function loadAssets(): Assets {
     styleHash,
     find(name, acceptEncoding = '') {
       if (!known.has(name)) return undefined;
-      const encoding = encodingOf(acceptEncoding);
+      const isCompressed = takesBrotli(acceptEncoding);
       return {
         headers: {
           'content-type': TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
           vary: 'accept-encoding',
-          ...(encoding !== undefined && { 'content-encoding': encoding }),
+          ...(isCompressed && { 'content-encoding': 'br' }),
         },
-        body: encoding === undefined ? gunzipSync(read(`${name}.gz`)) : read(`${name}.${ENDINGS[encoding]}`),
+        body: isCompressed ? read(name) : brotliDecompressSync(read(name)),
       };
     },
   };
 }
 
-const ENDINGS = { br: 'br', gzip: 'gz' } as const;
-
-function encodingOf(accepted: string): keyof typeof ENDINGS | undefined {
-  const names = accepted
+/** Some browsers take it over https only. On one computer, the size does not matter. */
+function takesBrotli(accepted: string): boolean {
+  return accepted
     .split(',')
     .filter((part) => !/;\s*q=0(?:\.0*)?\s*$/.test(part))
-    .map((part) => part.split(';', 1)[0]?.trim().toLowerCase());
-  return (['br', 'gzip'] as const).find((name) => names.includes(name));
+    .some((part) => part.split(';', 1)[0]?.trim().toLowerCase() === 'br');
 }
 
 /** Reads files once. All of them together are smaller than 400 kB. */
-function reader(folder: URL): (file: string) => Buffer {
+function reader(folder: URL): (name: string) => Buffer {
   const kept = new Map<string, Buffer>();
-  return (file) => {
-    const content = kept.get(file) ?? readFileSync(fileURLToPath(new URL(file, folder)));
-    kept.set(file, content);
+  return (name) => {
+    const content = kept.get(name) ?? readFileSync(fileURLToPath(new URL(`${name}.br`, folder)));
+    kept.set(name, content);
     return content;
   };
 }
