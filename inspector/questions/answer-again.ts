@@ -7,8 +7,7 @@ import { run } from '../state/api.js';
 import { go } from '../state/route.js';
 import { stories } from '../state/store.js';
 import { toast } from '../state/toast.js';
-
-type Given = Pick<QuestionView, 'key' | 'kind' | 'message'> & { readonly answer: JsonObject };
+import { type Given, givenBefore, matching } from './earlier-answers.js';
 
 /** Runs a call again with the answers that its handler knew at the beginning of a run, counted from 1. */
 export function againFrom(story: Story, run: number): Promise<void> {
@@ -18,24 +17,6 @@ export function againFrom(story: Story, run: number): Promise<void> {
 /** Runs a call again with its answers, and with one for a question that came too late. */
 export function againWith(story: Story, question: QuestionView, answer: JsonObject): Promise<void> {
   return again(story, [...givenBefore(story, Number.POSITIVE_INFINITY), { ...question, answer }]);
-}
-
-/** The answers that were given to the questions of the runs before `run`. */
-export function givenBefore({ questions }: Pick<Story, 'questions'>, run: number): readonly Given[] {
-  return questions.flatMap(({ key, kind, message, answer, round }) =>
-    answer === undefined || round >= run
-      ? []
-      : [{ kind, message, answer, ...(key !== undefined && { key }) }],
-  );
-}
-
-/** The answer for a question: that of the same key, or of the same words where there are no keys. */
-export function matching(given: readonly Given[], question: QuestionView): number {
-  return given.findIndex(
-    ({ key, kind, message }) =>
-      kind === question.kind &&
-      (question.key === undefined ? key === undefined && message === question.message : key === question.key),
-  );
 }
 
 async function again(story: Story, answers: readonly Given[]): Promise<void> {

@@ -6,7 +6,7 @@ import { Empty } from '../parts/empty.js';
 import { bytes, clock, duration } from '../parts/format.js';
 import { Splitter } from '../parts/split.js';
 import { layout } from './model/layout.js';
-import { after } from './model/search.js';
+import { itemsAfter } from './model/search.js';
 import { StateMark } from './state-mark.js';
 import { MessageBody } from './story/message-body.js';
 import { detailHeight, query, selectedMessage, shownMessages } from './timeline-state.js';
@@ -111,6 +111,6 @@ function toneOf({ kind }: MessageHead): string {
 }
 
 function placeOf(shown: readonly MessageHead[], seq: number): number {
-  const place = shown.length - after(shown, seq - 1, (head) => head.seq).length;
+  const place = shown.length - itemsAfter(shown, seq - 1, (head) => head.seq).length;
   return shown[place]?.seq === seq ? place : -1;
 }

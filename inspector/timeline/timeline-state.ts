@@ -6,7 +6,7 @@ import type { Story } from '../../src/inspector/contract/story.js';
 import { remembered } from '../state/settings.js';
 import { current, messages, ownStories } from '../state/store.js';
 import { fits, type KindFilter, type StateFilter } from './model/filter.js';
-import { after, Search } from './model/search.js';
+import { itemsAfter, Search } from './model/search.js';
 
 export const view: Signal<'calls' | 'messages'> = signal('calls');
 export const kind: Signal<KindFilter> = signal('all');
@@ -76,7 +76,7 @@ export const shownMessages: ReadonlySignal<readonly MessageHead[]> = computed(()
 /** How many stories wait behind the pause. */
 export const waiting: ReadonlySignal<number> = computed(() => {
   const paused = pausedAt.value;
-  return paused === undefined ? 0 : after(ownStories.value, paused.story, ({ id }) => id).length;
+  return paused === undefined ? 0 : itemsAfter(ownStories.value, paused.story, ({ id }) => id).length;
 });
 
 export function togglePause(): void {
@@ -89,7 +89,7 @@ export function togglePause(): void {
 export function messagesOf({ id, firstMessage, lastMessage }: Story): readonly MessageHead[] {
   if (firstMessage === undefined) return [];
   const own: MessageHead[] = [];
-  for (const head of after(messages.value, firstMessage - 1, ({ seq }) => seq)) {
+  for (const head of itemsAfter(messages.value, firstMessage - 1, ({ seq }) => seq)) {
     if (lastMessage !== undefined && head.seq > lastMessage) break;
     if (head.story === id) own.push(head);
   }

@@ -37,8 +37,8 @@ export class Search {
 
   /** Looks at everything that it has not seen yet. Resolves to false if it was stopped. */
   async lookAt(stories: readonly Story[], messages: readonly MessageHead[]): Promise<boolean> {
-    const newStories = after(stories, this.#lastStory, ({ id }) => id);
-    const newMessages = after(messages, this.#lastMessage, ({ seq }) => seq);
+    const newStories = itemsAfter(stories, this.#lastStory, ({ id }) => id);
+    const newMessages = itemsAfter(messages, this.#lastMessage, ({ seq }) => seq);
     this.#lastStory = newStories.at(-1)?.id ?? this.#lastStory;
     this.#lastMessage = newMessages.at(-1)?.seq ?? this.#lastMessage;
     await this.#each(newStories, ({ id, title, method }) => {
@@ -81,7 +81,11 @@ function textOf(head: MessageHead): string {
 }
 
 /** The end of a list in the order of `numberOf`, beginning after `number`. */
-export function after<T>(items: readonly T[], number: number, numberOf: (item: T) => number): readonly T[] {
+export function itemsAfter<T>(
+  items: readonly T[],
+  number: number,
+  numberOf: (item: T) => number,
+): readonly T[] {
   let low = 0;
   let high = items.length;
   while (low < high) {
