@@ -14,7 +14,7 @@ export interface Problem {
 export type Problems = ReadonlyMap<string, Problem>;
 
 const MAX_DEPTH = 20;
-const MAX_CHECKED = 5000;
+const MAX_CHECKED = 3000;
 
 export function check(schema: JsonObject, value: unknown, root: JsonObject = schema): Problems {
   const found = new Map<string, Problem>();
@@ -66,7 +66,7 @@ function walk(given: unknown, value: unknown, place: Place): void {
     });
   } else if (shape.kind === 'union') {
     const best = bestOf(shape, value, place);
-    if (best !== undefined) walk(shape.branches[best], value, place);
+    if (best !== undefined) walk(shape.branches[best], value, { ...place, depth: place.depth + 1 });
   }
 }
 

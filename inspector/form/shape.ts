@@ -40,7 +40,20 @@ interface Place {
   readonly depth: number;
 }
 
+// A form asks for the same shapes with every letter that is typed.
+const known = new WeakMap<JsonObject, WeakMap<JsonObject, Shape>>();
+
+/** The shape of a schema, whose references point into `root`. */
 export function shapeOf(given: unknown, root: JsonObject, depth = 0): Shape {
+  if (!isObject(given) || depth > 0) return readShape(given, root, depth);
+  const shapes = known.get(root) ?? new WeakMap<JsonObject, Shape>();
+  known.set(root, shapes);
+  const shape = shapes.get(given) ?? readShape(given, root, depth);
+  shapes.set(given, shape);
+  return shape;
+}
+
+function readShape(given: unknown, root: JsonObject, depth: number): Shape {
   const schema = resolved(given, root);
   const types = typesOf(schema);
   const isNullable = types.includes('null') && types.length > 1;

@@ -52,7 +52,10 @@ export function ResultView({ outcome, previous, tool, story, children, note }: R
     event.currentTarget.querySelectorAll<HTMLElement>('[role=tab]')[tabs.indexOf(chosen.value)]?.focus();
   };
   return (
-    <section class="results" aria-label="Result">
+    <section class="results" aria-labelledby={`${id}-title`}>
+      <h2 class="visually-hidden" id={`${id}-title`}>
+        Result
+      </h2>
       <div class="results-bar">
         {children}
         <div class="results-tabs" role="tablist" aria-label="Result as" onKeyDown={move}>

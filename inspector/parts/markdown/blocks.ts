@@ -58,7 +58,7 @@ function read(lines: readonly string[], depth: number): readonly Block[] {
       at++;
     } else if (trimmed.startsWith('>') && depth < MAX_DEPTH) {
       const until = endOf(lines, at, (each) => each.trim().startsWith('>'));
-      const inner = lines.slice(at, until).map((each) => each.trim().slice(1));
+      const inner = lines.slice(at, until).map((each) => each.trim().slice(1).replace(/^ /, ''));
       blocks.push({ kind: 'quote', blocks: read(inner, depth + 1) });
       at = until;
     } else if (markerOf(line) && depth < MAX_DEPTH) {

@@ -1,0 +1,128 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, test } from 'vitest';
+import { clientCode, testCode } from '../../../../inspector/tools/copy/code.js';
+import { commandLine } from '../../../../inspector/tools/copy/command-line.js';
+import { curl } from '../../../../inspector/tools/copy/curl.js';
+import { fromQuery, toQuery } from '../../../../inspector/tools/from-query.js';
+import { readArguments } from '../../../../src/cli/arguments/read-arguments.js';
+import type { ConnectionView } from '../../../../src/inspector/contract/connection.js';
+import type { JsonObject } from '../../../../src/jsonrpc/message.js';
+
+const connection: ConnectionView = {
+  id: 'c1',
+  address: 'http://localhost:3000/mcp',
+  typed: 'http://localhost:3000/mcp',
+  name: 'demo',
+  status: 'ready',
+  steps: [],
+  revision: '2026-07-28',
+  revisions: [],
+  reconnects: 0,
+  clientCapabilities: {},
+  catalogVersion: 1,
+  seesJournal: false,
+  roots: [],
+  subscriptions: [],
+  auth: { state: 'none', hops: [] },
+  isFixed: false,
+};
+
+/** The words that a shell makes of a line. */
+function wordsOf(line: string): readonly string[] {
+  const script = `for word in ${line.slice(line.indexOf(' ') + 1)}; do printf '%s\\0' "$word"; done`;
+  return execFileSync('sh', ['-c', script]).toString().split('\0').slice(0, -1);
+}
+
+const schema = {
+  type: 'object',
+  properties: {
+    text: { type: 'string' },
+    count: { type: 'integer' },
+    sure: { type: 'boolean' },
+    size: { enum: ['small', 'large'] },
+    tags: { type: 'array', items: { type: 'string' } },
+    customer: { type: 'object', properties: { name: { type: 'string' } } },
+  },
+};
+
+describe('a call as a command line', () => {
+  test('reads like one that a person would write', () => {
+    const args = { count: 2, text: 'hello', sure: true, size: 'large' };
+    expect(commandLine(connection, 'greet', { args, schema })).toBe(
+      'fullmcp call http://localhost:3000/mcp greet count=2 text=hello sure=true size=large',
+    );
+  });
+
+  test.each<JsonObject>([
+    { text: 'it\'s $(touch /tmp/owned) `id` \\ "quoted"\nand a second line; rm -rf ~' },
+    { text: '@/etc/passwd' },
+    { text: '--force' },
+    { text: 'true' },
+    { count: 'not a number' },
+    { tags: ['a,b', "c'd"], customer: { name: 'Ann; ls' } },
+    { unknown: '5' },
+    { 'a.b': 1, 'x=y': 2, '--detach': true, '@file': 3, '{': 4 },
+    { text: 'snow ☃ and 🦊' },
+  ])('gives the command the same arguments: %j', (args) => {
+    const [call, target, tool, ...words] = wordsOf(commandLine(connection, 'a tool; ls', { args, schema }));
+    expect([call, target, tool]).toEqual(['call', connection.typed, 'a tool; ls']);
+    expect(readArguments(words, schema)).toEqual(args);
+  });
+});
+
+describe('a call as curl', () => {
+  test('has the headers and the metadata of its revision, and is quoted', () => {
+    const line = curl(connection, "it's", { text: "a'b" }) ?? '';
+    const words = wordsOf(line);
+    expect(words).toContain('MCP-Protocol-Version: 2026-07-28');
+    expect(words).toContain("Mcp-Name: it's");
+    const body = JSON.parse(words.at(-1) ?? '') as { params: JsonObject };
+    expect(body.params).toMatchObject({ name: "it's", arguments: { text: "a'b" } });
+  });
+
+  test('opens a session first where the revision needs one', () => {
+    const script = curl({ ...connection, revision: '2025-11-25' }, 'add', { a: 1 }) ?? '';
+    expect(script.split('\n')).toHaveLength(3);
+    expect(script).toContain('"method":"initialize"');
+    expect(() => execFileSync('sh', ['-n', '-c', script])).not.toThrow();
+  });
+
+  test('does not exist for a process', () => {
+    expect(curl({ ...connection, address: 'node server.js' }, 'add', {})).toBeUndefined();
+  });
+});
+
+describe('a call as code', () => {
+  test('uses the client of this package', () => {
+    expect(clientCode(connection, 'add', { a: 1 })).toBe(
+      "import { connect } from 'fullmcp/client';\n\n" +
+        "await using client = await connect('http://localhost:3000/mcp');\n" +
+        "const result = await client.callTool('add', {\n  a: 1\n});\n" +
+        'console.log(result.data ?? result.text);\n',
+    );
+  });
+
+  test('cannot be left by a name, a value or a result', () => {
+    const hostile = "'); process.exit(1); ('\\\n\u2028`";
+    const code = testCode(connection, hostile, {
+      args: { text: hostile },
+      outcome: { content: [{ type: 'text', text: hostile }] },
+    });
+    // Inside of literals, in which nothing ends before the end.
+    const escaped = JSON.stringify(hostile).slice(1, -1);
+    expect(code.split(escaped)).toHaveLength(5);
+    expect(code.replaceAll(escaped, '')).not.toContain('process.exit');
+  });
+
+  test('expects what came', () => {
+    const outcome = { structuredContent: { total: 3 }, content: [] };
+    expect(testCode(connection, 'sum', { args: {}, outcome })).toContain('toEqual({\n    total: 3\n  })');
+  });
+});
+
+test('an address fills the form with values of the types that the schema wants', () => {
+  const args = { text: '5', count: 5, sure: false, tags: ['a'], customer: { name: 'Ann' } };
+  const query = new URLSearchParams(toQuery(args));
+  expect(fromQuery(query, schema)).toEqual(args);
+  expect(fromQuery(new URLSearchParams('count=x'), schema)).toEqual({ count: 'x' });
+});
