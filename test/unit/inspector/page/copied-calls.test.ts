@@ -21,6 +21,7 @@ const connection: ConnectionView = {
   clientCapabilities: {},
   catalogVersion: 1,
   seesJournal: false,
+  knownTasks: [],
   roots: [],
   subscriptions: [],
   auth: { state: 'none', hops: [] },
