@@ -14,6 +14,8 @@ export class MessageLog {
   #heads: MessageHead[] = [];
   readonly #texts = new Map<number, { readonly text: string; readonly isCut: boolean }>();
   #textLength = 0;
+  /** No text before this one is kept. */
+  #oldest = 1;
   #last = 0;
 
   add(connection: string, seen: SeenMessage): MessageHead {
@@ -47,10 +49,9 @@ export class MessageLog {
   #keep(seq: number, { text, isCut }: SeenMessage): void {
     this.#texts.set(seq, { text, isCut });
     this.#textLength += text.length;
-    for (const oldest of this.#texts.keys()) {
-      if (this.#textLength <= MAX_TEXTS && this.#texts.size <= MAX_HEADS) break;
-      this.#forget(oldest);
-    }
+    // The numbers grow without a gap. To ask a map for its first key takes longer, the more keys were deleted before it.
+    while ((this.#textLength > MAX_TEXTS || this.#texts.size > MAX_HEADS) && this.#oldest < seq)
+      this.#forget(this.#oldest++);
   }
 
   #forget(seq: number): void {
@@ -59,23 +60,27 @@ export class MessageLog {
   }
 }
 
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+// Field by field: a server may send a hundred thousand messages, and spreads take longer than all the rest.
 function headOf(seq: number, connection: string, seen: SeenMessage): MessageHead {
   const { scope, at, from, kind, id, text, bytes, answers, http } = seen;
-  const method = seen.method ?? answers?.method;
-  const name = nameOf(seen) ?? answers?.name;
-  return {
+  const head: Mutable<MessageHead> = {
     seq,
     connection,
     story: scope.story,
     at,
     from,
     kind,
-    ...(method !== undefined && { method }),
-    ...(name !== undefined && { name }),
-    ...(id !== undefined && { rpcId: id }),
     bytes,
-    ...(answers && { ms: answers.ms }),
     preview: text.slice(0, PREVIEW),
-    ...(from === 'server' && http?.status !== undefined && { status: http.status }),
   };
+  const method = seen.method ?? answers?.method;
+  const name = nameOf(seen) ?? answers?.name;
+  if (method !== undefined) head.method = method;
+  if (name !== undefined) head.name = name;
+  if (id !== undefined) head.rpcId = id;
+  if (answers !== undefined) head.ms = answers.ms;
+  if (from === 'server' && http?.status !== undefined) head.status = http.status;
+  return head;
 }

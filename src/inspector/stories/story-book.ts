@@ -10,6 +10,8 @@ const MAX_STORIES = 2000;
 /** All outcomes together, in characters. */
 const MAX_OUTCOMES = 128 * 1024 * 1024;
 
+const CALLS: ReadonlySet<string> = new Set(['tool', 'task', 'read', 'prompt', 'request']);
+
 /** The title of the story that listens for changes of the lists. */
 export const LISTS = 'changes of the lists';
 
@@ -53,11 +55,9 @@ export class StoryBook {
     return [...this.#open].filter((story) => story.connection === connection);
   }
 
-  /** The calls of a connection that run: not what listens, or belongs to the connection itself. */
+  /** The calls of a connection that run, and that a server may ask for: not lists, or what belongs to the connection itself. */
   runningCalls(connection: string): readonly StoryRecord[] {
-    return this.open(connection).filter(
-      (story) => !story.scope.isBackground && story.kind !== 'subscription',
-    );
+    return this.open(connection).filter(({ kind }) => CALLS.has(kind));
   }
 
   /** The story of everything that belongs to no call. */

@@ -6,7 +6,16 @@ import { isObject, isRequestId, type RequestId } from '../../jsonrpc/message.js'
 import { progressToken, SUBSCRIPTION_ID } from '../../protocol/meta.js';
 import { nameParam } from '../../protocol/tables/methods.js';
 import { readWireText } from './read-message.js';
-import { type HttpExchange, MAX_TEXT, type ReadMessage, type Scope, type WireListener } from './seen.js';
+import {
+  type HttpExchange,
+  MAX_TEXT,
+  type ReadMessage,
+  type Scope,
+  type SeenMessage,
+  type WireListener,
+} from './seen.js';
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 interface Pending {
   readonly seq: number;
@@ -136,26 +145,31 @@ export class Channel {
     }: { readonly text: string; readonly scope: Scope; readonly http: HttpExchange | undefined },
   ): number {
     const { listener } = this.#parts;
-    const isAnswer = message.kind === 'response' || message.kind === 'error';
-    const asked = isAnswer ? this.#settle(from, message) : undefined;
-    return listener.message({
-      ...message,
+    const { kind, id, method, params, result, error } = message;
+    const isAnswer = kind === 'response' || kind === 'error';
+    const isCut = text.length > MAX_TEXT;
+    // Field by field: a server may send a hundred thousand messages, and spreads take longer than all the rest.
+    const seen: Mutable<SeenMessage> = {
+      kind,
       from,
-      text: listener.mask(text.length > MAX_TEXT ? text.slice(0, MAX_TEXT) : text),
-      isCut: text.length > MAX_TEXT,
+      text: listener.mask(isCut ? text.slice(0, MAX_TEXT) : text),
+      isCut,
       bytes: Buffer.byteLength(text),
       at: Date.now(),
       scope,
-      ...(asked && {
-        answers: {
-          seq: asked.seq,
-          method: asked.method,
-          ms: performance.now() - asked.at,
-          ...(asked.name !== undefined && { name: asked.name }),
-        },
-      }),
-      ...(http && { http }),
-    });
+    };
+    if (id !== undefined) seen.id = id;
+    if (method !== undefined) seen.method = method;
+    if (params !== undefined) seen.params = params;
+    if (result !== undefined) seen.result = result;
+    if (error !== undefined) seen.error = error;
+    if (http !== undefined) seen.http = http;
+    const asked = isAnswer ? this.#settle(from, message) : undefined;
+    if (asked !== undefined) {
+      const { seq, method: called, name, at } = asked;
+      seen.answers = { seq, method: called, ms: performance.now() - at, ...(name !== undefined && { name }) };
+    }
+    return listener.message(seen);
   }
 
   #settle(from: 'client' | 'server', message: ReadMessage): Pending | undefined {
@@ -191,8 +205,9 @@ function isChange(method: string): boolean {
 }
 
 function dropOldest(map: Map<unknown, unknown>, limit: number): void {
+  if (map.size <= limit) return;
   for (const oldest of map.keys()) {
-    if (map.size <= limit) return;
     map.delete(oldest);
+    if (map.size <= limit * 0.9) return;
   }
 }

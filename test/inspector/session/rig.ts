@@ -43,8 +43,13 @@ export function rig(options: Partial<InspectorOptions> = {}): Rig {
     openTarget: async () => next as OpenedTarget,
     ...options,
   });
+  const views = new Map<string, ConnectionView>();
+  const latest = new Map<number, Story>();
   inspector.subscribe((event) => {
     events.push(event);
+    if (event.type === 'connection') views.set(event.connection.id, event.connection);
+    if (event.type === 'story') latest.set(event.story.id, event.story);
+    if (event.type === 'disconnected') views.delete(event.id);
     for (const check of [...checks]) check();
   });
 
@@ -66,9 +71,12 @@ export function rig(options: Partial<InspectorOptions> = {}): Rig {
     });
   }
 
-  const connection = (id: string): ConnectionView | undefined =>
-    inspector.snapshot().connections.find((one) => one.id === id);
-  const find = (id: number): Story | undefined => inspector.snapshot().stories.find((one) => one.id === id);
+  function connection(id: string): ConnectionView | undefined {
+    // Whatever has happened is an event then.
+    inspector.eventsAfter(-1);
+    return views.get(id);
+  }
+  const find = (id: number): Story | undefined => latest.get(id);
 
   async function begin(opened: Partial<OpenedTarget> & Pick<OpenedTarget, 'target'>): Promise<string> {
     next = { options: {}, address: 'test', typed: 'test', ...opened };
@@ -83,7 +91,7 @@ export function rig(options: Partial<InspectorOptions> = {}): Rig {
     run: (name, input) => inspector.run(name, input as JsonObject) as never,
     raw: (name, input) => inspector.run(name, input as JsonObject),
     story(id) {
-      const story = find(id);
+      const story = inspector.snapshot().stories.find((one) => one.id === id);
       if (story === undefined) throw new Error(`There is no story ${id}`);
       return story;
     },

@@ -7,6 +7,9 @@ const MAX_CHARACTERS = 32 * 1024 * 1024;
 /** A larger result is not recorded: its secrets could not be removed in reasonable time. */
 const MAX_RESULT = 4 * 1024 * 1024;
 
+/** Those of one call that are recorded. */
+const MAX_NOTIFICATIONS = 1000;
+
 interface RecordedLines {
   readonly lines: string[];
   length: number;
@@ -28,8 +31,11 @@ export class TapeRecorder {
   middleware(lastBytes: () => number): Middleware {
     return async (call, next) => {
       let outcome: Outcome | undefined;
+      let notifications = 0;
       await this.#recorder(call, async (inner) => {
-        outcome = await next(inner);
+        const notify: typeof call.notify = (method, params) =>
+          ++notifications > MAX_NOTIFICATIONS ? call.notify(method, params) : inner.notify(method, params);
+        outcome = await next({ ...inner, notify });
         const bytes = lastBytes();
         return bytes > MAX_RESULT ? placeholder(bytes) : outcome;
       });
