@@ -10,7 +10,7 @@ else await serveHttp();
 async function serveHttp(): Promise<void> {
   try {
     const { url, closed } = await serve(server);
-    await using inspecting = inspector(server);
+    await using inspecting = inspector(url);
     const page = await inspecting.listen();
     console.log(welcome(url, page.url));
     openInBrowser(page.url);

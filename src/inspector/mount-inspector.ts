@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import process from 'node:process';
 import { fullmcp } from '../client/model/options.js';
 import type { ServerObject } from '../connect/targets/target.js';
+import { isLoopbackUrl } from '../oauth/fetch/check-url.js';
 import { checkOptions, type KeysOf } from '../protocol/checks/known-keys.js';
 import { createInspector } from './create-inspector.js';
 import { requestHandler } from './host/request-handler.js';
@@ -44,23 +45,25 @@ export interface MountedInspector {
 
 /**
  * Makes the inspector of a server in the same program, for development only: it throws if NODE_ENV is `production`. It answers only
- * programs on this computer, and only with the token in the address that it prints.
+ * programs on this computer, and only with the token in the address that it prints. With the URL at which the program listens instead of the
+ * server, the inspector connects as other clients do: over HTTP, and in each revision.
  *
  * @example
  * app.use(inspector(server)); // Express: http://localhost:3000/inspector
  */
-export function inspector(server: ServerObject, options: InspectorOptions = {}): MountedInspector {
+export function inspector(server: ServerObject | string, options: InspectorOptions = {}): MountedInspector {
   checkOptions('inspector', options, { path: true, onAddress: true } satisfies KeysOf<InspectorOptions>);
   if (process.env['NODE_ENV'] === 'production')
     throw new Error(
       'inspector() is for development: it shows and calls everything that the server has. Do not call it if NODE_ENV is "production".',
     );
+  if (typeof server === 'string') checkAddress(server);
   const { path = '/inspector', onAddress = printAddress } = options;
   const base = baseOf(path);
   const token = newToken();
   const running = createInspector({
     version: fullmcp.version,
-    fixed: { server, name: 'this server', seesJournal: true },
+    fixed: { server, name: typeof server === 'string' ? server : 'this server', seesJournal: true },
   });
   const stopListening = listenToJournals((event) => running.journalEvent(event));
   const address = (origin: string): string => `${new URL(base, origin).href}?token=${token}`;
@@ -94,6 +97,15 @@ export function inspector(server: ServerObject, options: InspectorOptions = {}):
   }
 
   return Object.assign(handle, { address, listen, close, [Symbol.asyncDispose]: close });
+}
+
+/** Another server would learn what the user types, and is not the one that the program shows. */
+function checkAddress(text: string): void {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^(?:https?|wss?):$/.test(url.protocol) || !isLoopbackUrl(url))
+    throw new TypeError(
+      `inspector: the URL must be an address of this computer such as "http://localhost:3000/mcp", not ${JSON.stringify(text)}.`,
+    );
 }
 
 /** With a slash at both ends. */

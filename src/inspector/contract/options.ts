@@ -22,9 +22,9 @@ export interface InspectorOptions {
   readonly forgetServer?: (id: string) => Promise<void>;
   /** Called when a connection is ready, or has failed: to remember servers that were used. */
   readonly onConnected?: (spec: TargetSpec, opened: OpenedTarget, failure: string | undefined) => void;
-  /** A server of the same process. Its connection is there from the start, and cannot be closed. */
+  /** A server of the same process, or its URL. Its connection is there from the start, and cannot be closed. */
   readonly fixed?: {
-    readonly server: ServerObject;
+    readonly server: ServerObject | string;
     readonly name: string;
     /** Whether its handlers report their steps to `journalEvent`. */
     readonly seesJournal?: boolean;

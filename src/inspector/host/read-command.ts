@@ -24,9 +24,15 @@ export async function readCommand(req: IncomingMessage): Promise<JsonObject> {
   if (!/^application\/json\s*(?:;|$)/i.test(req.headers['content-type'] ?? ''))
     throw new UnreadableCommand(415, 'A command must be application/json.');
   const { body } = req as { body?: unknown };
+  const isText = typeof body === 'string' || Buffer.isBuffer(body);
   // A framework may have read the body before.
-  if (isObject(body) && !Buffer.isBuffer(body)) return body;
-  const text = await readText(req);
+  if (isObject(body) && !isText) return body;
+  if (!isText && req.readableEnded)
+    throw new UnreadableCommand(
+      400,
+      'The body was read before. Mount the inspector before parsers of bodies, or pass the body on as `req.body`.',
+    );
+  const text = isText ? String(body) : await readText(req);
   try {
     const value: unknown = JSON.parse(text);
     if (isObject(value)) return value;

@@ -4,6 +4,7 @@ import express from 'express';
 import fastify from 'fastify';
 import { createServer, tool } from 'fullmcp';
 import { inspector, type MountedInspector } from 'fullmcp/inspector';
+import { serve } from 'fullmcp/node';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { until } from '../../support/until.js';
@@ -53,6 +54,7 @@ interface Seen {
     name: string;
     isFixed: boolean;
     seesJournal: boolean;
+    revision?: string;
   }[];
   readonly mayConnect: boolean;
   readonly stories: readonly {
@@ -169,14 +171,65 @@ describe('inspector()', () => {
     }
   });
 
+  it.each([
+    ['text', express.text({ type: '*/*' })],
+    ['bytes', express.raw({ type: '*/*' })],
+  ])('works after a parser that reads bodies as %s', async (_, parser) => {
+    const inspect = mounted();
+    const origin = await listening(express().use(parser).use(inspect) as unknown as RequestListener);
+    const user = await visit(inspect.address(origin));
+    await isReady(user);
+    const [connection] = (await snapshotOf(user)).connections;
+    expect((await user.post('api/run/ping', { connection: connection?.id })).status).toBe(200);
+  });
+
+  it('with the URL of the server connects as other clients do, in each revision, and still sees the journal', async () => {
+    const serving = await serve(server, { port: 0, signals: false, websocket: false });
+    closing.push(() => serving.close());
+    const inspect = inspector(serving.url);
+    closing.push(() => inspect.close());
+    const user = await visit((await inspect.listen()).url);
+    await isReady(user);
+    const [connection] = (await snapshotOf(user)).connections;
+    expect(connection).toMatchObject({
+      transport: 'http',
+      typed: serving.url,
+      isFixed: true,
+      seesJournal: true,
+    });
+    await user.post('api/run/reconnect', { connection: connection?.id, revision: '2025-11-25' });
+    await until('it speaks the older revision', async () => {
+      const [now] = (await snapshotOf(user)).connections;
+      return now?.status === 'ready' && now.revision === '2025-11-25';
+    });
+  });
+
+  it('refuses the URL of another computer', () => {
+    for (const url of [
+      'https://example.com/mcp',
+      'http://127.0.0.1.example.com/',
+      'file:///x.js',
+      'node x.js',
+    ])
+      expect(() => inspector(url)).toThrow('must be an address of this computer');
+  });
+
+  it('is in Express as the guide shows it', async () => {
+    vi.stubEnv('PORT', '0');
+    const { listening: http, close } = await import('../../../examples/inspector/express.js');
+    closing.push(close);
+    if (!http.listening) await new Promise((done) => http.once('listening', done));
+    const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+    expect((await ask(`${origin}/inspector/`)).status).toBe(401);
+  });
+
   it('works in Fastify, with its raw request and reply', async () => {
     const app = fastify();
     const inspect = mounted();
-    app.removeAllContentTypeParsers();
-    app.addContentTypeParser('*', (_req, _body, done) => done(null));
     app.all('/inspector/*', (req, reply) => {
       reply.hijack();
-      inspect(req.raw, reply.raw);
+      const isForgotten = req.headers['x-forget'] !== undefined;
+      inspect(isForgotten ? req.raw : Object.assign(req.raw, { body: req.body }), reply.raw);
     });
     const origin = await app.listen({ port: 0, host: '127.0.0.1' });
     closing.push(() => app.close());
@@ -184,5 +237,7 @@ describe('inspector()', () => {
     await isReady(user);
     const [connection] = (await snapshotOf(user)).connections;
     expect((await user.post('api/run/ping', { connection: connection?.id })).status).toBe(200);
+    const forgotten = await user.post('api/run/ping', {}, { 'x-forget': '1' });
+    expect([forgotten.status, forgotten.body]).toEqual([400, expect.stringContaining('was read before')]);
   });
 });
