@@ -11,6 +11,7 @@ import { timelineWidth } from '../state/settings.js';
 import { connection, connections, live } from '../state/store.js';
 import { Tools } from '../tools/tools.js';
 import { Announcer } from './announcer.js';
+import { ConnectionBanner } from './connection-banner.js';
 import { ErrorBoundary } from './error-boundary.js';
 import { Overlays } from './overlays.js';
 import { PageKeys } from './page-keys.js';
@@ -52,6 +53,7 @@ export function Frame(): VNode {
         Skip to the content
       </button>
       <TopBar place={shown} />
+      <ConnectionBanner />
       <div class="frame-body">
         <main class="frame-main" id="main" tabIndex={-1}>
           {isNarrow.value && route.value.name === undefined && shown !== 'connect' && (

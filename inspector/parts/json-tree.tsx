@@ -23,8 +23,8 @@ export function JsonTree({
   readonly openDepth?: number;
   readonly label?: string;
 }): VNode {
-  const entries = childrenOf(value);
-  if (entries === undefined)
+  const count = countOf(value);
+  if (count === undefined)
     return (
       <div class="json-tree" role="group" aria-label={label}>
         <Leaf value={value} difference={differenceOf(value, previous)} />
@@ -32,7 +32,7 @@ export function JsonTree({
     );
   return (
     <div class="json-tree" role="group" aria-label={label}>
-      {entries.length === 0 && <span class="muted">{Array.isArray(value) ? '[] empty' : '{} empty'}</span>}
+      {count === 0 && <span class="muted">{Array.isArray(value) ? '[] empty' : '{} empty'}</span>}
       <Children value={value} previous={previous} depth={openDepth} />
     </div>
   );
@@ -53,11 +53,11 @@ function Children({
   readonly depth: number;
 }): VNode {
   const limit = useSignal(CHILDREN_AT_ONCE);
-  const entries = childrenOf(value) ?? [];
+  const count = countOf(value) ?? 0;
   const gone = previous === undefined ? [] : goneKeys(value, previous.value);
   return (
     <ul>
-      {entries.slice(0, limit.value).map(([key, child]) => (
+      {firstChildren(value, limit.value).map(([key, child]) => (
         <Row
           key={key}
           name={key}
@@ -66,7 +66,7 @@ function Children({
           depth={depth - 1}
         />
       ))}
-      {entries.length > limit.value && (
+      {count > limit.value && (
         <li>
           <button
             type="button"
@@ -75,7 +75,7 @@ function Children({
               limit.value += CHILDREN_AT_ONCE;
             }}
           >
-            {counted(entries.length - limit.value, 'more')}
+            {count - limit.value} more
           </button>
         </li>
       )}
@@ -101,9 +101,9 @@ function Row({
   readonly depth: number;
 }): VNode {
   const isOpen = useSignal(depth > 0);
-  const entries = childrenOf(value);
+  const count = countOf(value);
   const difference = differenceOf(value, previous);
-  if (entries === undefined || entries.length === 0)
+  if (count === undefined || count === 0)
     return (
       <li class="json-row">
         <span class="json-key">{cleanLine(name)}</span>
@@ -123,7 +123,7 @@ function Row({
         <Icon name={isOpen.value ? 'down' : 'right'} size={12} />
         <span class="json-key">{cleanLine(name)}</span>
         <span class="json-count">
-          {Array.isArray(value) ? counted(entries.length, 'item') : counted(entries.length, 'field')}
+          {Array.isArray(value) ? counted(count, 'item') : counted(count, 'field')}
         </span>
         {difference && !isOpen.value && (
           <span class="json-mark">{difference.kind === 'new' ? 'new' : 'different'}</span>
@@ -170,9 +170,17 @@ function Leaf({
   );
 }
 
-function childrenOf(value: unknown): readonly (readonly [string, unknown])[] | undefined {
-  if (Array.isArray(value)) return value.map((child, at) => [String(at), child] as const);
-  return typeof value === 'object' && value !== null ? Object.entries(value) : undefined;
+/** How many children a value has; undefined if it is none that could have some. */
+function countOf(value: unknown): number | undefined {
+  if (Array.isArray(value)) return value.length;
+  return typeof value === 'object' && value !== null ? Object.keys(value).length : undefined;
+}
+
+/** The first children, without looking at the others: there may be a million. */
+function firstChildren(value: unknown, limit: number): readonly (readonly [string, unknown])[] {
+  if (Array.isArray(value)) return value.slice(0, limit).map((child, at) => [String(at), child] as const);
+  const names = typeof value === 'object' && value !== null ? Object.keys(value).slice(0, limit) : [];
+  return names.map((name) => [name, member(value, name)] as const);
 }
 
 function member(value: unknown, key: string): unknown {

@@ -12,6 +12,8 @@ export interface Draft {
   readonly text: string | undefined;
   /** The user wanted to run: now what is missing is worth a word. */
   readonly isAttempted: boolean;
+  /** The values of the address that it began with. */
+  readonly from?: string;
 }
 
 const KEY = 'fullmcp.drafts';
@@ -40,9 +42,12 @@ export function setDraft(connection: string, view: ToolView, change: Partial<Dra
 
 /** Starts anew, with what an address says. */
 export function prefill(connection: string, view: ToolView, query: URLSearchParams): void {
+  const from = query.toString();
+  // Loading the page again must not take back what was typed since.
+  if (draftOf(connection, view).from === from) return;
   const schema = schemaOf(view.tool);
   const value = { ...initialArguments(schema), ...fromQuery(query, schema) };
-  setDraft(connection, view, { value, text: undefined, isAttempted: false });
+  setDraft(connection, view, { value, text: undefined, isAttempted: false, from });
 }
 
 export function forgetDraft(connection: string, { tool }: ToolView): void {

@@ -1,3 +1,4 @@
+import type { Signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import type { ConnectionView, ToolView } from '../../src/inspector/contract/connection.js';
 import type { Story } from '../../src/inspector/contract/story.js';
@@ -21,6 +22,7 @@ export function RunBar({
   problems,
   runs,
   shown,
+  asTask,
   onRun,
   onPick,
 }: {
@@ -31,6 +33,8 @@ export function RunBar({
   readonly problems: number;
   readonly runs: readonly Story[];
   readonly shown: Story | undefined;
+  /** Whether to run as a task, where that can be chosen. */
+  readonly asTask: Signal<boolean> | undefined;
   readonly onRun: (isSure: boolean) => void;
   readonly onPick: (story: Story) => void;
 }): VNode {
@@ -40,6 +44,18 @@ export function RunBar({
       <Button look="main" class="tools-run" keys="Ctrl+Enter" onClick={() => onRun(false)}>
         Run <Keys of="Ctrl+Enter" />
       </Button>
+      {asTask && (
+        <label class="form-check">
+          <input
+            type="checkbox"
+            checked={asTask.value}
+            onChange={(event) => {
+              asTask.value = event.currentTarget.checked;
+            }}
+          />
+          as a task
+        </label>
+      )}
       {running && (
         <Button icon="stop" keys="Ctrl+." label="Stop the running call" onClick={() => stopRun(running)}>
           Stop

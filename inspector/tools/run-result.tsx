@@ -47,9 +47,11 @@ export function RunResult({
   const { outcome, error, outcomeBytes, questions } = shown;
   const state = <RunState story={shown} onEdit={onEdit} />;
   const hasQuestions = questions.length > 0;
+  // The questions say themselves that the call waits, and for how long.
+  const isAsking = shown.state === 'asks';
   return (
     <div class={`tools-result is-${shown.state}`}>
-      {outcome === undefined && state}
+      {outcome === undefined && !isAsking && state}
       {isRunning(shown) && <Progress story={shown} />}
       {hasQuestions && <QuestionPanel key={shown.id} story={shown} />}
       {error && <ErrorPanel failure={error} />}

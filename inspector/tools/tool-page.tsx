@@ -39,6 +39,7 @@ export function ToolPage({
   const { query } = route.value;
   const asked = query.toString();
   const tab = useSignal('form');
+  const asTask = useSignal(false);
   const hasResult = shown !== undefined || commandFailure.value?.tool === tool.name;
 
   useEffect(() => {
@@ -69,7 +70,8 @@ export function ToolPage({
       requestAnimationFrame(() => page.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
       return;
     }
-    runTool({ connection: connection.id, tool: tool.name, args });
+    const isTask = view.task === 'optional' && asTask.value;
+    runTool({ connection: connection.id, tool: tool.name, args, ...(isTask && { asTask: true }) });
   };
   const edit = (story: Story | undefined) => {
     if (story?.args === undefined) return;
@@ -116,6 +118,7 @@ export function ToolPage({
         problems={draft.isAttempted ? problems.size : 0}
         runs={runs}
         shown={shown}
+        asTask={view.task === 'optional' ? asTask : undefined}
         onRun={send}
         onPick={pick}
       />

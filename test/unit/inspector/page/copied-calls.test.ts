@@ -126,4 +126,9 @@ test('an address fills the form with values of the types that the schema wants',
   const query = new URLSearchParams(toQuery(args));
   expect(fromQuery(query, schema)).toEqual(args);
   expect(fromQuery(new URLSearchParams('count=x'), schema)).toEqual({ count: 'x' });
+  expect(fromQuery(new URLSearchParams('customer.name=5&__proto__.polluted=1'), schema)).toEqual({
+    customer: { name: '5' },
+    ['__proto__']: { polluted: 1 },
+  });
+  expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
 });
