@@ -6,6 +6,7 @@ import type { InspectorOptions, OpenedTarget } from '../contract/options.js';
 import { Connection } from './connection/connection.js';
 import { KnownTasks } from './connection/known-tasks.js';
 import { Shared } from './connection/shared.js';
+import { TaskFile } from './task-file.js';
 
 const MAX_CONNECTIONS = 50;
 
@@ -13,10 +14,12 @@ export class Connections {
   readonly shared: Shared;
   readonly #options: InspectorOptions;
   readonly #connections = new Map<string, Connection>();
+  readonly #taskFile: TaskFile;
   #last = 0;
 
   constructor(options: InspectorOptions) {
     this.#options = options;
+    this.#taskFile = new TaskFile(options.taskFile);
     this.shared = new Shared(options, (id) => this.#connections.get(id)?.view);
     const { fixed } = options;
     if (fixed === undefined) return;
@@ -84,9 +87,17 @@ export class Connections {
   ): Connection {
     const id = `c${++this.#last}`;
     const { shared } = this;
-    const tasks = new KnownTasks([], () => shared.feed.connectionChanged(id));
+    const { address } = opened;
+    const tasks = new KnownTasks(() => {
+      shared.feed.connectionChanged(id);
+      void this.#taskFile.keep(address, tasks.all);
+    });
     const connection = new Connection({ id, opened, spec, isFixed, seesJournal, tasks, shared });
     this.#connections.set(id, connection);
+    void this.#taskFile.of(address).then((known) => {
+      tasks.load(known);
+      connection.changed();
+    });
     return connection;
   }
 }

@@ -11,11 +11,17 @@ export interface KnownTask {
 /** The tasks of one server, by its address. */
 export class KnownTasks {
   readonly #tasks = new Map<string, KnownTask>();
-  readonly #onChange: () => void;
+  readonly #onAdd: () => void;
 
-  constructor(tasks: readonly KnownTask[], onChange: () => void) {
-    for (const task of tasks) this.#tasks.set(task.id, task);
-    this.#onChange = onChange;
+  constructor(onAdd: () => void) {
+    this.#onAdd = onAdd;
+  }
+
+  /** Takes the tasks of earlier visits. */
+  load(tasks: readonly KnownTask[]): void {
+    const own = [...this.#tasks.values()];
+    this.#tasks.clear();
+    for (const task of [...tasks, ...own]) this.#tasks.set(task.id, task);
   }
 
   add(id: string, tool: string): void {
@@ -25,7 +31,7 @@ export class KnownTasks {
       if (this.#tasks.size <= MAX_TASKS) break;
       this.#tasks.delete(oldest);
     }
-    this.#onChange();
+    this.#onAdd();
   }
 
   toolOf(id: string): string | undefined {
