@@ -24,7 +24,6 @@ async function serveHttp(): Promise<void> {
 
 function welcome(url: string, page: string): string {
   return `The demo server listens on ${url}
-
 See what it does in the inspector:
   ${page}
 

@@ -4,10 +4,12 @@ import { run } from '../state/api.js';
 
 /** The revision that is spoken, as a date. Choosing another one connects anew. */
 export function RevisionSwitch({ connection }: { readonly connection: ConnectionView }): VNode | null {
-  const { id, revision, revisions, requestedRevision, isFixed } = connection;
+  const { id, revision, revisions, requestedRevision, transport } = connection;
   if (revision === undefined && requestedRevision === undefined) return null;
   const shown = revision ?? requestedRevision ?? '';
-  if (isFixed || revisions.length === 0) return <span class="badge frame-revision">{shown}</span>;
+  // A server in the same process speaks the newest one only.
+  if (transport === 'in-process' || revisions.length === 0)
+    return <span class="badge frame-revision">{shown}</span>;
   return (
     <span class="badge frame-revision is-choice">
       {shown}
