@@ -3,7 +3,7 @@
 import { fullmcp } from '../client/model/options.js';
 import { closestName } from '../schema/explain/closest-name.js';
 import type { CommandSummary, Typed } from './command/definition.js';
-import { EXIT, exitOf, failureJson, ReportedError, usageError } from './command/failures.js';
+import { EXIT, exitOf, explained, failureJson, ReportedError, usageError } from './command/failures.js';
 import { commandsBelow, findCommand } from './command/find-command.js';
 import { commandHelp, programHelp } from './command/help.js';
 import { parseInput } from './command/parse.js';
@@ -25,7 +25,8 @@ export async function runCommand(typed: readonly string[], around: Surroundings)
     const runLine: Typed['runLine'] = (line, target) => runAgain(line, target, around, out.isJson);
     await run(typed, ours, { out, person: around.person, signal: around.signal, runLine });
     return EXIT.done;
-  } catch (error) {
+  } catch (thrown) {
+    const error = explained(thrown);
     if (error instanceof ReportedError) return EXIT[error.exit];
     out.redraw('');
     const exit = around.signal.aborted ? 'interrupted' : exitOf(error);

@@ -1,6 +1,7 @@
+import process from 'node:process';
 import { createServer, tool } from 'fullmcp';
 import { serve } from 'fullmcp/node';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { fullmcp } from './support/run-cli.js';
 
@@ -50,6 +51,21 @@ describe('fullmcp', () => {
     expect((await fullmcp(['list', url, '--jsn'])).stderr).toBe(
       'fullmcp list has no option --jsn. Close: --json.\n',
     );
+  });
+
+  it('says so if its folder was deleted, and works where it needs none', async () => {
+    vi.spyOn(process, 'cwd').mockImplementation(() => {
+      throw Object.assign(new Error('ENOENT: no such file or directory, uv_cwd'), { syscall: 'uv_cwd' });
+    });
+    try {
+      expect(await fullmcp(['list', 'server.ts'])).toMatchObject({
+        exit: 2,
+        stderr: 'The current folder was deleted. Change to another one.\n',
+      });
+      expect((await fullmcp(['list', url])).exit).toBe(0);
+    } finally {
+      vi.restoreAllMocks();
+    }
   });
 
   it('cannot be made to control the terminal', async () => {

@@ -58,6 +58,12 @@ export function usageError(message: string, data?: Readonly<Record<string, unkno
   return new CommandError('usage', message, data);
 }
 
+/** The error as a user can understand it. */
+export function explained(error: unknown): unknown {
+  const { syscall } = (error ?? {}) as NodeJS.ErrnoException;
+  return syscall === 'uv_cwd' ? usageError('The current folder was deleted. Change to another one.') : error;
+}
+
 /** The exit code for anything that was thrown. */
 export function exitOf(error: unknown): Exit {
   if (error instanceof CommandError) return error.exit;

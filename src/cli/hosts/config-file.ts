@@ -18,7 +18,7 @@ export async function readConfigText(file: string): Promise<string | undefined> 
     // With ignoreBOM, a byte order mark is part of the text.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(file));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
     if (error instanceof CommandError) throw error;
     const reason = error instanceof TypeError ? 'it is not UTF-8' : (error as Error).message;
     throw new CommandError('failed', `${file} cannot be read: ${reason}. It was not changed.`);
@@ -37,7 +37,9 @@ export function backupOf(file: string): string {
 export async function changeConfigFile(typed: string, edit: (text: string) => string): Promise<boolean> {
   // A link stays a link: its file is changed.
   const file = await realpath(typed).catch(() => typed);
-  await mkdir(dirname(file), { recursive: true });
+  await mkdir(dirname(file), { recursive: true }).catch((error: unknown) => {
+    throw cannotWrite(file, error);
+  });
   return await locked(file, async () => {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const before = await readConfigText(file);

@@ -324,4 +324,26 @@ describe('discover', () => {
       if (xdg !== undefined) process.env['XDG_CONFIG_HOME'] = xdg;
     }
   });
+
+  it('works where the home of the user is not a folder, and install says why it cannot', async () => {
+    const file = join(folder, 'not-a-home');
+    await writeFile(file, '');
+    const { HOME, XDG_CONFIG_HOME } = process.env;
+    process.env['HOME'] = file;
+    delete process.env['XDG_CONFIG_HOME'];
+    try {
+      const found = await fullmcp(['discover', '--json']);
+      expect(found.exit).toBe(0);
+      const { files } = found.json<{ files: { scope: string; problem?: string }[] }>();
+      expect(files.filter(({ scope }) => scope === 'user')).toEqual([]);
+      const refused = await fullmcp(['install', 'cursor', '--yes', '--name', 'x', 'https://example.com/mcp']);
+      expect(refused).toMatchObject({
+        exit: 1,
+        stderr: expect.stringMatching(/cannot be written: .*not changed/),
+      });
+    } finally {
+      process.env['HOME'] = HOME;
+      if (XDG_CONFIG_HOME !== undefined) process.env['XDG_CONFIG_HOME'] = XDG_CONFIG_HOME;
+    }
+  });
 });

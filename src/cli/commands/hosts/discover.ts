@@ -23,7 +23,10 @@ export const discover: Command = {
     const files = await hostFiles(only);
     input.out.json({ ok: true, files: files.map(asJson) });
     for (const { host, scope, file, servers, problem } of files) {
-      if (problem !== undefined) input.out.note(`${file} of ${host} cannot be read: ${problem}`);
+      if (problem !== undefined)
+        input.out.note(
+          problem.startsWith(file) ? `${host}: ${problem}` : `${file} of ${host} cannot be read: ${problem}`,
+        );
       if (servers.size === 0) continue;
       input.out.styled(`${input.out.style('bold', host)} ${input.out.style('dim', `${scope} ${file}`)}`);
       for (const [name, server] of servers)

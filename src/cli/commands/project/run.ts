@@ -21,7 +21,7 @@ const PARENT_CHECK_MS = 500;
 export const run: Command = {
   usage: '<file | url | config | name> [-- argument …]',
   details:
-    'A file exports a server as `default` or `server`, or serves by itself. TypeScript needs no build step: Node runs it since 22.18, and\njiti does before, if it is installed. A URL is served through a proxy, the servers of an mcpServers config through a gateway.',
+    'A file exports a server as `default` or `server`, or serves by itself. TypeScript needs no build step: Node runs it since 22.18, and\njiti does before, if it is installed. A URL is served through a proxy, the servers of an mcpServers config through a gateway.\nServers that ask for a login get the one that is kept: `fullmcp auth login`.',
   words: [1, 2],
   options: {
     ...LISTEN_OPTIONS,

@@ -153,6 +153,52 @@ describe('a gateway with search', () => {
     expect(log.filter((line) => line.includes('cannot be used'))).toHaveLength(1);
   });
 
+  test('survives lists of a hostile server, and limits its results', async () => {
+    const long = 'paint '.repeat(20_000);
+    const tools = [
+      ...Array.from({ length: 20 }, (_, at) => ({ name: `paint_${at}`, description: long, inputSchema: {} })),
+      ...[
+        null,
+        7,
+        { name: 5 },
+        { name: '__proto__', description: 'paint' },
+        { name: 'constructor', inputSchema: 3 },
+      ],
+    ];
+    const hostile: Dispatch = async ({ method, params }) => {
+      if (method === 'server/discover')
+        return { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
+      if (method === 'tools/list') return { resultType: 'complete', tools: tools as never };
+      return { resultType: 'complete', content: [{ type: 'text', text: String(params['name']) }] };
+    };
+    const { client } = await gatewayTo({ bad: { dispatch: hostile } as never }, { search: true });
+    const { text } = await client.callTool('search_tools', { query: 'paint', limit: 50 });
+    expect(text.length).toBeLessThan(250_000);
+    expect((await found(client, 'bad___proto__'))[0]).toBe('bad___proto__');
+    expect(await textOf(client, 'call_tool', { name: 'bad___proto__' })).toBe('__proto__');
+    const words = `(a+)+$ \\ [ ] * \u0000 \u202e ${'a'.repeat(470)}`;
+    expect((await client.callTool('search_tools', { query: words })).isError).toBe(false);
+  });
+
+  test('passes on the failure of a list, and works again afterwards', async () => {
+    let fails = true;
+    const { client } = await gatewayTo(
+      { office: office() },
+      {
+        search: true,
+        use: [
+          (call: Call, next: Dispatch) => {
+            if (fails && call.method === 'tools/list') throw new TypeError('no list');
+            return next(call);
+          },
+        ],
+      },
+    );
+    await expect(client.callTool('search_tools', { query: 'weather' })).rejects.toThrow();
+    fails = false;
+    expect(await found(client, 'weather')).toEqual(['office_get_forecast']);
+  });
+
   test('refuses options that it does not have', () => {
     for (const search of [
       { limit: 0 },
