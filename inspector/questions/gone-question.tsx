@@ -25,7 +25,7 @@ export function GoneQuestion({
     <div class="question is-gone">
       <div class="question-title">
         <Icon name="cross" size={12} />
-        <h3>{clean(question.message.slice(0, 4000))}</h3>
+        <h2>{clean(question.message.slice(0, 4000))}</h2>
       </div>
       <div class="question-body">
         <p>It can no longer be answered: {cleanLine(question.gone ?? '', 1000)}</p>

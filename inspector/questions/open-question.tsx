@@ -40,9 +40,9 @@ export function OpenQuestion({
         <span class="question-number" aria-hidden="true">
           {number}
         </span>
-        <h3 id={title} tabIndex={-1}>
+        <h2 id={title} tabIndex={-1}>
           {clean(question.message.slice(0, MAX_MESSAGE)) || 'The server asks.'}
-        </h3>
+        </h2>
       </div>
       <div class="question-body">
         {question.rejection !== undefined && (

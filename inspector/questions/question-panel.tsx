@@ -163,7 +163,7 @@ function mayTakeFocus(box: HTMLElement): boolean {
 
 function focusFirst(box: HTMLElement): void {
   // A field would open the keyboard of a phone, over the question that one wants to read first.
-  if (matchMedia('(pointer: coarse)').matches) return box.querySelector('h3')?.focus();
+  if (matchMedia('(pointer: coarse)').matches) return box.querySelector('h2')?.focus();
   const field = box.querySelector<HTMLElement>('input:not([type=hidden]), select, textarea, a.button');
   const checked = box.querySelector<HTMLElement>('input[type=radio]:checked');
   (checked ?? field ?? box.querySelector<HTMLElement>('button'))?.focus({ preventScroll: false });

@@ -38,6 +38,7 @@ export function Tasks(): VNode {
         </List>
       </div>
       <div class="tasks-detail">
+        {!shown && <h1 class="visually-hidden">Tasks</h1>}
         {shown && <TaskDetail key={shown.id} story={shown} />}
         {!shown && id !== undefined && (
           <Empty title={`The task ${cleanLine(id, 60)} is not followed.`}>

@@ -29,9 +29,12 @@ export function CallPage({ id }: { readonly id: number }): VNode {
   const story = stories.value.get(id);
   if (!story)
     return (
-      <Empty title={`There is no call ${Number.isNaN(id) ? 'with this number' : id}.`}>
-        It was cleared, or the inspector was started again since.
-      </Empty>
+      <>
+        <h1 class="visually-hidden">Story of a call</h1>
+        <Empty title={`There is no call ${Number.isNaN(id) ? 'with this number' : id}.`}>
+          It was cleared, or the inspector was started again since.
+        </Empty>
+      </>
     );
   return <CallStory key={id} story={story} />;
 }

@@ -4,6 +4,7 @@ import { useRef, useState } from 'preact/hooks';
 import { Button } from '../parts/button.js';
 import { Icon } from '../parts/icon.js';
 import { run, tapeAddress } from '../state/api.js';
+import { route } from '../state/route.js';
 import { connection } from '../state/store.js';
 import { type Choice, KIND_FILTERS, STATE_FILTERS } from './model/filter.js';
 import { attempt } from './story/story-actions.js';
@@ -21,11 +22,13 @@ import {
 
 /** The filters of the timeline, and what can be done with all of it. */
 export function Toolbar(): VNode {
+  // It is the title of the page where nothing else is.
+  const Heading = route.value.place === 'timeline' ? 'h1' : 'h2';
   const count = view.value === 'calls' ? shownStories.value.length : shownMessages.value.length;
   return (
     <div class="timeline-bar">
       <div class="timeline-line">
-        <h2 class="timeline-name">Timeline</h2>
+        <Heading class="timeline-name">Timeline</Heading>
         <div class="timeline-views" role="group" aria-label="View">
           {(['calls', 'messages'] as const).map((each) => (
             <button

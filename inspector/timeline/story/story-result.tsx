@@ -11,13 +11,13 @@ export function StoryResult({ story }: { readonly story: Story }): VNode | null 
   const tool = catalogs.value.get(story.connection)?.tools.find((each) => each.tool.name === story.title);
   if (error === undefined && outcome === undefined && outcomeBytes === undefined) return null;
   return (
-    <section class="story-part" aria-label="Result">
+    <div class="story-part">
       <h2>Result</h2>
       {error && <ErrorPanel failure={error} />}
       {outcome && !error && <ResultView outcome={outcome} tool={tool} story={story.id} />}
       {!outcome && !error && outcomeBytes !== undefined && (
         <LargeOutcome story={story.id} size={outcomeBytes} tool={tool} />
       )}
-    </section>
+    </div>
   );
 }
