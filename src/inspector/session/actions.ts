@@ -11,7 +11,7 @@ import { nameParam } from '../../protocol/tables/methods.js';
 import type { OutputCheck, StoryKind } from '../contract/story.js';
 import type { Ending, StoryRecord } from '../stories/story-record.js';
 import type { Connection } from './connection/connection.js';
-import { toFailure } from './connection/failure.js';
+import { maskFailure, toFailure } from './connection/failure.js';
 
 /** What a story does. */
 export interface Action {
@@ -42,7 +42,7 @@ export function act(
       ending = endingOf(error, controller.signal);
     }
     shared.asking.leave(story, whyGone(ending));
-    story.end(ending);
+    story.end(masked(ending, connection.mask));
     shared.book.dropOutcomes();
   });
   return { story, ended };
@@ -202,6 +202,16 @@ function printable(client: Client, outcome: Outcome): JsonObject {
 export function endingOf(error: unknown, signal: AbortSignal): Ending {
   const isCancelled = signal.aborted && McpError.is(error) && error.code === 'cancelled';
   return { state: isCancelled ? 'cancelled' : 'error', error: toFailure(error) };
+}
+
+/** An ending without the secrets of its connection, which a server may have repeated. */
+function masked(ending: Ending, mask: (text: string) => string): Ending {
+  const { outcome, error } = ending;
+  return {
+    ...ending,
+    ...(outcome !== undefined && { outcome: mask(outcome) }),
+    ...(error && { error: maskFailure(error, mask) }),
+  };
 }
 
 function whyGone({ state, error }: Ending): string {

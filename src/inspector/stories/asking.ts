@@ -54,6 +54,12 @@ export class Asking {
     }
   }
 
+  /** Adds a question that was answered at once, with what the user had set before. */
+  record(story: StoryRecord, asked: Omit<AskedQuestion, 'id' | 'round'>, answer: JsonObject): void {
+    this.#newQuestion(story, asked).settle(answer, true);
+    story.changed();
+  }
+
   /** Takes the page's answer. */
   answer(
     story: StoryRecord,

@@ -8,7 +8,9 @@ import { type NewStory, StoryRecord } from './story-record.js';
 
 const MAX_STORIES = 2000;
 /** All outcomes together, in characters. */
-const MAX_OUTCOMES = 128 * 1024 * 1024;
+const MAX_OUTCOMES = 64 * 1024 * 1024;
+/** The outcomes that a snapshot has in it. The page fetches the others. */
+const MAX_IN_SNAPSHOT = 4 * 1024 * 1024;
 
 const CALLS: ReadonlySet<string> = new Set(['tool', 'task', 'read', 'prompt', 'request']);
 
@@ -41,8 +43,18 @@ export class StoryBook {
     return this.#stories.get(id);
   }
 
+  /** All stories, oldest first. Only the latest outcomes are in them. */
   views(): readonly Story[] {
-    return [...this.#stories.values()].map((story) => story.view);
+    let bytes = 0;
+    return [...this.#stories.values()]
+      .reverse()
+      .map(({ view }) => {
+        bytes += view.outcome === undefined ? 0 : (view.outcomeBytes ?? 0);
+        if (bytes <= MAX_IN_SNAPSHOT) return view;
+        const { outcome: _, ...rest } = view;
+        return rest;
+      })
+      .reverse();
   }
 
   of(connection: string): readonly StoryRecord[] {
@@ -126,9 +138,10 @@ export class StoryBook {
   dropOutcomes(): void {
     let total = 0;
     for (const story of this.#stories.values()) total += story.outcomeText?.length ?? 0;
+    const latest = this.#last;
     for (const story of this.#stories.values()) {
       if (total <= MAX_OUTCOMES) return;
-      if (story.isPinned) continue;
+      if (story.isPinned || story.id === latest) continue;
       total -= story.outcomeText?.length ?? 0;
       story.dropOutcome();
     }

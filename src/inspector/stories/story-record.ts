@@ -168,6 +168,8 @@ export class StoryRecord {
   /** Forgets the text of the outcome, which is the largest part. The page may have seen it. */
   dropOutcome(): void {
     this.#outcomeText = undefined;
+    this.#outcome = undefined;
+    this.#view = undefined;
   }
 
   get view(): Story {

@@ -14,6 +14,7 @@ import {
   type SeenMessage,
   type WireListener,
 } from './seen.js';
+import type { EndStep, Steps } from './steps.js';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
@@ -23,10 +24,13 @@ interface Pending {
   readonly name?: string;
   readonly at: number;
   readonly scope: Scope;
+  readonly end?: EndStep;
 }
 
 /** A server may leave requests unanswered; a client that is asked may, too. */
 const MAX_PENDING = 10_000;
+
+const HANDSHAKE: ReadonlySet<string> = new Set(['server/discover', 'initialize']);
 
 /** How a message arrived. */
 export interface Arrival {
@@ -40,6 +44,8 @@ export interface ChannelParts {
   readonly scopes: AsyncLocalStorage<Scope>;
   /** The scope of what happens outside of any action. */
   readonly background: Scope;
+  /** Reports the requests of a handshake as steps. Over HTTP, each request is one anyway. */
+  readonly steps?: Steps;
 }
 
 export class Channel {
@@ -127,7 +133,15 @@ export class Channel {
     const { id, method = '', params } = message;
     if (id === undefined) return;
     const name = nameOf(message);
-    pending.set(id, { seq, method, at: performance.now(), scope, ...(name !== undefined && { name }) });
+    const end = HANDSHAKE.has(method) ? this.#parts.steps?.begin(method) : undefined;
+    pending.set(id, {
+      seq,
+      method,
+      at: performance.now(),
+      scope,
+      ...(name !== undefined && { name }),
+      ...(end && { end }),
+    });
     dropOldest(pending, MAX_PENDING);
     const token = params === undefined ? undefined : progressToken(params);
     if (token === undefined || pending !== this.#fromClient) return;
@@ -166,6 +180,7 @@ export class Channel {
     if (http !== undefined) seen.http = http;
     const asked = isAnswer ? this.#settle(from, message) : undefined;
     if (asked !== undefined) {
+      asked.end?.(kind === 'error' ? 'failed' : 'ok', error?.message);
       const { seq, method: called, name, at } = asked;
       seen.answers = { seq, method: called, ms: performance.now() - at, ...(name !== undefined && { name }) };
     }

@@ -1,5 +1,6 @@
 // Taps a reply of HTTP: its head, and the messages in its body as they arrive.
 
+import { STATUS_CODES } from 'node:http';
 import { EventStreamReader, EventTooLarge } from '../../jsonrpc/event-stream.js';
 import type { HttpReply } from '../../transports/http/client/carrier.js';
 import type { Channel } from './channel.js';
@@ -13,38 +14,18 @@ export interface TapReplyParts {
   readonly end: EndStep;
 }
 
-/** The headers that are shown: a reply tells them one by one. */
-const SHOWN = [
-  'content-type',
-  'content-length',
-  'content-encoding',
-  'mcp-session-id',
-  'mcp-protocol-version',
-  'www-authenticate',
-  'cache-control',
-  'retry-after',
-  'location',
-  'server',
-  'date',
-  'vary',
-  'x-request-id',
-  'access-control-allow-origin',
-];
+const MAX_HEADERS = 100;
 /** A larger event is not read along: the client may still read it. */
-const MAX_EVENT = 128 * 1024 * 1024;
+const MAX_EVENT = 64 * 1024 * 1024;
 
 export function tapReply(reply: HttpReply, { channel, exchange, end }: TapReplyParts): HttpReply {
   exchange.status = reply.status;
-  exchange.responseHeaders = maskHeaders(
-    Object.fromEntries(
-      SHOWN.flatMap((name) => {
-        const value = reply.header(name);
-        return value === undefined ? [] : [[name, value.slice(0, 2000)]];
-      }),
-    ),
-  );
-  const isOk = reply.status < 400;
-  end(isOk ? 'ok' : 'failed', String(reply.status));
+  exchange.responseHeaders = headersOf(reply);
+  // Spec 2025-11-25, Streamable HTTP: a server without a stream of its own answers 405.
+  const hasNoStream = exchange.method === 'GET' && reply.status === 405;
+  const words = `${reply.status} ${STATUS_CODES[reply.status] ?? ''}`.trim();
+  if (hasNoStream) end('ok', `${words}: the server has no stream of its own, which is allowed`);
+  else end(reply.status < 400 ? 'ok' : 'failed', words);
   channel.replied(exchange);
   const type = reply.header('content-type') ?? '';
   const isStream = type.startsWith('text/event-stream');
@@ -81,4 +62,16 @@ export function tapReply(reply: HttpReply, { channel, exchange, end }: TapReplyP
       return chunk;
     },
   };
+}
+
+function headersOf(reply: HttpReply): Readonly<Record<string, string>> {
+  const names = reply.headerNames?.() ?? ['content-type', 'www-authenticate', 'mcp-session-id'];
+  return maskHeaders(
+    Object.fromEntries(
+      names.slice(0, MAX_HEADERS).flatMap((name) => {
+        const value = reply.header(name);
+        return value === undefined ? [] : [[name, value.slice(0, 2000)]];
+      }),
+    ),
+  );
 }

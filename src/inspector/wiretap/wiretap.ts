@@ -57,9 +57,14 @@ export class Wiretap {
     return { dispatch: tapDispatch(dispatch, this.#channel()) };
   }
 
-  #channel(): Channel {
+  #channel({ isHttp = false } = {}): Channel {
     const { listener, background } = this.#parts;
-    return new Channel({ listener, background, scopes: this.#scopes });
+    return new Channel({
+      listener,
+      background,
+      scopes: this.#scopes,
+      ...(!isHttp && { steps: this.#steps }),
+    });
   }
 
   #runtime(): Runtime {
@@ -95,7 +100,7 @@ export class Wiretap {
     const { http } = ownRuntime;
     return async (url, options) => {
       const carrier = own !== undefined || http === undefined ? overFetch(own) : await http(url, options);
-      return tapCarrier(carrier, this.#channel(), this.#steps);
+      return tapCarrier(carrier, this.#channel({ isHttp: true }), this.#steps);
     };
   }
 

@@ -171,7 +171,11 @@ test('a wrong path suggests the right one', async () => {
   expect(own.connection(failed)).toMatchObject({ status: 'failed', suggestion: serving.url });
   const steps = own.connection(failed)?.steps ?? [];
   expect(steps.length).toBeGreaterThan(1);
-  expect(steps[0]).toMatchObject({ what: 'POST /wrong server/discover', outcome: 'failed', detail: '404' });
+  expect(steps[0]).toMatchObject({
+    what: 'POST /wrong server/discover',
+    outcome: 'failed',
+    detail: '404 Not Found',
+  });
   await serving.close();
   const nobody = await own.connect({ target: serving.url });
   expect(own.connection(nobody)).toMatchObject({ status: 'failed', failure: { code: 'connect_failed' } });

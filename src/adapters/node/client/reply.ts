@@ -43,6 +43,10 @@ export class NodeReply implements HttpReply {
     return Array.isArray(value) ? value.join(', ') : value;
   }
 
+  headerNames(): readonly string[] {
+    return Object.keys(this.#message.headers);
+  }
+
   async text(maxBytes: number): Promise<string | undefined> {
     const message = this.#message;
     if (Number(this.header('content-length')) > maxBytes) {

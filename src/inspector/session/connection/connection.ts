@@ -18,7 +18,7 @@ import { clientOptions } from './client-options.js';
 import { ConnectLog } from './connect-log.js';
 import type { ConnectionInit, ConnectionState } from './connection-state.js';
 import { printConnection } from './connection-view.js';
-import { exitOf, toFailure } from './failure.js';
+import { exitOf, maskFailure, toFailure } from './failure.js';
 import type { KnownTasks } from './known-tasks.js';
 import { hear } from './listener.js';
 import { secretsOf } from './secrets.js';
@@ -194,7 +194,7 @@ export class Connection implements ConnectionState {
         background.story = this.#beginStory().id;
         this.log = new ConnectLog();
         this.exit = exitOf(reason);
-        this.failure = reason && toFailure(reason);
+        this.failure = reason && maskFailure(toFailure(reason), this.mask);
         this.#setStatus('reconnecting');
       } else if (status === 'ready') {
         this.failure = undefined;
@@ -241,7 +241,7 @@ export class Connection implements ConnectionState {
   }
 
   #fail(error: unknown): Failure {
-    const failure = toFailure(error);
+    const failure = maskFailure(toFailure(error), this.mask);
     const data = McpError.is(error) && isObject(error.data) ? error.data : {};
     this.log.isOpen = false;
     this.failure = failure;

@@ -38,6 +38,13 @@ export function toFailure(error: unknown): Failure {
   };
 }
 
+/** A failure without the secrets of its connection, which a server may have repeated. */
+export function maskFailure(failure: Failure, mask: (text: string) => string): Failure {
+  const text = JSON.stringify(failure);
+  const masked = mask(text);
+  return masked === text ? failure : (JSON.parse(masked) as Failure);
+}
+
 /** How the process of a server ended, as in `code 1`. */
 export function exitOf(error: unknown): string | undefined {
   const data = McpError.is(error) && isObject(error.data) ? error.data : {};

@@ -10,7 +10,6 @@ import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
 import { McpError } from '../../../protocol/errors.js';
 import type { ElicitUrlResult, Root } from '../../../protocol/model/input.js';
 import type { Asking, IncomingQuestion } from '../../stories/asking.js';
-import { OpenQuestion } from '../../stories/question.js';
 import type { StoryRecord } from '../../stories/story-record.js';
 
 export interface HandlerParts {
@@ -47,16 +46,14 @@ export function handlersOf({ asking, story, roots }: HandlerParts): Handlers {
         return answer as unknown as SamplingResult;
       },
     },
+    // The page sets the roots beforehand: servers ask for them at any time, and some before they answer anything else.
     roots() {
       const current = roots();
-      const question = new OpenQuestion({
-        id: `roots-${Date.now()}`,
-        round: Math.max(1, story().rounds.length),
-        kind: 'roots',
-        message: 'Which folders may the server use?',
-      });
-      question.settle({ roots: current }, true);
-      story().addQuestion(question);
+      asking.record(
+        story(),
+        { kind: 'roots', message: 'Which folders may the server use?' },
+        { roots: current },
+      );
       return current;
     },
   };

@@ -2,6 +2,7 @@
 
 import { memoryTokenStore } from '../../../oauth/client/store/memory-token-store.js';
 import type { TokenStore } from '../../../oauth/client/store/token-store.js';
+import { clean } from '../../../tooling/clean.js';
 import type { ConnectionView, TargetSpec } from '../../contract/connection.js';
 import type { LogLine } from '../../contract/message.js';
 import type { InspectorOptions, JournalEvent, OpenedTarget } from '../../contract/options.js';
@@ -45,7 +46,7 @@ export class Shared {
       seq: ++this.#lastLog,
       connection,
       at: Date.now(),
-      text: line.text.slice(0, MAX_LINE),
+      text: clean(line.text.slice(0, MAX_LINE)),
     };
     this.#logs.push(logged);
     if (this.#logs.length > MAX_LOGS + 500) this.#logs = this.#logs.slice(-MAX_LOGS);

@@ -42,6 +42,8 @@ export interface HttpReply {
   readonly hidesHeaders: boolean;
   /** Reads a header by its lower-case name. Several of one name are joined with commas. */
   readonly header: (name: string) => string | undefined;
+  /** The names of all headers, in lower case, for tools that show them. */
+  readonly headerNames?: () => readonly string[];
   /** Reads the whole body. Resolves with `undefined` if it is larger than `maxBytes`; the rest is then not read. */
   readonly text: (maxBytes: number) => Promise<string | undefined>;
   /** Reads the next part of the body; `undefined` is the end. Rejects if the body breaks off. */

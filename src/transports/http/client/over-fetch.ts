@@ -60,6 +60,7 @@ function toReply(response: Response, url: string): HttpReply {
     url,
     opaque: type === 'opaqueredirect',
     hidesHeaders: type === 'cors',
+    headerNames: () => [...headers.keys()],
     header: (name) => headers.get(name) ?? undefined,
     text,
     read,
