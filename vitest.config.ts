@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 
 const source = (path: string): string => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
 
-/** The suites, each a command of its own; `npm test` runs the first and everything that is in none of them. */
+/** The suites, each a command of its own; `npm test` runs the first, that of the inspector's page, and everything that is in none of them. */
 const suites = {
   // Parts that touch neither the process nor the network. Their tests share the processes of the run, so that the library is not loaded
   // anew for each file, which takes longer than most of these tests. Tests that count what is left in their process cannot.
@@ -23,6 +23,8 @@ const suites = {
     'test/simulation/plants.test.ts',
   ],
   chaos: ['test/chaos/engines.test.ts'],
+  // The page of the inspector in Chromium.
+  inspector: ['test/inspector/page/**/*.test.ts'],
   browser: ['test/browser/**/*.test.ts'],
   runtimes: ['test/runtimes/**/*.test.ts'],
   types: ['test/dist/**/*.test.ts'],

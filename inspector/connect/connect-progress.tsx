@@ -8,10 +8,12 @@ import { CodeBlock } from '../parts/code-block.js';
 import { duration } from '../parts/format.js';
 import { Icon } from '../parts/icon.js';
 import { useKeys } from '../parts/keys.js';
+import { lazy } from '../parts/lazy.js';
 import { run } from '../state/api.js';
-import { addressOf } from '../state/route.js';
 import { logs } from '../state/store.js';
 import { open } from './open.js';
+
+const Auth = lazy(() => import('../server/auth/auth.js').then((module) => module.Auth));
 
 const LAST_LINES = 20;
 
@@ -45,6 +47,7 @@ export function ConnectProgress({ connection }: { readonly connection: Connectio
       {lines.length > 0 && isOver && (
         <CodeBlock text={lines.map(({ text }) => text).join('\n')} label="The last lines of stderr" />
       )}
+      {auth.state !== 'none' && auth.state !== 'token' && <Auth connection={connection} />}
       <div class="connect-actions">
         {suggestion !== undefined && (
           <Button look="main" onClick={() => void open({ text: suggestion })}>
@@ -55,11 +58,6 @@ export function ConnectProgress({ connection }: { readonly connection: Connectio
           <Button look={suggestion === undefined ? 'main' : 'plain'} icon="again" keys="r" onClick={again}>
             {process === undefined ? 'Try again' : 'Start again'}
           </Button>
-        )}
-        {auth.state !== 'none' && auth.state !== 'token' && (
-          <a class="button" href={addressOf('server')}>
-            <Icon name="lock" /> Authorization
-          </a>
         )}
         {!connection.isFixed && (
           <Button onClick={() => void run('disconnect', { connection: id }).catch(() => undefined)}>

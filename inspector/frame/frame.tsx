@@ -56,7 +56,9 @@ export function Frame(): VNode {
       <ConnectionBanner />
       <div class="frame-body">
         <main class="frame-main" id="main" tabIndex={-1}>
-          {isNarrow.value && route.value.name === undefined && shown !== 'connect' && (
+          {(isNarrow.value
+            ? route.value.name === undefined && shown !== 'connect'
+            : shown === 'timeline') && (
             <h1 class="visually-hidden">
               {placesOf(shown).find(({ place }) => place === shown)?.label ?? shown}
             </h1>

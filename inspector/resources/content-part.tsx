@@ -38,9 +38,9 @@ export function ContentPart({
   return (
     <section class="resources-part" aria-label={cleanLine(uri, 100)}>
       {!isOnly && (
-        <h3 class="mono">
+        <h2 class="mono">
           {cleanLine(uri, 200)} <span class="label muted">{type && cleanLine(type, 60)}</span>
-        </h3>
+        </h2>
       )}
       {text !== undefined ? (
         <TextPart text={text} type={type} before={old === text ? undefined : old}>

@@ -32,7 +32,7 @@ export function Deletion({
   }
   return (
     <section class="server-deletion">
-      <h3>{title}</h3>
+      <h2>{title}</h2>
       <p class="muted">{children}</p>
       <div class="server-deletion-buttons">
         <Button isDisabled={command.isRunning.value} onClick={() => void onClick()}>

@@ -62,9 +62,9 @@ export function Findings({ catalog }: { readonly catalog: CatalogView | undefine
       )}
       {groups.map(([subject, list]) => (
         <section key={subject} class="server-finding-group">
-          <h3>
+          <h2>
             <Subject text={subject} />
-          </h3>
+          </h2>
           <ul>
             {list.map((finding) => (
               <li key={`${finding.rule} ${finding.message}`} class="server-finding">

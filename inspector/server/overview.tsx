@@ -16,7 +16,7 @@ export function Overview({ connection }: { readonly connection: ConnectionView }
       <Facts connection={connection} />
       <div class="server-columns">
         <section aria-labelledby="server-offers">
-          <h3 id="server-offers">The server offers</h3>
+          <h2 id="server-offers">The server offers</h2>
           {server === undefined ? (
             <p class="muted">Not known yet: the connection is not open.</p>
           ) : (
@@ -24,17 +24,17 @@ export function Overview({ connection }: { readonly connection: ConnectionView }
           )}
         </section>
         <section aria-labelledby="client-offers">
-          <h3 id="client-offers">The inspector offers</h3>
+          <h2 id="client-offers">The inspector offers</h2>
           <CapabilityList offers={clientOffers(clientCapabilities)} />
           <RootsEditor connection={connection} />
         </section>
       </div>
       <section aria-labelledby="server-auth">
-        <h3 id="server-auth">Authorization</h3>
+        <h2 id="server-auth">Authorization</h2>
         <AuthSteps auth={auth} />
       </section>
       <section aria-labelledby="server-instructions">
-        <h3 id="server-instructions">Instructions</h3>
+        <h2 id="server-instructions">Instructions</h2>
         {server?.instructions ? (
           <Markdown text={server.instructions} />
         ) : (

@@ -28,7 +28,7 @@ export function RootsEditor({ connection }: { readonly connection: ConnectionVie
 
   return (
     <form class="server-roots" onSubmit={(event) => void add(event)}>
-      <h4>Roots</h4>
+      <h3>Roots</h3>
       {roots.length === 0 && <p class="muted">None. A server that asks for roots gets an empty list.</p>}
       <ul>
         {roots.map((root) => (

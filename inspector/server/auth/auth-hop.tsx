@@ -4,21 +4,21 @@ import { isObject, type JsonObject } from '../../../src/jsonrpc/message.js';
 import { clean, cleanLine } from '../../../src/tooling/clean.js';
 import { CodeBlock } from '../../parts/code-block.js';
 import { clock, duration } from '../../parts/format.js';
-import { expectation } from './auth-words.js';
+import { expectation, stepName } from './auth-words.js';
 
 /** One step of the authorization: what was asked, and what came back. */
 export function AuthHopView({ hop, number }: { readonly hop: AuthHop; readonly number: number }): VNode {
-  const { name, at, ms, outcome, detail, request, reply } = hop;
+  const { at, ms, outcome, detail, request, reply } = hop;
   const wanted = outcome === 'failed' ? expectation(hop) : undefined;
   return (
     <section class={`auth-hop ${outcome}`} aria-label={`Step ${number}`}>
-      <h4>
-        {number} {cleanLine(name, 80)}{' '}
+      <h3>
+        {number} {cleanLine(stepName(hop), 80)}{' '}
         <span class="label muted">
           {clock(at, true)}
           {ms !== undefined && `, ${duration(ms)}`}
         </span>
-      </h4>
+      </h3>
       {detail !== undefined && (
         <p class={outcome === 'failed' ? 'server-exit' : ''}>{clean(detail.slice(0, 2000))}</p>
       )}
@@ -26,7 +26,7 @@ export function AuthHopView({ hop, number }: { readonly hop: AuthHop; readonly n
       <div class="auth-exchange">
         {request !== undefined && (
           <div>
-            <h5>Request</h5>
+            <h4>Request</h4>
             <p class="mono auth-line">
               <strong>{cleanLine(request.method, 20)}</strong> {cleanLine(request.url, 2000)}
             </p>
@@ -35,7 +35,7 @@ export function AuthHopView({ hop, number }: { readonly hop: AuthHop; readonly n
         )}
         {reply !== undefined && (
           <div>
-            <h5>Reply</h5>
+            <h4>Reply</h4>
             <p class="mono auth-line">
               <strong>{reply.status}</strong>
             </p>

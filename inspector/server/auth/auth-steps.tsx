@@ -6,7 +6,7 @@ import type { AuthHop, AuthView } from '../../../src/inspector/contract/connecti
 import { cleanLine } from '../../../src/tooling/clean.js';
 import { Icon, type IconName } from '../../parts/icon.js';
 import { AuthHopView } from './auth-hop.js';
-import { authSentence, expiry } from './auth-words.js';
+import { authSentence, expiry, stepName } from './auth-words.js';
 
 const MARKS: Readonly<Record<AuthHop['outcome'], { icon: IconName; word: string }>> = {
   ok: { icon: 'check', word: 'ok' },
@@ -43,7 +43,7 @@ export function AuthSteps({ auth }: { readonly auth: AuthView }): VNode {
                   }}
                 >
                   <span class="auth-number">{at + 1}</span>
-                  <span>{cleanLine(each.name, 60)}</span>
+                  <span>{cleanLine(stepName(each), 60)}</span>
                   <Icon name={icon} label={word} />
                   {each.reply !== undefined && <span class="mono">{each.reply.status}</span>}
                 </button>

@@ -40,14 +40,30 @@ export function authSentence({ state, hops, token }: AuthView, now: number): str
     }
     case 'failed': {
       const failed = hops.findLast(({ outcome }) => outcome === 'failed');
-      return failed === undefined ? 'The login failed.' : `The login failed at “${failed.name}”.`;
+      return failed === undefined ? 'The login failed.' : `The login failed at “${stepName(failed)}”.`;
     }
   }
 }
 
+const NAMES: Readonly<Record<string, string>> = {
+  challenge: 'asked without a token',
+  'resource metadata': 'found its metadata',
+  'authorization server metadata': 'found the login server',
+  registration: 'registered',
+  token: 'got a token',
+  refresh: 'renewed the token',
+  revocation: 'revoked the token',
+};
+
+/** A step for people, as in `you agreed`. */
+export function stepName({ name, outcome }: AuthHop): string {
+  if (name === 'authorization') return outcome === 'ok' ? 'you agreed' : 'you agree';
+  return Object.hasOwn(NAMES, name) ? (NAMES[name] ?? name) : name;
+}
+
 const EXPECTATIONS: readonly (readonly [word: string, sentence: string])[] = [
   [
-    'without a token',
+    'challenge',
     'The server should answer 401 with the header WWW-Authenticate: Bearer resource_metadata="…" (RFC 9728).',
   ],
   [
@@ -59,7 +75,6 @@ const EXPECTATIONS: readonly (readonly [word: string, sentence: string])[] = [
     'The authorization server should answer 200 with JSON that has "issuer", "authorization_endpoint", "token_endpoint" and "code_challenge_methods_supported" with "S256" (RFC 8414).',
   ],
   ['regist', 'The authorization server should answer 201 with JSON that has "client_id" (RFC 7591).'],
-  ['agree', 'The authorization server should send the browser back with "code", and with "state" unchanged.'],
   [
     'authoriz',
     'The authorization server should send the browser back with "code", and with "state" unchanged.',

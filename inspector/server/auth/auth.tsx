@@ -1,3 +1,4 @@
+import '../server.css';
 import type { VNode } from 'preact';
 import type { ConnectionView } from '../../../src/inspector/contract/connection.js';
 import { cleanLine } from '../../../src/tooling/clean.js';

@@ -11,7 +11,7 @@ export function TokenCard({ token }: { readonly token: TokenView }): VNode {
   const { masked, expiresAt, scopes, issuer, header, claims, canRefresh } = token;
   return (
     <section aria-labelledby="auth-token">
-      <h3 id="auth-token">Token</h3>
+      <h2 id="auth-token">Token</h2>
       <dl class="server-facts">
         <Row name="Token">
           <code>{cleanLine(masked, 60)}</code>

@@ -189,7 +189,7 @@ describe('the authorization in words', () => {
   });
 
   test('names the step that failed', () => {
-    const hops = [{ name: 'registered', at: 0, outcome: 'failed' }] as const;
+    const hops = [{ name: 'registration', at: 0, outcome: 'failed' }] as const;
     expect(authSentence({ state: 'failed', hops }, noon)).toBe('The login failed at “registered”.');
   });
 

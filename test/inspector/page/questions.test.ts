@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest';
+import demo from '../../../examples/demo/server.js';
+import { serve } from '../../../src/node.js';
+import { describeInChromium } from '../../browser/chromium.js';
+import { place, result, runTool } from './support/find.js';
+import { usePage } from './support/world.js';
+
+describeInChromium('a question of a server', () => {
+  const world = usePage();
+
+  test.each(['2026-07-28', '2025-11-25'] as const)('is answered under its call in %s', async (revision) => {
+    const serving = await serve(demo, { port: 0, signals: false });
+    try {
+      await world.connect(serving.url, revision);
+      const page = await world.visit('#/tools/order_pizza');
+      await runTool(page);
+      await place(page).getByRole('heading', { name: 'What would you like?' }).waitFor();
+      await page.getByRole('radio', { name: 'large' }).check();
+      await page.getByRole('checkbox', { name: 'ham' }).check();
+      await place(page)
+        .getByRole('button', { name: /^Answer/ })
+        .click();
+      await place(page)
+        .getByRole('heading', { name: /A large one with ham/ })
+        .waitFor();
+      await page.getByRole('radio', { name: 'Yes' }).check();
+      await place(page)
+        .getByRole('button', { name: /^Answer/ })
+        .click();
+      await result(page)
+        .getByText(/ready in ten minutes/)
+        .waitFor();
+      const story = world.storiesOf('order_pizza').at(-1);
+      expect(story).toMatchObject({ state: 'ok', questions: [{ key: 'pizza' }, { key: 'sure' }] });
+      expect(story?.rounds).toHaveLength(revision === '2026-07-28' ? 3 : 1);
+      // The user's time is not the server's.
+      expect(story?.youMs).toBeGreaterThan(0);
+    } finally {
+      await serving.close();
+    }
+  });
+
+  test('is counted in the bar, and q goes there from anywhere', async () => {
+    await world.connect(demo);
+    const page = await world.visit('#/tools/order_pizza');
+    await runTool(page);
+    await place(page).getByRole('heading', { name: 'What would you like?' }).waitFor();
+    await page.goto(`${page.url().split('#')[0]}#/server`);
+    await page.getByRole('button', { name: /question/i }).waitFor();
+    await place(page).getByRole('heading', { name: 'Overview' }).click();
+    await page.keyboard.press('q');
+    await place(page).getByRole('heading', { name: 'What would you like?' }).waitFor();
+    await page.keyboard.press('Alt+d');
+    await expect
+      .poll(() => world.storiesOf('order_pizza').at(-1)?.questions[0]?.answer)
+      .toEqual({ action: 'decline' });
+  });
+});
+
+describeInChromium('the keyboard alone', () => {
+  const world = usePage();
+
+  test('finds a tool, runs it, answers both questions and goes to the story', async () => {
+    await world.connect(demo);
+    const page = await world.visit('#/tools');
+    await place(page)
+      .getByRole('link', { name: /^add\b(?!_)/ })
+      .waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.type('pizza');
+    await page.keyboard.press('Enter');
+    await place(page).getByRole('heading', { name: 'order_pizza' }).waitFor();
+    await runTool(page);
+    await place(page).getByRole('heading', { name: 'What would you like?' }).waitFor();
+    await expect
+      .poll(() => page.evaluate(() => document.activeElement?.closest('.question') !== null))
+      .toBe(true);
+    // The first choice is there already; the next field is the toppings.
+    for (let at = 0; at < 8; at++) {
+      if (await page.evaluate(() => (document.activeElement as HTMLInputElement | null)?.type === 'checkbox'))
+        break;
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.press('Space');
+    await page.keyboard.press('Control+Enter');
+    await place(page)
+      .getByRole('heading', { name: /in oven \d+\. Right\?/ })
+      .waitFor();
+    await page.keyboard.press('y');
+    await page.keyboard.press('Control+Enter');
+    await result(page)
+      .getByText(/ready in ten minutes/)
+      .waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('g');
+    await expect.poll(() => new URL(page.url()).hash).toMatch(/^#\/call\/\d+$/);
+    for (const [key, place] of [
+      ['2', 'resources'],
+      ['3', 'prompts'],
+      ['5', 'server'],
+      ['1', 'tools'],
+    ] as const) {
+      await page.keyboard.press(key);
+      await expect.poll(() => new URL(page.url()).hash).toContain(`#/${place}`);
+    }
+  });
+});
