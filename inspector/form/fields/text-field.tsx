@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { cleanLine } from '../../../src/tooling/clean.js';
 import type { ControlProps } from '../form-context.js';
 import { FileField } from './file-field.js';
 
@@ -52,6 +53,11 @@ export function TextField(props: ControlProps): VNode {
           autocomplete="off"
           onInput={(event) => take(event.currentTarget.value)}
         />
+      )}
+      {text === '' && typeof schema['pattern'] === 'string' && shared.placeholder === undefined && (
+        <span class="label muted form-pattern mono" title={cleanLine(schema['pattern'], 200)}>
+          {cleanLine(schema['pattern'], 40)}
+        </span>
       )}
       {format === 'date-time' && (
         <button type="button" class="button quiet" onClick={() => onChange(new Date().toISOString())}>

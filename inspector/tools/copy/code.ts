@@ -46,7 +46,27 @@ ${body}
 }
 
 function targetOf({ address, typed }: ConnectionView): string {
-  return literal(address.startsWith('http') || address.startsWith('ws') ? address : typed);
+  if (/^(https?|wss?):/.test(address)) return literal(address);
+  if (!typed.startsWith('-- ')) return literal(typed);
+  const [command = '', ...args] = wordsOf(typed.slice(3));
+  return `{ command: ${literal(command)}, args: [${args.map(literal).join(', ')}] }`;
+}
+
+/** The words of a line that was quoted for a shell, with single quotes only. */
+function wordsOf(line: string): readonly string[] {
+  const words: string[] = [];
+  let word = '';
+  let isQuoted = false;
+  for (let at = 0; at < line.length; at++) {
+    const character = line[at] ?? '';
+    if (character === "'") isQuoted = !isQuoted;
+    else if (character === ' ' && !isQuoted) {
+      words.push(word);
+      word = '';
+    } else if (character === '\\' && !isQuoted) word += line[++at] ?? '';
+    else word += character;
+  }
+  return [...words, word];
 }
 
 /** A string as source. JSON is JavaScript, and has no character that ends it early. */

@@ -12,8 +12,11 @@ export interface CopiedCall {
 
 /** `fullmcp call <target> <tool> a=1`. */
 export function commandLine(connection: ConnectionView, tool: string, call: CopiedCall): string {
-  // The target is a word, or several, that the user typed: it is quoted already.
-  return ['fullmcp', 'call', connection.typed, ...[tool, ...argumentWords(call)].map(shellWord)].join(' ');
+  const { typed } = connection;
+  const words = [tool, ...argumentWords(call)].map(shellWord);
+  // The target is quoted already. A command is the last thing on the line, and everything else stands before it.
+  const line = typed.startsWith('-- ') ? [...words, typed] : [typed, ...words];
+  return ['fullmcp', 'call', ...line].join(' ');
 }
 
 function argumentWords({ args, schema }: CopiedCall): readonly string[] {

@@ -71,6 +71,16 @@ describe('a call as a command line', () => {
   });
 });
 
+test('a command that is started is the last thing on a command line, and has its words in code', () => {
+  const started = { ...connection, address: 'node', typed: "-- node 'my server.js' 'it'\\''s' --stdio" };
+  expect(commandLine(started, 'add', { args: { count: 1 }, schema })).toBe(
+    `fullmcp call add count=1 ${started.typed}`,
+  );
+  expect(clientCode(started, 'add', {})).toContain(
+    `connect({ command: 'node', args: ['my server.js', "it's", '--stdio'] })`,
+  );
+});
+
 describe('a call as curl', () => {
   test('has the headers and the metadata of its revision, and is quoted', () => {
     const line = curl(connection, "it's", { text: "a'b" }) ?? '';
