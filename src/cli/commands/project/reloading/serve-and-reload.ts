@@ -38,7 +38,7 @@ export async function serveAndReload(
     try {
       if (listening === undefined) return await serveOnStdio(server, signal, { closeMs: CLOSE_MS });
       const { port = FIRST_PORT, websocket } = listening;
-      const beside = journal && ((url: string) => inspectorBeside(url, journal));
+      const beside = journal && ((url: string) => inspectorBeside(url, journal).catch(withoutInspector));
       const last = listening.port ?? FIRST_PORT + PORTS - 1;
       await serveOnFreePort([port, last], (free) =>
         // Every caller is trusted, so the environment may not choose another address.
@@ -70,4 +70,10 @@ async function inspectorBeside(url: string, journal: JournalLines): Promise<Besi
   const { inspector, url: page, close } = await startInspector({ typed });
   journal.report = inspector.journalEvent;
   return { json: { inspector: page }, note: `Inspector: ${page}`, close };
+}
+
+/** The server is worth serving without the inspector. */
+function withoutInspector(error: unknown): Beside {
+  const reason = error instanceof Error ? error.message : String(error);
+  return { json: {}, note: `The inspector does not start: ${reason}`, close: async () => undefined };
 }
