@@ -38,7 +38,8 @@ export function ToolPage({
   const shown = shownOf(runs);
   const { query } = route.value;
   const asked = query.toString();
-  const tab = useSignal('form');
+  // A call that waits for an answer opens at its question.
+  const tab = useSignal(shown?.state === 'asks' ? 'result' : 'form');
   const asTask = useSignal(false);
   const hasResult = shown !== undefined || commandFailure.value?.tool === tool.name;
 

@@ -88,8 +88,6 @@ export interface Commands {
   closeTape: [{ tape: string }, object];
   /** Makes the calls of a tape again. Tools that may change something need to be in `allow`. */
   replayTape: [{ tape: string; connection: string; allow: readonly string[] }, TapeReplayView];
-  /** The frame of an app's page, in the sandbox. */
-  openApp: [{ story: number }, { uri: string; html: string; csp?: JsonObject; toolInput: JsonObject }];
 }
 
 export type CommandName = keyof Commands;

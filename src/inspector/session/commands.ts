@@ -1,9 +1,7 @@
 // The commands of the page.
 
-import { readApp } from '../../client/apps/read-app.js';
-import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { isObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
-import type { ListedTool } from '../../protocol/model/model.js';
 import { isLogLevel } from '../../protocol/tables/log-level.js';
 import type { TargetSpec } from '../contract/connection.js';
 import type { CommandName, Commands } from '../contract/inspector.js';
@@ -223,7 +221,6 @@ export function commandsOf({ connections, tapes, options, find }: CommandParts):
       return {};
     },
     replayTape: (input) => tapes.replay(input.text('tape', 100), of(input), input.texts('allow')),
-    openApp: (input) => openApp(storyOf(input)),
   };
 
   async function complete(input: Input): Promise<Commands['complete'][1]> {
@@ -253,16 +250,6 @@ export function commandsOf({ connections, tapes, options, find }: CommandParts):
     const { error } = story.view;
     if (error !== undefined) throw new McpError('remote_error', error.message);
     return found;
-  }
-
-  async function openApp(story: StoryRecord): Promise<Commands['openApp'][1]> {
-    const connection = connections.get(story.connection);
-    const { client, tap } = connection.open;
-    const tool = connection.catalog.tools.find((one) => one.tool.name === story.title)?.tool;
-    const app = tool && (await tap.run(story.scope, () => readApp(client, tool as unknown as ListedTool)));
-    if (app === undefined)
-      throw new McpError('invalid_request', `The tool ${story.title.slice(0, 100)} has no app.`);
-    return { uri: app.uri, html: app.html, csp: { ...app.csp } as JsonObject, toolInput: story.args ?? {} };
   }
 }
 
