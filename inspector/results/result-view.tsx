@@ -9,6 +9,7 @@ import { lazy } from '../parts/lazy.js';
 import { Content } from './content.js';
 import { readOutcome } from './read-outcome.js';
 import { StructuredView } from './structured-view.js';
+import { TextDifference } from './text-difference.js';
 
 const AppView = lazy(() => import('./app/app-view.js').then((module) => module.AppView));
 
@@ -29,10 +30,11 @@ export interface ResultViewProps {
 /** A result by its kind of content. The same thing is never shown twice: what is not in `Value` is in `Text`. */
 export function ResultView({ outcome, previous, tool, story, children, note }: ResultViewProps): VNode {
   const read = useMemo(() => readOutcome(outcome), [outcome]);
-  const before = useMemo(
-    () => previous && { name: previous.name, value: readOutcome(previous.outcome).structured },
-    [previous?.outcome, previous?.name],
-  );
+  const last = useMemo(() => previous && readOutcome(previous.outcome), [previous?.outcome]);
+  const before =
+    previous === undefined || last?.structured === undefined
+      ? undefined
+      : { name: previous.name, value: last.structured };
   const chosen = useSignal('');
   const id = useId();
   const hasApp = tool?.app !== undefined && story !== undefined;
@@ -90,6 +92,7 @@ export function ResultView({ outcome, previous, tool, story, children, note }: R
           <>
             {read.structured !== undefined && <StructuredView value={read.structured} previous={before} />}
             <Content blocks={read.value} />
+            {previous && last && <TextDifference now={read} before={last} name={previous.name} />}
           </>
         )}
         {tab === 'Text' && <Content blocks={read.text} />}

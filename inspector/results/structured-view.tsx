@@ -14,6 +14,10 @@ export function StructuredView({
   readonly previous?: { readonly value: unknown; readonly name: string } | undefined;
 }): VNode {
   const table = useMemo(() => tableOf(value), [value]);
+  const before = useMemo(
+    () => previous && { name: previous.name, table: tableOf(previous.value) },
+    [previous?.value, previous?.name],
+  );
   const isTable = useSignal(true);
   return (
     <div class="results-structured">
@@ -28,7 +32,7 @@ export function StructuredView({
         </div>
       )}
       {table !== undefined && isTable.value ? (
-        <ValueTable table={table} />
+        <ValueTable table={table} previous={before} />
       ) : (
         <JsonTree value={value} previous={previous} />
       )}

@@ -31,7 +31,14 @@ function isRow(row: unknown): row is Readonly<Record<string, unknown>> {
   return typeof row === 'object' && row !== null && !Array.isArray(row);
 }
 
-export function ValueTable({ table }: { readonly table: Table }): VNode {
+/** Rows as a table. With `previous`, cells that are different from the same row of the run before are marked. */
+export function ValueTable({
+  table,
+  previous,
+}: {
+  readonly table: Table;
+  readonly previous?: { readonly table: Table | undefined; readonly name: string } | undefined;
+}): VNode {
   const limit = useSignal(ROWS_AT_ONCE);
   return (
     <div class="results-table" tabIndex={0} role="group" aria-label={table.caption ?? 'Rows'}>
@@ -52,6 +59,12 @@ export function ValueTable({ table }: { readonly table: Table }): VNode {
               {table.columns.map((column) => (
                 <td key={column} class={typeof row[column] === 'number' ? 'is-number' : ''}>
                   {Object.hasOwn(row, column) ? cell(row[column]) : ''}
+                  <Was
+                    value={row[column]}
+                    column={column}
+                    row={previous?.table?.rows[at]}
+                    name={previous?.name}
+                  />
                 </td>
               ))}
             </tr>
@@ -69,6 +82,27 @@ export function ValueTable({ table }: { readonly table: Table }): VNode {
         </Button>
       )}
     </div>
+  );
+}
+
+function Was({
+  value,
+  column,
+  row,
+  name,
+}: {
+  readonly value: unknown;
+  readonly column: string;
+  readonly row: Readonly<Record<string, unknown>> | undefined;
+  readonly name: string | undefined;
+}): VNode | null {
+  if (row === undefined || name === undefined) return null;
+  const before = Object.hasOwn(row, column) ? row[column] : undefined;
+  if (cell(before) === cell(value)) return null;
+  return (
+    <span class="json-mark" title={name}>
+      was {cell(before) || 'nothing'}
+    </span>
   );
 }
 

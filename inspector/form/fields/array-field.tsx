@@ -51,6 +51,7 @@ export function ArrayField(props: ControlProps): VNode {
             path={pointer(path, at)}
             depth={depth + 1}
             isRequired={true}
+            isItem={true}
           />
           <Button
             look="quiet"

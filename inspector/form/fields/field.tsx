@@ -51,10 +51,21 @@ export interface FieldProps {
   readonly path: string;
   readonly depth: number;
   readonly isRequired: boolean;
+  /** An item of an array, which is there or is not: it needs no star. */
+  readonly isItem?: boolean;
 }
 
 /** A field with its label, its description, and what is wrong with it. */
-export function Field({ schema, name, value, onChange, path, depth, isRequired }: FieldProps): VNode {
+export function Field({
+  schema,
+  name,
+  value,
+  onChange,
+  path,
+  depth,
+  isRequired,
+  isItem = false,
+}: FieldProps): VNode {
   const { root, errors, idPrefix } = useContext(FormContext);
   const shape = useMemo(() => shapeOf(schema, root), [schema, root]);
   const kind = depth > MAX_DEPTH && GROUPS.has(shape.kind) ? 'json' : shape.kind;
@@ -72,7 +83,7 @@ export function Field({ schema, name, value, onChange, path, depth, isRequired }
   const label = (
     <>
       <span class="form-name">{cleanLine(name, 80)}</span>
-      {isRequired && name !== '' && (
+      {isRequired && !isItem && (
         <span class="form-required" title="Required">
           *
         </span>
