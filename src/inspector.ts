@@ -1,3 +1,7 @@
 // The entry `fullmcp/inspector`: the inspector of a server in its own program, in development.
 
-export { type InspectorOptions, inspector, type MountedInspector } from './inspector/mount-inspector.js';
+export {
+  inspector,
+  type MountedInspector,
+  type MountedInspectorOptions,
+} from './inspector/mount-inspector.js';

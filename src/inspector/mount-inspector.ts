@@ -13,7 +13,7 @@ import { serveInspector } from './host/serve-inspector.js';
 import { listenToJournals } from './journal/listen.js';
 
 /** The options of `inspector`. */
-export interface InspectorOptions {
+export interface MountedInspectorOptions {
   /** The path that the inspector is below. Default: `/inspector`. */
   readonly path?: string;
   /**
@@ -51,8 +51,14 @@ export interface MountedInspector {
  * @example
  * app.use(inspector(server)); // Express: http://localhost:3000/inspector
  */
-export function inspector(server: ServerObject | string, options: InspectorOptions = {}): MountedInspector {
-  checkOptions('inspector', options, { path: true, onAddress: true } satisfies KeysOf<InspectorOptions>);
+export function inspector(
+  server: ServerObject | string,
+  options: MountedInspectorOptions = {},
+): MountedInspector {
+  checkOptions('inspector', options, {
+    path: true,
+    onAddress: true,
+  } satisfies KeysOf<MountedInspectorOptions>);
   if (process.env['NODE_ENV'] === 'production')
     throw new Error(
       'inspector() is for development: it shows and calls everything that the server has. Do not call it if NODE_ENV is "production".',

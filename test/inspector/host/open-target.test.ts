@@ -5,9 +5,11 @@ import process from 'node:process';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hasBrowser } from '../../../src/cli/inspecting/browser.js';
 import { configuredPlaces, foundServers } from '../../../src/cli/inspecting/found-servers.js';
+import { sharedLogins } from '../../../src/cli/inspecting/login-store.js';
 import { openTarget } from '../../../src/cli/inspecting/open-target.js';
 import { splitCommand } from '../../../src/cli/inspecting/split-command.js';
 import { UsedServers } from '../../../src/cli/inspecting/used-servers.js';
+import { loginStore } from '../../../src/cli/target/login/login-store.js';
 import type { TargetSpec } from '../../../src/inspector/contract/connection.js';
 import type { OpenedTarget } from '../../../src/inspector/contract/options.js';
 
@@ -226,6 +228,21 @@ describe('the servers that are offered', () => {
       await writeFile(file, text);
       expect(await servers.list(), text).toEqual([]);
     }
+  });
+});
+
+describe('the logins of the command', () => {
+  it('are shared with the inspector, and nothing is made before there is one to keep', async () => {
+    const home = join(folder, 'logins');
+    vi.stubEnv('FULLMCP_HOME', home);
+    const logins = sharedLogins();
+    expect(await logins.get('a')).toBeUndefined();
+    await logins.delete('a');
+    await expect(stat(home)).rejects.toThrow('ENOENT');
+    expect(await logins.set('a', 's3cret')).toBe(true);
+    expect(await loginStore().get('a')).toBe('s3cret');
+    await logins.delete('a');
+    expect(await loginStore().get('a')).toBeUndefined();
   });
 });
 
