@@ -10,6 +10,8 @@ import { fetchCatalog } from './api.js';
 
 export const MAX_MESSAGES = 20_000;
 export const MAX_LOGS = 5000;
+/** More than the process keeps: it does not say which ones it has dropped. */
+export const MAX_STORIES = 4000;
 
 /** Whether the page hears from its process. */
 export const live: Signal<'starting' | 'live' | 'lost'> = signal('starting');
@@ -84,6 +86,7 @@ export function takeEvents(events: readonly InspectorEvent[]): void {
       take(event);
     }
     if (messages.value.length > MAX_MESSAGES) messages.value = messages.value.slice(-MAX_MESSAGES);
+    if (stories.value.size > MAX_STORIES) stories.value = latestStories(stories.value);
   });
 }
 
@@ -137,6 +140,16 @@ function take(event: InspectorEvent): void {
     case 'tape':
       tapes.value = new Map(tapes.value).set(event.tape.id, event.tape);
   }
+}
+
+/** Without the oldest ones, except those that are pinned or not over. */
+function latestStories(all: ReadonlyMap<number, Story>): ReadonlyMap<number, Story> {
+  const kept = new Map(all);
+  for (const { id, isPinned, endedAt } of all.values()) {
+    if (kept.size <= MAX_STORIES) break;
+    if (!isPinned && endedAt !== undefined) kept.delete(id);
+  }
+  return kept;
 }
 
 const catalogVersions = new Map<string, number>();

@@ -1,18 +1,16 @@
 import '../timeline/timeline.css';
 import '../timeline/story/story.css';
 import './tasks.css';
-import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { cleanLine } from '../../src/tooling/clean.js';
-import { Button } from '../parts/button.js';
 import { Empty } from '../parts/empty.js';
 import { List, type ListItem } from '../parts/list.js';
-import { run } from '../state/api.js';
-import { addressOf, go, route } from '../state/route.js';
-import { connection, ownStories } from '../state/store.js';
+import { addressOf, route } from '../state/route.js';
+import { ownStories } from '../state/store.js';
 import { progressWords } from '../timeline/model/lanes.js';
 import { stateOf } from '../timeline/model/words.js';
 import { StateWord } from '../timeline/state-mark.js';
+import { FollowTasks } from './follow-tasks.js';
 import { TaskDetail } from './task-detail.js';
 import { type TaskStory, taskGroups } from './task-groups.js';
 
@@ -34,7 +32,7 @@ export function Tasks(): VNode {
               A tool that runs as a task appears here, and goes on when this page is closed.
             </Empty>
           )}
-          <FollowTask />
+          <FollowTasks followed={all.map(({ task }) => task.id)} />
         </List>
       </div>
       <div class="tasks-detail">
@@ -72,55 +70,4 @@ function itemOf(story: TaskStory, heading: string | undefined): ListItem {
       </>
     ),
   };
-}
-
-/** Follows a task that an earlier visit, or another program, started. */
-function FollowTask(): VNode | null {
-  const id = useSignal('');
-  const failure = useSignal('');
-  const own = connection.value?.id;
-  if (own === undefined) return null;
-  const follow = async (): Promise<void> => {
-    const task = id.value.trim();
-    if (task === '') return;
-    try {
-      await run('followTask', { connection: own, task });
-      failure.value = '';
-      id.value = '';
-      go('task', task);
-    } catch (error) {
-      failure.value = error instanceof Error ? error.message : String(error);
-    }
-  };
-  return (
-    <form
-      class="tasks-follow"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void follow();
-      }}
-    >
-      <label class="label" for="tasks-follow">
-        Follow a task by its id
-      </label>
-      <div class="tasks-row">
-        <input
-          id="tasks-follow"
-          class="field mono"
-          spellcheck={false}
-          autocomplete="off"
-          value={id.value}
-          aria-invalid={failure.value !== ''}
-          aria-describedby="tasks-follow-failure"
-          onInput={(event) => {
-            id.value = event.currentTarget.value;
-          }}
-        />
-        <Button type="submit">Follow</Button>
-      </div>
-      <p id="tasks-follow-failure" class="tasks-failure" role="status">
-        {failure.value}
-      </p>
-    </form>
-  );
 }
