@@ -127,7 +127,7 @@ describe.each(rows)(
       expect(ended.journal).toMatchObject({ hasSteps: false, rows: [{ key: 'pizza' }, { key: 'sure' }] });
       // Everything belongs to the call: nothing of it is unsolicited.
       const heads = own.inspector.snapshot().messages.filter((head) => head.story === story);
-      expect(heads.length).toBe(6);
+      expect(heads.map(({ method, from, kind }) => `${from} ${kind} ${method}`)).toHaveLength(6);
     });
 
     test('shows progress as ticks of the call', async () => {

@@ -13,7 +13,6 @@ import { maskTexts } from '../../wiretap/mask.js';
 import type { Scope } from '../../wiretap/seen.js';
 import { Wiretap } from '../../wiretap/wiretap.js';
 import { type Authorization, authorizationOf } from './authorization.js';
-import { emptyCatalog, fetchCatalog } from './catalog.js';
 import { clientOptions } from './client-options.js';
 import { ConnectLog } from './connect-log.js';
 import type { ConnectionInit, ConnectionState } from './connection-state.js';
@@ -21,12 +20,10 @@ import { printConnection } from './connection-view.js';
 import { exitOf, maskFailure, toFailure } from './failure.js';
 import type { KnownTasks } from './known-tasks.js';
 import { hear } from './listener.js';
+import { Lists } from './lists.js';
 import { secretsOf } from './secrets.js';
 import { Subscriptions } from './subscriptions.js';
 import { TapeRecorder } from './tape-recorder.js';
-
-const REFRESH_MS = 100;
-const PING = { timeoutMs: 30_000 };
 
 export class Connection implements ConnectionState {
   readonly id: string;
@@ -35,7 +32,7 @@ export class Connection implements ConnectionState {
   readonly authorization: Authorization;
   readonly tape: TapeRecorder;
   readonly mask: (text: string) => string;
-  catalog: CatalogView = emptyCatalog;
+  readonly lists: Lists;
   logLevel: LogLevel | undefined;
   roots: readonly Root[] = [];
   requestedRevision: Revision | undefined;
@@ -49,8 +46,6 @@ export class Connection implements ConnectionState {
   #tap: Wiretap | undefined;
   #opening: AbortController | undefined;
   #connectStory: StoryRecord | undefined;
-  #refreshing: NodeJS.Timeout | undefined;
-  #isListing = false;
   /** Grows with each attempt: what an earlier one reports later is ignored. */
   #attempt = 0;
 
@@ -62,6 +57,7 @@ export class Connection implements ConnectionState {
     this.requestedRevision = revisionOf(spec.revision) ?? opened.options.revision;
     this.mask = maskTexts(secrets);
     this.tape = new TapeRecorder(secrets);
+    this.lists = new Lists(this, shared);
     this.subscriptions = new Subscriptions(this, shared);
     this.authorization = authorizationOf(opened, spec, {
       store: shared.loginStore,
@@ -75,6 +71,10 @@ export class Connection implements ConnectionState {
 
   get tasks(): KnownTasks {
     return this.init.tasks;
+  }
+
+  get catalog(): CatalogView {
+    return this.lists.catalog;
   }
 
   get client(): Client | undefined {
@@ -127,7 +127,7 @@ export class Connection implements ConnectionState {
       this.#settle(story);
       shared.connected(spec, opened, undefined);
       await login?.look().catch(() => {});
-      await this.refresh();
+      await this.lists.refresh();
       await this.subscriptions.listenToLists();
     } catch (error) {
       if (!isCurrent() || this.#client !== undefined) return;
@@ -136,42 +136,6 @@ export class Connection implements ConnectionState {
       story.end({ state: opening.signal.aborted ? 'cancelled' : 'error', error: failure });
       shared.connected(spec, opened, failure.message);
     }
-  }
-
-  /** Lists everything again. */
-  async refresh(): Promise<void> {
-    const { client, tap } = this.open;
-    if (this.#isListing) return this.refreshSoon();
-    this.#isListing = true;
-    const { book } = this.init.shared;
-    const story = book.begin({ connection: this.id, kind: 'list', title: 'lists', method: 'tools/list' });
-    try {
-      await tap.run(story.scope, async () => {
-        const catalog = await fetchCatalog(client, this.catalog.version + 1);
-        if (client !== this.#client) return;
-        this.catalog = catalog;
-        this.roundTripMs = await client.ping(PING).catch(() => undefined);
-      });
-      const [failed] = this.catalog.failures;
-      story.end(
-        failed === undefined
-          ? { state: 'ok' }
-          : { state: 'error', error: { code: 'list_failed', message: `${failed.list}: ${failed.message}` } },
-      );
-    } catch (error) {
-      story.end({ state: 'error', error: toFailure(error) });
-    } finally {
-      this.#isListing = false;
-      this.changed();
-    }
-  }
-
-  refreshSoon(): void {
-    this.#refreshing ??= setTimeout(() => {
-      this.#refreshing = undefined;
-      if (this.#status === 'ready') void this.refresh().catch(() => {});
-    }, REFRESH_MS);
-    this.#refreshing.unref();
   }
 
   /** Closes it. It can be opened again. */
@@ -199,7 +163,7 @@ export class Connection implements ConnectionState {
       } else if (status === 'ready') {
         this.failure = undefined;
         this.#settle(this.#connectStory);
-        this.refreshSoon();
+        this.lists.refreshSoon();
       } else if (reason !== undefined) {
         this.#connectStory?.end({ state: 'error', error: toFailure(reason) });
         this.#fail(reason);
@@ -218,7 +182,7 @@ export class Connection implements ConnectionState {
       shared.log(this.id, { source: 'problem', text: this.mask(message) }),
     );
     client.on('notification', ({ method }) => {
-      if (isOwn() && method.endsWith('/list_changed')) this.refreshSoon();
+      if (isOwn() && method.endsWith('/list_changed')) this.lists.refreshSoon();
     });
   }
 
@@ -266,8 +230,7 @@ export class Connection implements ConnectionState {
 
   /** Leaves the connection that is open or being opened. */
   async #leave(why: string): Promise<void> {
-    clearTimeout(this.#refreshing);
-    this.#refreshing = undefined;
+    this.lists.stop();
     this.#opening?.abort(new McpError('cancelled', why));
     this.#connectStory?.end({ state: 'cancelled' });
     this.subscriptions.end(why);
