@@ -35,8 +35,8 @@ const HANDSHAKE: ReadonlySet<string> = new Set(['server/discover', 'initialize']
 /** How a message arrived. */
 export interface Arrival {
   readonly http?: HttpExchange;
-  /** Whether it came with the reply to a request, so that it belongs to that request. */
-  readonly isOwn?: boolean;
+  /** The scope of the request whose reply it came with, which it then belongs to. */
+  readonly with?: Scope;
 }
 
 export interface ChannelParts {
@@ -73,10 +73,10 @@ export class Channel {
   }
 
   /** Reports messages of the server. Returns the scope of the last one. */
-  received(text: string, { http, isOwn = false }: Arrival = {}): Scope {
+  received(text: string, { http, with: own }: Arrival = {}): Scope {
     let last = this.scope;
     for (const message of readWireText(text)) {
-      last = this.#scopeOfReceived(message, isOwn);
+      last = this.#scopeOfReceived(message, own);
       const seq = this.#report('server', message, { text, scope: last, http });
       if (message.kind === 'request') this.#remember(this.#fromServer, message, { seq, scope: last });
     }
@@ -88,8 +88,8 @@ export class Channel {
     this.#parts.scopes.run(this.received(text), give);
   }
 
-  replied(exchange: HttpExchange): void {
-    this.#parts.listener.replied(this.scope, exchange);
+  replied(scope: Scope, exchange: HttpExchange): void {
+    this.#parts.listener.replied(scope, exchange);
   }
 
   #scopeOfSent(message: ReadMessage): Scope {
@@ -101,7 +101,7 @@ export class Channel {
     return this.scope;
   }
 
-  #scopeOfReceived(message: ReadMessage, isOwn: boolean): Scope {
+  #scopeOfReceived(message: ReadMessage, own: Scope | undefined): Scope {
     const { kind, method = '', params } = message;
     if (kind === 'response' || kind === 'error')
       return this.#pendingOf(message)?.scope ?? this.#unclaimed(message);
@@ -112,7 +112,7 @@ export class Channel {
     const listening = subscription === undefined ? undefined : this.#fromClient.get(subscription);
     if (listening !== undefined && !isChange(method)) return listening.scope;
     // Servers send changes on any open stream.
-    return isOwn && !this.scope.isBackground && !isChange(method) ? this.scope : this.#unclaimed(message);
+    return own !== undefined && !own.isBackground && !isChange(method) ? own : this.#unclaimed(message);
   }
 
   #unclaimed(message: ReadMessage): Scope {

@@ -13,11 +13,12 @@ export function tapCarrier(carrier: HttpCarrier, channel: Channel, steps: Steps)
   return {
     async send(request) {
       const exchange = exchangeOf(request);
+      const { scope } = channel;
       const end = steps.begin(describe(request));
       if (request.body !== undefined) channel.sent(request.body, exchange);
       try {
         const reply = await carrier.send(request);
-        return tapReply(reply, { channel, exchange, end });
+        return tapReply(reply, { channel, exchange, scope, end });
       } catch (error) {
         end('failed', error instanceof Error ? error.message : String(error));
         throw error;

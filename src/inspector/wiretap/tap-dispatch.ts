@@ -13,6 +13,8 @@ export function tapDispatch(dispatch: Dispatch, channel: Channel): Dispatch {
   let last = 0;
   return async function tapped(call) {
     const id = ++last;
+    // A server in the same process may notify from anywhere.
+    const own = { with: channel.scope };
     const { method, params, peer, notify } = call;
     channel.sent(printed(() => printRequest(id, method, withPeer(params, peer))));
     try {
@@ -21,20 +23,20 @@ export function tapDispatch(dispatch: Dispatch, channel: Channel): Dispatch {
         notify(name, content) {
           channel.received(
             printed(() => printNotification(name, content)),
-            OWN,
+            own,
           );
           notify(name, content);
         },
       });
       channel.received(
         printed(() => printResult(id, printOutcome(outcome))),
-        OWN,
+        own,
       );
       return outcome;
     } catch (error) {
       channel.received(
         printed(() => printError(id, toMcpError(error).toWire(newestRevision))),
-        OWN,
+        own,
       );
       throw error;
     }
@@ -48,8 +50,6 @@ export function tapLink(link: Link, channel: Channel): Link {
       name === 'dispatch' ? tapDispatch((call) => target.dispatch(call), channel) : Reflect.get(target, name),
   });
 }
-
-const OWN = { isOwn: true };
 
 function printed(print: () => string): string {
   try {

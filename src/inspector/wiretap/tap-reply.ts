@@ -5,12 +5,14 @@ import { EventStreamReader, EventTooLarge } from '../../jsonrpc/event-stream.js'
 import type { HttpReply } from '../../transports/http/client/carrier.js';
 import type { Channel } from './channel.js';
 import { maskHeaders } from './mask.js';
-import type { HttpExchange } from './seen.js';
+import type { HttpExchange, Scope } from './seen.js';
 import type { EndStep } from './steps.js';
 
 export interface TapReplyParts {
   readonly channel: Channel;
   readonly exchange: HttpExchange;
+  /** The scope of the request. */
+  readonly scope: Scope;
   readonly end: EndStep;
 }
 
@@ -18,7 +20,7 @@ const MAX_HEADERS = 100;
 /** A larger event is not read along: the client may still read it. */
 const MAX_EVENT = 64 * 1024 * 1024;
 
-export function tapReply(reply: HttpReply, { channel, exchange, end }: TapReplyParts): HttpReply {
+export function tapReply(reply: HttpReply, { channel, exchange, scope, end }: TapReplyParts): HttpReply {
   exchange.status = reply.status;
   exchange.responseHeaders = headersOf(reply);
   // Spec 2025-11-25, Streamable HTTP: a server without a stream of its own answers 405.
@@ -26,10 +28,10 @@ export function tapReply(reply: HttpReply, { channel, exchange, end }: TapReplyP
   const words = `${reply.status} ${STATUS_CODES[reply.status] ?? ''}`.trim();
   if (hasNoStream) end('ok', `${words}: the server has no stream of its own, which is allowed`);
   else end(reply.status < 400 ? 'ok' : 'failed', words);
-  channel.replied(exchange);
+  channel.replied(scope, exchange);
   const type = reply.header('content-type') ?? '';
   const isStream = type.startsWith('text/event-stream');
-  const arrival = { http: exchange, isOwn: true };
+  const arrival = { http: exchange, with: scope };
   let reader = isStream ? new EventStreamReader({ maxBytes: MAX_EVENT }) : undefined;
 
   function readAlong(chunk: Uint8Array): void {

@@ -35,7 +35,6 @@ const names = [
   'importTape',
   'closeTape',
   'replayTape',
-  'openApp',
 ] as const;
 
 let own: Rig;
