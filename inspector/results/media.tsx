@@ -6,6 +6,7 @@ import { bytes } from '../parts/format.js';
 import { Icon } from '../parts/icon.js';
 
 // As a picture or as sound, nothing of these can run. Everything else is only downloaded.
+const DRAWING = 'image/svg+xml';
 const PICTURES: ReadonlySet<string> = new Set([
   'image/png',
   'image/jpeg',
@@ -13,7 +14,7 @@ const PICTURES: ReadonlySet<string> = new Set([
   'image/webp',
   'image/avif',
   'image/bmp',
-  'image/svg+xml',
+  DRAWING,
   'image/x-icon',
 ]);
 
@@ -37,8 +38,9 @@ export function Media({
     isBroken.value = decoded === undefined;
     if (decoded === undefined) return undefined;
     size.value = decoded.byteLength;
-    // A page of a server that is opened from here would be a page of the inspector.
-    const type = isPicture || isSound ? mimeType : 'application/octet-stream';
+    // A document of a server that is opened from here would be a page of the inspector. A drawing is a document, too.
+    const isInert = (isPicture && mimeType !== DRAWING) || isSound;
+    const type = isInert ? mimeType : 'application/octet-stream';
     const made = URL.createObjectURL(new Blob([decoded], { type }));
     url.value = made;
     return () => URL.revokeObjectURL(made);
@@ -49,7 +51,7 @@ export function Media({
       {isBroken.value && <p class="results-broken">This is not base64: it cannot be shown.</p>}
       {url.value !== undefined && isPicture && (
         <img
-          src={url.value}
+          src={mimeType === DRAWING ? `data:${DRAWING};base64,${data}` : url.value}
           alt={name === undefined ? 'Picture from the server' : cleanLine(name, 100)}
           onError={() => {
             isBroken.value = true;

@@ -14,11 +14,13 @@ export const route: Signal<Route> = signal(read());
 
 export function go(place: string, name?: string, query?: Readonly<Record<string, string>>): void {
   const text = new URLSearchParams(query).toString();
-  location.hash = `#/${place}${name === undefined ? '' : `/${encodeURIComponent(name)}`}${text && `?${text}`}`;
+  location.hash = `${addressOf(place, name)}${text && `?${text}`}`;
 }
 
 export function addressOf(place: string, name?: string): string {
-  return `#/${place}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
+  // A server's name may have half of a character in it, which no address can have.
+  const sound = name?.replaceAll(/\p{Surrogate}/gu, '\ufffd');
+  return `#/${place}${sound === undefined ? '' : `/${encodeURIComponent(sound)}`}`;
 }
 
 function read(): Route {

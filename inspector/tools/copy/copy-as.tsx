@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import type { ConnectionView, ToolView } from '../../../src/inspector/contract/connection.js';
 import { copyText } from '../../parts/copy-button.js';
 import { Menu } from '../../parts/menu.js';
+import { addressOf } from '../../state/route.js';
 import { argumentsOf, type Draft, schemaOf } from '../draft.js';
 import { toQuery } from '../from-query.js';
 import { runsOf, shownOf } from '../run-tool.js';
@@ -53,5 +54,5 @@ function shownCall(tool: string) {
 /** Without the token, which is a secret of this session. */
 function link(tool: string, query: Readonly<Record<string, string>>): string {
   const text = new URLSearchParams(query).toString();
-  return `${location.origin}${location.pathname}#/tools/${encodeURIComponent(tool)}${text && `?${text}`}`;
+  return `${location.origin}${location.pathname}${addressOf('tools', tool)}${text && `?${text}`}`;
 }
