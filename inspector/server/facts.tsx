@@ -5,7 +5,7 @@ import { Badge } from '../parts/badge.js';
 import { Button } from '../parts/button.js';
 import { CopyButton } from '../parts/copy-button.js';
 import { ErrorPanel } from '../parts/error-panel.js';
-import { clock, counted, duration } from '../parts/format.js';
+import { clock, duration } from '../parts/format.js';
 import { run } from '../state/api.js';
 import { useCommand } from '../state/command.js';
 import { addressOf } from '../state/route.js';
@@ -58,7 +58,6 @@ export function Facts({ connection }: { readonly connection: ConnectionView }): 
             {connection.status}
             {connectedAt !== undefined && isReady && ` since ${clock(connectedAt).slice(0, 5)}`}
           </span>
-          {reconnects > 0 && <span class="muted">{counted(reconnects, 'reconnect')}</span>}
           <Button
             look="quiet"
             icon="again"
@@ -77,6 +76,7 @@ export function Facts({ connection }: { readonly connection: ConnectionView }): 
             <a href={addressOf('server', 'logs')}>stderr</a>
           </Fact>
         )}
+        {reconnects > 0 && <Fact name="Reconnects">{reconnects}</Fact>}
         <Fact name="Open requests">
           <OpenRequests />
         </Fact>

@@ -12,13 +12,13 @@ export function AuthHopView({ hop, number }: { readonly hop: AuthHop; readonly n
   const wanted = outcome === 'failed' ? expectation(hop) : undefined;
   return (
     <section class={`auth-hop ${outcome}`} aria-label={`Step ${number}`}>
-      <h3>
+      <h2>
         {number} {cleanLine(stepName(hop), 80)}{' '}
         <span class="label muted">
           {clock(at, true)}
           {ms !== undefined && `, ${duration(ms)}`}
         </span>
-      </h3>
+      </h2>
       {detail !== undefined && (
         <p class={outcome === 'failed' ? 'server-exit' : ''}>{clean(detail.slice(0, 2000))}</p>
       )}
@@ -26,7 +26,7 @@ export function AuthHopView({ hop, number }: { readonly hop: AuthHop; readonly n
       <div class="auth-exchange">
         {request !== undefined && (
           <div>
-            <h4>Request</h4>
+            <h3>Request</h3>
             <p class="mono auth-line">
               <strong>{cleanLine(request.method, 20)}</strong> {cleanLine(request.url, 2000)}
             </p>
@@ -35,7 +35,7 @@ export function AuthHopView({ hop, number }: { readonly hop: AuthHop; readonly n
         )}
         {reply !== undefined && (
           <div>
-            <h4>Reply</h4>
+            <h3>Reply</h3>
             <p class="mono auth-line">
               <strong>{reply.status}</strong>
             </p>

@@ -45,20 +45,22 @@ export function authSentence({ state, hops, token }: AuthView, now: number): str
   }
 }
 
-const NAMES: Readonly<Record<string, string>> = {
-  challenge: 'asked without a token',
-  'resource metadata': 'found its metadata',
-  'authorization server metadata': 'found the login server',
-  registration: 'registered',
-  token: 'got a token',
-  refresh: 'renewed the token',
-  revocation: 'revoked the token',
+/** The steps for people: what was done, and what could not be done. */
+const NAMES: Readonly<Record<string, readonly [done: string, failed: string]>> = {
+  challenge: ['asked without a token', 'ask without a token'],
+  'resource metadata': ['found its metadata', 'find its metadata'],
+  'authorization server metadata': ['found the login server', 'find the login server'],
+  registration: ['registered', 'register'],
+  authorization: ['you agreed', 'you agree'],
+  token: ['got a token', 'get a token'],
+  refresh: ['renewed the token', 'renew the token'],
+  revocation: ['revoked the token', 'revoke the token'],
 };
 
 /** A step for people, as in `you agreed`. */
 export function stepName({ name, outcome }: AuthHop): string {
-  if (name === 'authorization') return outcome === 'ok' ? 'you agreed' : 'you agree';
-  return Object.hasOwn(NAMES, name) ? (NAMES[name] ?? name) : name;
+  const [done, failed] = (Object.hasOwn(NAMES, name) ? NAMES[name] : undefined) ?? [name, name];
+  return outcome === 'ok' ? done : failed;
 }
 
 const EXPECTATIONS: readonly (readonly [word: string, sentence: string])[] = [

@@ -1,28 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import demo from '../../../examples/demo/server.js';
 import { describeInChromium } from '../../browser/chromium.js';
 import { until } from '../../support/until.js';
+import { loadAxe, violations } from './support/axe.js';
 import { usePage } from './support/world.js';
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-interface Violation {
-  readonly id: string;
-  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
-}
-
-/** What axe finds, as one line each. */
-async function violations(page: Page): Promise<readonly string[]> {
-  const found = await page.evaluate(() =>
-    (
-      globalThis as unknown as { axe: { run: (options: object) => Promise<{ violations: Violation[] }> } }
-    ).axe.run({ resultTypes: ['violations'] }),
-  );
-  return found.violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
-}
 
 const SCREENS: readonly (readonly [screen: string, hash: string, ready: string])[] = [
   ['Connect', '#/connect', 'h1, textarea'],
@@ -70,8 +52,7 @@ describeInChromium('axe finds nothing', () => {
     let page: Page;
     beforeAll(async () => {
       page = await world.visit('#/server/settings', { theme, width, isKept: true });
-      // Not a script of the page, which its policy would refuse.
-      await page.evaluate(axe);
+      await loadAxe(page);
     });
 
     test.each(SCREENS)('on %s', async (_, hash, ready) => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeInChromium } from '../../browser/chromium.js';
 import { type ProtectedSetup, startProtected } from '../../support/oauth/provider.js';
+import { loadAxe, violations } from './support/axe.js';
 import { place, result, runTool } from './support/find.js';
 import { usePage } from './support/world.js';
 
@@ -19,6 +20,8 @@ describeInChromium('a login through OAuth', () => {
     const link = page.getByRole('link', { name: /^Log in at/ });
     await link.waitFor();
     expect(page.context().pages()).toHaveLength(1);
+    await loadAxe(page);
+    expect(await violations(page)).toEqual([]);
     expect(await link.getAttribute('rel')).toBe('noreferrer noopener');
 
     const [login] = await Promise.all([page.context().waitForEvent('page'), link.click()]);
@@ -45,6 +48,7 @@ describeInChromium('a login through OAuth', () => {
       .getByRole('button', { name: /got a token/ })
       .click();
     await place(page).getByText('grant_type=authorization_code').waitFor();
+    expect(await violations(page)).toEqual([]);
     // No token reaches the page.
     const [issued = ''] = setup.issued;
     expect(issued.length).toBeGreaterThan(20);

@@ -190,7 +190,7 @@ describe('the authorization in words', () => {
 
   test('names the step that failed', () => {
     const hops = [{ name: 'registration', at: 0, outcome: 'failed' }] as const;
-    expect(authSentence({ state: 'failed', hops }, noon)).toBe('The login failed at “registered”.');
+    expect(authSentence({ state: 'failed', hops }, noon)).toBe('The login failed at “register”.');
   });
 
   test('explains the claims of a token', () => {
