@@ -51,6 +51,15 @@ export interface Ending {
   readonly outputCheck?: OutputCheck | undefined;
 }
 
+/** Undefined if masks in the text have made it unreadable. */
+function parsed(outcome: string): JsonObject | undefined {
+  try {
+    return JSON.parse(outcome) as JsonObject;
+  } catch {
+    return undefined;
+  }
+}
+
 export class StoryRecord {
   readonly id: number;
   readonly connection: string;
@@ -154,7 +163,7 @@ export class StoryRecord {
     if (outcome !== undefined) {
       this.#outcomeText = outcome;
       this.#outcomeBytes = Buffer.byteLength(outcome);
-      if (this.#outcomeBytes <= MAX_INLINE) this.#outcome = JSON.parse(outcome) as JsonObject;
+      if (this.#outcomeBytes <= MAX_INLINE) this.#outcome = parsed(outcome);
     }
     const running = this.rounds.at(-1);
     if (running !== undefined && running.outcome === undefined) {

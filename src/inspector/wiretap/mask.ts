@@ -28,18 +28,21 @@ export function maskHeaders(headers: Readonly<Record<string, string>>): Record<s
   );
 }
 
-/** Makes a function that replaces these secrets in texts, as they are and as they are written in JSON. */
+/** Makes a function that replaces these secrets in texts: as they are, and as they are written in JSON and in addresses. */
 export function maskTexts(secrets: readonly string[]): (text: string) => string {
-  const forms = [
-    ...new Set(
-      secrets
-        .filter((secret) => secret.length >= MIN_SECRET)
-        .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]),
-    ),
-  ];
-  return (text) =>
-    forms.reduce(
-      (shown, form) => (shown.includes(form) ? shown.replaceAll(form, maskValue(form)) : shown),
-      text,
-    );
+  const masks = new Map<string, string>();
+  for (const secret of secrets.filter(({ length }) => length >= MIN_SECRET)) {
+    // Part of an escape sequence would break the JSON that the secret is in.
+    const mask = /^[\w.~+/=-]+$/.test(secret) ? maskValue(secret) : '•••';
+    for (const form of [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)])
+      masks.set(form, mask);
+  }
+  // The longest first: a secret as it is may be part of the same one in JSON.
+  const longestFirst = [...masks].sort(([one], [other]) => other.length - one.length);
+  return (text) => {
+    let shown = text;
+    for (const [form, mask] of longestFirst)
+      if (shown.includes(form)) shown = shown.replaceAll(form, () => mask);
+    return shown;
+  };
 }

@@ -115,6 +115,19 @@ test('two questions with one id are one question after the other', async () => {
   for (const question of ended.questions) expect(question.gone ?? question.answeredAt).toBeDefined();
 });
 
+test('a question that could belong to two calls belongs to none, and can be answered', async () => {
+  await using other = rig();
+  const connection = await other.connect({ target: liar(), options: { revision: '2025-11-25' } });
+  await other.run('call', { connection, tool: 'hang', args: {} });
+  await other.run('call', { connection, tool: 'dies-asking', args: {} });
+  const stray = await other.until('the question', () =>
+    other.inspector.snapshot().stories.find(({ kind, state }) => kind === 'unsolicited' && state === 'asks'),
+  );
+  const { id: question } = await other.question(stray.id);
+  await other.run('answer', { story: stray.id, question, answer: { action: 'decline' } });
+  await other.until('the answer', () => other.story(stray.id).state === 'open');
+});
+
 test('calls that run when the connection is closed end, and nothing is left', async () => {
   const other = rig();
   const connection = await other.connect({ target: liar(), options: { revision: '2025-11-25' } });

@@ -40,9 +40,14 @@ export function toFailure(error: unknown): Failure {
 
 /** A failure without the secrets of its connection, which a server may have repeated. */
 export function maskFailure(failure: Failure, mask: (text: string) => string): Failure {
-  const text = JSON.stringify(failure);
-  const masked = mask(text);
-  return masked === text ? failure : (JSON.parse(masked) as Failure);
+  const { data, ...rest } = failure;
+  const text = data === undefined ? undefined : JSON.stringify(data);
+  return {
+    ...rest,
+    message: mask(failure.message),
+    // Data with a secret in it is left out.
+    ...(text !== undefined && mask(text) === text && { data }),
+  };
 }
 
 /** How the process of a server ended, as in `code 1`. */

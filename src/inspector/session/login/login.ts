@@ -143,7 +143,8 @@ export class Login {
       return key;
     };
     return {
-      get: (key) => store.get(seen(key)),
+      // A store that is broken must not keep servers out that need no login.
+      get: (key) => store.get(seen(key)).catch(() => undefined),
       set: (key, value, options) => store.set(seen(key), value, options),
       delete: (key) => store.delete(key),
       lock: (key, options) => store.lock(key, options),
