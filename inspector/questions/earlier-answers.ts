@@ -5,10 +5,18 @@ import type { JsonObject } from '../../src/jsonrpc/message.js';
 
 export type Given = Pick<QuestionView, 'key' | 'kind' | 'message'> & { readonly answer: JsonObject };
 
-/** The answers that were given to the questions of the runs before `run`. */
-export function givenBefore({ questions }: Pick<Story, 'questions'>, run: number): readonly Given[] {
+/** The answers that the handler knew when a run began, counted from 1: as its journal says, or else by their rounds. */
+export function givenBefore(
+  { questions, journal }: Pick<Story, 'questions' | 'journal'>,
+  run: number,
+): readonly Given[] {
+  const asked = new Map(
+    journal?.rows.flatMap(({ kind, key, cells }) =>
+      kind === 'ask' ? [[key, cells.indexOf('asked') + 1]] : [],
+    ),
+  );
   return questions.flatMap(({ key, kind, message, answer, round }) =>
-    answer === undefined || round >= run
+    answer === undefined || (asked.get(key ?? '') || round) >= run
       ? []
       : [{ kind, message, answer, ...(key !== undefined && { key }) }],
   );

@@ -4,52 +4,30 @@ import type { TapeReplayView, TapeView } from '../../src/inspector/contract/tape
 import { cleanLine } from '../../src/tooling/clean.js';
 import { Button } from '../parts/button.js';
 import { counted } from '../parts/format.js';
-import { run } from '../state/api.js';
 import { catalogs, connections, current } from '../state/store.js';
 import { counts, riskyTools } from './replay.js';
+import { replay, replayOf } from './replay-state.js';
 
 /** Makes the calls of a tape again, against a server that is connected. */
-export function Replay({
-  tape,
-  replay,
-  onReplay,
-}: {
-  readonly tape: TapeView;
-  readonly replay: TapeReplayView | undefined;
-  readonly onReplay: (view: TapeReplayView) => void;
-}): VNode {
+export function Replay({ tape }: { readonly tape: TapeView }): VNode {
   const chosen = useSignal<string | undefined>(undefined);
   const allowed = useSignal<ReadonlySet<string>>(new Set());
-  const isRunning = useSignal(false);
-  const failure = useSignal('');
+  const { isRunning, failure, view } = replayOf(tape.id);
   const ready = [...connections.value.values()].filter(({ status }) => status === 'ready');
   const id = chosen.value ?? current.value ?? ready[0]?.id;
   const risky = riskyTools(tape, id === undefined ? undefined : catalogs.value.get(id));
   if (ready.length === 0) return <p class="muted">Connect to a server to make these calls again.</p>;
-  const start = async (): Promise<void> => {
+  const start = (): void => {
     if (id === undefined) return;
-    isRunning.value = true;
-    failure.value = '';
-    try {
-      onReplay(
-        await run('replayTape', {
-          tape: tape.id,
-          connection: id,
-          allow: risky.filter((name) => allowed.value.has(name)),
-        }),
-      );
-    } catch (error) {
-      failure.value = error instanceof Error ? error.message : String(error);
-    } finally {
-      isRunning.value = false;
-    }
+    const allow = risky.filter((name) => allowed.value.has(name));
+    void replay({ tape: tape.id, connection: id, allow });
   };
   return (
     <form
       class="replay"
       onSubmit={(event) => {
         event.preventDefault();
-        void start();
+        start();
       }}
     >
       <h3>Make these calls again</h3>
@@ -71,10 +49,10 @@ export function Replay({
             </option>
           ))}
         </select>
-        <Button type="submit" look="main" icon="play" isDisabled={isRunning.value}>
-          {isRunning.value ? 'Running' : 'Run the tape'}
+        <Button type="submit" look="main" icon="play" isDisabled={isRunning}>
+          {isRunning ? 'Running' : 'Run the tape'}
         </Button>
-        <span role="status">{replay && summary(replay)}</span>
+        <span role="status">{view && summary(view)}</span>
       </div>
       {risky.length > 0 && (
         <fieldset class="replay-risky">
@@ -97,16 +75,16 @@ export function Replay({
         </fieldset>
       )}
       <p class="tapes-failure" role="alert">
-        {failure.value}
+        {failure}
       </p>
     </form>
   );
 }
 
 /** As in `3 same, 1 different, 1 skipped`. */
-function summary(replay: TapeReplayView): string {
-  const { same, different, skipped } = counts(replay);
+function summary(view: TapeReplayView): string {
+  const { same, different, skipped } = counts(view);
   const parts = [`${same} same`, `${different} different`];
   if (skipped > 0) parts.push(`${skipped} skipped`);
-  return `${counted(replay.calls.length, 'call')}: ${parts.join(', ')}.`;
+  return `${counted(view.calls.length, 'call')}: ${parts.join(', ')}.`;
 }

@@ -54,7 +54,7 @@ export function TapeCallView({
         <span class="lane-note" />
         <span class="lane-ms">{call.ms === undefined ? '' : duration(call.ms)}</span>
       </div>
-      <JsonTree value={call.error ?? call.outcome ?? {}} label="Response" openDepth={4} />
+      <JsonTree value={call.error ?? call.outcome ?? {}} label="Response" openDepth={3} />
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
-import type { TapeReplayView, TapeView } from '../../src/inspector/contract/tape.js';
+import { useEffect } from 'preact/hooks';
+import type { TapeView } from '../../src/inspector/contract/tape.js';
 import { cleanLine } from '../../src/tooling/clean.js';
 import { Button } from '../parts/button.js';
 import { counted, duration } from '../parts/format.js';
@@ -10,6 +11,7 @@ import { go } from '../state/route.js';
 import { tapes } from '../state/store.js';
 import { StateWord } from '../timeline/state-mark.js';
 import { Replay } from './replay-form.js';
+import { forgetReplay, replayOf } from './replay-state.js';
 import { TapeCallView } from './tape-call.js';
 
 const SHOWN = 500;
@@ -17,15 +19,19 @@ const SHOWN = 500;
 /** One tape: its calls on the left, the chosen one on the right, and the run against a server below. */
 export function TapePage({ tape }: { readonly tape: TapeView }): VNode {
   const at = useSignal(0);
-  const replay = useSignal<TapeReplayView | undefined>(undefined);
+  const { view } = replayOf(tape.id);
   const { calls } = tape;
   const step = (by: number): void => {
     at.value = Math.min(calls.length - 1, Math.max(0, at.value + by));
   };
   useKeys({ j: () => step(1), k: () => step(-1), ']': () => step(1), '[': () => step(-1) });
+  useEffect(() => {
+    at.value = view?.calls.find(({ result }) => result === 'different')?.call ?? at.value;
+  }, [view]);
   const call = calls[at.value];
   const close = async (): Promise<void> => {
     await run('closeTape', { tape: tape.id });
+    forgetReplay(tape.id);
     tapes.value = new Map([...tapes.value].filter(([id]) => id !== tape.id));
     go('tapes');
   };
@@ -56,10 +62,11 @@ export function TapePage({ tape }: { readonly tape: TapeView }): VNode {
         />
         <Button look="quiet" icon="close" label="Close the tape" onClick={() => void close()} />
       </div>
+      <Replay tape={tape} />
       <div class="tape-body">
         <ol class="tape-calls">
           {calls.slice(0, SHOWN).map((each, index) => {
-            const outcome = replay.value?.calls.find((result) => result.call === index)?.result;
+            const outcome = view?.calls.find((result) => result.call === index)?.result;
             return (
               <li key={index}>
                 <button
@@ -82,18 +89,8 @@ export function TapePage({ tape }: { readonly tape: TapeView }): VNode {
             <li class="muted">{counted(calls.length - SHOWN, 'more call')}, which [ and ] reach</li>
           )}
         </ol>
-        {call && (
-          <TapeCallView call={call} replay={replay.value?.calls.find((each) => each.call === at.value)} />
-        )}
+        {call && <TapeCallView call={call} replay={view?.calls.find((each) => each.call === at.value)} />}
       </div>
-      <Replay
-        tape={tape}
-        replay={replay.value}
-        onReplay={(view) => {
-          replay.value = view;
-          at.value = view.calls.find(({ result }) => result === 'different')?.call ?? at.value;
-        }}
-      />
     </section>
   );
 }

@@ -4,7 +4,7 @@ import { useRef, useState } from 'preact/hooks';
 import { Button } from '../parts/button.js';
 import { Icon } from '../parts/icon.js';
 import { run, tapeAddress } from '../state/api.js';
-import { route } from '../state/route.js';
+import { addressOf, route } from '../state/route.js';
 import { connection } from '../state/store.js';
 import { type Choice, KIND_FILTERS, STATE_FILTERS } from './model/filter.js';
 import { attempt } from './story/story-actions.js';
@@ -64,6 +64,9 @@ export function Toolbar(): VNode {
             <Icon name="download" />
           </a>
         )}
+        <a class="button quiet icon" href={addressOf('tapes')} title="Tapes" aria-label="Tapes">
+          <Icon name="tapes" />
+        </a>
         <ClearButton />
       </div>
       <div class="timeline-line">

@@ -81,6 +81,22 @@ describe('the answers of an earlier run', () => {
     expect(givenBefore({ questions }, 9).map(({ key }) => key)).toEqual(['pizza', 'sure']);
   });
 
+  it('are known by the journal where all questions have the same round, as in a session', () => {
+    const inSession = questions.map((each) => ({ ...each, round: 1 }));
+    const row = (key: string, cells: ('none' | 'asked' | 'known')[]) => ({
+      kind: 'ask' as const,
+      key,
+      cells,
+    });
+    const journal = {
+      hasSteps: true,
+      runs: [{}, {}, {}],
+      rows: [row('pizza', ['asked', 'known', 'known']), row('sure', ['none', 'asked', 'known'])],
+    };
+    const known = (run: number) => givenBefore({ questions: inSession, journal }, run).map(({ key }) => key);
+    expect([known(1), known(2), known(3)]).toEqual([[], ['pizza'], ['pizza', 'sure']]);
+  });
+
   it('fit a question with the same key, or with the same words where there are no keys', () => {
     const given = givenBefore({ questions }, 9);
     expect(matching(given, question({ key: 'sure', message: 'Other words?' }))).toBe(1);
