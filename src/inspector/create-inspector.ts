@@ -2,11 +2,11 @@
 
 import { McpError } from '../protocol/errors.js';
 import type { FoundServer } from './contract/connection.js';
-import type { CommandName, Snapshot } from './contract/inspector.js';
+import type { CommandName, PageSnapshot } from './contract/inspector.js';
 import type { InspectorOptions, RunningInspector } from './contract/options.js';
 import { commandsOf } from './session/commands.js';
 import { Connections } from './session/connections.js';
-import { Input } from './session/input.js';
+import { CommandInput } from './session/input.js';
 import { Tapes } from './session/tapes.js';
 
 export type { InspectorOptions, RunningInspector } from './contract/options.js';
@@ -24,7 +24,7 @@ export function createInspector(options: InspectorOptions): RunningInspector {
   const { book, feed, messages } = shared;
   const tapes = new Tapes();
   let found: readonly FoundServer[] = [];
-  let first: Snapshot['first'];
+  let first: PageSnapshot['first'];
   let isClosed = false;
 
   async function find(): Promise<void> {
@@ -57,7 +57,7 @@ export function createInspector(options: InspectorOptions): RunningInspector {
       if (isClosed) throw new McpError('connection_closed', 'The inspector was closed.');
       if (!Object.hasOwn(commands, command))
         throw new McpError('method_not_found', `The inspector has no command "${command.slice(0, 100)}".`);
-      return commands[command as CommandName](new Input(command, input));
+      return commands[command as CommandName](new CommandInput(command, input));
     },
     catalog: (connection) => connections.find(connection)?.catalog,
     message: (seq) => messages.text(seq),

@@ -8,12 +8,12 @@ import { McpError } from '../../protocol/errors.js';
 import { has } from '../../protocol/tables/features.js';
 import { STORY } from '../../protocol/tables/meta-keys.js';
 import { nameParam } from '../../protocol/tables/methods.js';
-import type { OutputCheck, StoryKind } from '../contract/story.js';
-import type { Ending, StoryRecord } from '../stories/story-record.js';
-import type { Connection } from './connection/connection.js';
+import type { OutputVerdict, StoryKind } from '../contract/story.js';
+import type { StoryEnding, StoryRecord } from '../stories/story-record.js';
+import type { InspectedServer } from './connection/connection.js';
 import { maskFailure, toFailure } from './connection/failure.js';
 
-/** What a story does. */
+/** The work of a story. */
 export interface Action {
   readonly kind: StoryKind;
   readonly title: string;
@@ -25,9 +25,9 @@ export interface Action {
 
 /** Runs a request as a story. The promise that it returns resolves with the end of the story, and never rejects. */
 export function act(
-  connection: Connection,
+  connection: InspectedServer,
   action: Action,
-  work: (client: Client, story: StoryRecord, signal: AbortSignal) => Promise<Ending>,
+  work: (client: Client, story: StoryRecord, signal: AbortSignal) => Promise<StoryEnding>,
 ): { readonly story: StoryRecord; readonly ended: Promise<void> } {
   const { client, tap } = connection.open;
   const { shared } = connection.init;
@@ -35,7 +35,7 @@ export function act(
   const controller = new AbortController();
   story.stop = () => controller.abort(new McpError('cancelled', 'You stopped the call.'));
   const ended = tap.run(story.scope, async () => {
-    let ending: Ending;
+    let ending: StoryEnding;
     try {
       ending = await work(client, story, controller.signal);
     } catch (error) {
@@ -50,7 +50,7 @@ export function act(
 
 /** Sends one request, and ends with its outcome. `settle` gets the outcome, or the error, as well. */
 export function request(
-  connection: Connection,
+  connection: InspectedServer,
   action: Action,
   params: JsonObject,
   settle?: { readonly resolve: (outcome: Outcome) => void; readonly reject: (error: unknown) => void },
@@ -89,7 +89,7 @@ export function actionOf(method: string, params: JsonObject): Action {
   };
 }
 
-export interface ToolCall {
+export interface ToolRun {
   readonly tool: string;
   readonly args: JsonObject;
   readonly asTask: boolean;
@@ -98,8 +98,8 @@ export interface ToolCall {
 
 /** Calls a tool, and follows its task if it becomes one. */
 export function callTool(
-  connection: Connection,
-  { tool, args, asTask, repeats }: ToolCall,
+  connection: InspectedServer,
+  { tool, args, asTask, repeats }: ToolRun,
 ): { readonly story: StoryRecord; readonly ended: Promise<void> } {
   const action = { kind: 'tool', title: tool, method: 'tools/call', args, repeats } as const;
   return act(connection, action, async (client, story, signal) => {
@@ -120,7 +120,7 @@ export function callTool(
 
 /** Follows a task that is known by its id alone. */
 export function followById(
-  connection: Connection,
+  connection: InspectedServer,
   id: string,
 ): { readonly story: StoryRecord; readonly ended: Promise<void> } {
   const tool = connection.tasks.toolOf(id);
@@ -141,9 +141,9 @@ interface FollowedTask {
 }
 
 async function followTask(
-  connection: Connection,
+  connection: InspectedServer,
   { id, tool, story, signal }: FollowedTask,
-): Promise<Ending> {
+): Promise<StoryEnding> {
   const { client } = connection.open;
   const { taskResults } = connection.init.shared;
   const handle = client.task(id);
@@ -163,7 +163,11 @@ async function followTask(
   return endingOfTool(connection, tool, taskResults.take(story.id) ?? {});
 }
 
-function endingOfTool(connection: Connection, tool: string | undefined, result: JsonObject): Ending {
+function endingOfTool(
+  connection: InspectedServer,
+  tool: string | undefined,
+  result: JsonObject,
+): StoryEnding {
   const outcome = JSON.stringify(result);
   if (result['isError'] === true) return { state: 'tool-error', outcome };
   return { state: 'ok', outcome, outputCheck: checkOutput(connection, tool, result) };
@@ -171,10 +175,10 @@ function endingOfTool(connection: Connection, tool: string | undefined, result: 
 
 /** Whether a result fits the schema of its tool; undefined if the tool has none. */
 function checkOutput(
-  connection: Connection,
+  connection: InspectedServer,
   tool: string | undefined,
   result: JsonObject,
-): OutputCheck | undefined {
+): OutputVerdict | undefined {
   const schema = connection.catalog.tools.find((one) => one.tool.name === tool)?.tool['outputSchema'];
   if (!isObject(schema)) return undefined;
   try {
@@ -199,13 +203,13 @@ function printable(client: Client, outcome: Outcome): JsonObject {
   return rest;
 }
 
-export function endingOf(error: unknown, signal: AbortSignal): Ending {
+export function endingOf(error: unknown, signal: AbortSignal): StoryEnding {
   const isCancelled = signal.aborted && McpError.is(error) && error.code === 'cancelled';
   return { state: isCancelled ? 'cancelled' : 'error', error: toFailure(error) };
 }
 
 /** An ending without the secrets of its connection, which a server may have repeated. */
-function masked(ending: Ending, mask: (text: string) => string): Ending {
+function masked(ending: StoryEnding, mask: (text: string) => string): StoryEnding {
   const { outcome, error } = ending;
   return {
     ...ending,
@@ -214,7 +218,7 @@ function masked(ending: Ending, mask: (text: string) => string): Ending {
   };
 }
 
-function whyGone({ state, error }: Ending): string {
+function whyGone({ state, error }: StoryEnding): string {
   if (state === 'cancelled') return 'the call was stopped';
   return error === undefined ? 'the call is over' : `the call has failed: ${error.message}`;
 }

@@ -6,9 +6,9 @@ import { LISTS } from '../stories/story-book.js';
 import type { StoryRecord } from '../stories/story-record.js';
 import { act, actionOf, callTool, followById, request } from './actions.js';
 import { type CommandParts, type CommandTable, storyIn } from './command-table.js';
-import type { Connection } from './connection/connection.js';
+import type { InspectedServer } from './connection/connection.js';
 import { answerProblem } from './connection/handlers.js';
-import type { Input } from './input.js';
+import type { CommandInput } from './input.js';
 
 type Names =
   | 'call'
@@ -27,8 +27,8 @@ type Names =
 
 export function callCommands({ connections }: CommandParts): CommandTable<Names> {
   const { asking } = connections.shared;
-  const of = (input: Input): Connection => connections.get(input.text('connection'));
-  const storyOf = (input: Input): StoryRecord => storyIn(input, { connections });
+  const of = (input: CommandInput): InspectedServer => connections.get(input.text('connection'));
+  const storyOf = (input: CommandInput): StoryRecord => storyIn(input, { connections });
 
   return {
     async call(input) {
@@ -121,7 +121,7 @@ export function callCommands({ connections }: CommandParts): CommandTable<Names>
     }
   }
 
-  async function complete(input: Input): Promise<Commands['complete'][1]> {
+  async function complete(input: CommandInput): Promise<Commands['complete'][1]> {
     const connection = of(input);
     const { prompt, template } = input.object('ref');
     const [argument, value] = [input.text('argument', 1000), input.words('value')];

@@ -1,11 +1,11 @@
-// What the commands of the page are made of.
+// The parts that the commands of the page are made of.
 
 import { McpError } from '../../protocol/errors.js';
 import type { CommandName, Commands } from '../contract/inspector.js';
 import type { InspectorOptions } from '../contract/options.js';
 import type { StoryRecord } from '../stories/story-record.js';
 import type { Connections } from './connections.js';
-import type { Input } from './input.js';
+import type { CommandInput } from './input.js';
 import type { Tapes } from './tapes.js';
 
 export interface CommandParts {
@@ -18,11 +18,14 @@ export interface CommandParts {
 
 /** Functions that check their input and answer as the contract says. */
 export type CommandTable<Names extends CommandName = CommandName> = {
-  readonly [Name in Names]: (input: Input) => Promise<Commands[Name][1]>;
+  readonly [Name in Names]: (input: CommandInput) => Promise<Commands[Name][1]>;
 };
 
 /** The story that a command names. */
-export function storyIn(input: Input, { connections }: Pick<CommandParts, 'connections'>): StoryRecord {
+export function storyIn(
+  input: CommandInput,
+  { connections }: Pick<CommandParts, 'connections'>,
+): StoryRecord {
   const id = input.number('story');
   const story = connections.shared.book.get(id);
   if (story !== undefined) return story;

@@ -7,7 +7,7 @@ import { McpError } from '../../protocol/errors.js';
 const MAX_TEXT = 100_000;
 
 /** The fields of a command's input. Each method throws an error that names the field. */
-export class Input {
+export class CommandInput {
   readonly #command: string;
   readonly #fields: JsonObject;
 

@@ -4,10 +4,10 @@ import { isObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
 import type { TargetSpec } from '../contract/connection.js';
 import { revisionOf } from './connection/connection.js';
-import type { Input } from './input.js';
+import type { CommandInput } from './input.js';
 
 /** The server to connect to, which is named in exactly one way. */
-export function readSpec(input: Input): TargetSpec {
+export function readSpec(input: CommandInput): TargetSpec {
   const [text, url, command, name] = ['text', 'url', 'command', 'name'].map((field) =>
     input.textIfGiven(field),
   );

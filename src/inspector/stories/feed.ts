@@ -12,7 +12,7 @@ const MAX_BATCH = 500;
 const FRAME_MS = 20;
 
 /** An event without its number. */
-export type Change = InspectorEvent extends infer Event
+export type FeedChange = InspectorEvent extends infer Event
   ? Event extends unknown
     ? Omit<Event, 'seq'>
     : never
@@ -79,7 +79,7 @@ export class Feed {
   }
 
   /** Sends a change at once, after everything before it. */
-  emit(change: Change): void {
+  emit(change: FeedChange): void {
     this.flush();
     this.#send(change);
   }
@@ -132,7 +132,7 @@ export class Feed {
     this.#timer ??= setTimeout(() => this.flush(), FRAME_MS);
   }
 
-  #send(change: Change): void {
+  #send(change: FeedChange): void {
     const event = { seq: ++this.#seq, ...change } as InspectorEvent;
     this.#keep(event);
     for (const listener of [...this.#listeners]) listener(event);

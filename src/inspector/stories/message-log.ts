@@ -1,4 +1,4 @@
-// The messages that were seen: the heads of the latest, and as many texts as fit into memory.
+// The messages that were seen: the heads of the latest, and as many of the messages themselves as fit into memory.
 
 import type { MessageHead, MessageText } from '../contract/message.js';
 import { nameOf } from '../wiretap/channel.js';

@@ -4,13 +4,13 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import type { QuestionView } from '../contract/story.js';
 
 /** A question without what happens to it later. */
-export type AskedQuestion = Pick<
+export type QuestionFacts = Pick<
   QuestionView,
   'id' | 'key' | 'round' | 'kind' | 'message' | 'schema' | 'url' | 'sampling'
 >;
 
-export class OpenQuestion {
-  readonly asked: AskedQuestion;
+export class StoryQuestion {
+  readonly asked: QuestionFacts;
   #at = Date.now();
   #answeredAt: number | undefined;
   #answer: JsonObject | undefined;
@@ -20,7 +20,7 @@ export class OpenQuestion {
   #resolve: ((answer: JsonObject) => void) | undefined;
   #reject: ((reason: Error) => void) | undefined;
 
-  constructor(asked: AskedQuestion) {
+  constructor(asked: QuestionFacts) {
     this.asked = asked;
   }
 

@@ -3,11 +3,11 @@
 import { Buffer } from 'node:buffer';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Failure } from '../contract/failure.js';
-import type { OutputCheck, Round, Story, StoryKind, TaskView, Tick } from '../contract/story.js';
+import type { OutputVerdict, Story, StoryKind, StoryRound, TaskView, Tick } from '../contract/story.js';
 import type { HttpExchange, Scope } from '../wiretap/seen.js';
 import { AskingClock } from './asking-clock.js';
-import { type Journal, journalOfQuestions } from './journal.js';
-import type { OpenQuestion } from './question.js';
+import { journalOfQuestions, type StoryJournal } from './journal.js';
+import type { StoryQuestion } from './question.js';
 
 export const MAX_TICKS = 200;
 const MAX_ROUNDS = 500;
@@ -32,7 +32,7 @@ export interface NewStory {
 export interface OpenRound {
   readonly at: number;
   ms?: number;
-  outcome?: NonNullable<Round['outcome']>;
+  outcome?: NonNullable<StoryRound['outcome']>;
   readonly request?: number;
   response?: number;
   readonly bytesOut?: number;
@@ -42,13 +42,13 @@ export interface OpenRound {
   readonly isRetry?: boolean;
 }
 
-/** What a story ends with. */
-export interface Ending {
+/** The end of a story. */
+export interface StoryEnding {
   readonly state: 'ok' | 'tool-error' | 'error' | 'cancelled';
   /** The outcome as JSON. */
   readonly outcome?: string | undefined;
   readonly error?: Failure | undefined;
-  readonly outputCheck?: OutputCheck | undefined;
+  readonly outputCheck?: OutputVerdict | undefined;
 }
 
 /** Undefined if masks in the text have made it unreadable. */
@@ -69,11 +69,11 @@ export class StoryRecord {
   readonly args: JsonObject | undefined;
   readonly clock: AskingClock = new AskingClock();
   readonly rounds: OpenRound[] = [];
-  readonly questions: OpenQuestion[] = [];
+  readonly questions: StoryQuestion[] = [];
   readonly at: number = Date.now();
   title: string;
   task: TaskView | undefined;
-  journal: Journal | undefined;
+  journal: StoryJournal | undefined;
   progress: Story['progress'];
   isPinned = false;
   /** Ends the work of the story early. */
@@ -85,7 +85,7 @@ export class StoryRecord {
   #droppedTicks = 0;
   #endedAt: number | undefined;
   #state: Story['state'];
-  #ending: Ending | undefined;
+  #ending: StoryEnding | undefined;
   #outcome: JsonObject | undefined;
   #outcomeText: string | undefined;
   #outcomeBytes: number | undefined;
@@ -132,7 +132,7 @@ export class StoryRecord {
     this.changed();
   }
 
-  addQuestion(question: OpenQuestion): void {
+  addQuestion(question: StoryQuestion): void {
     if (this.questions.length >= MAX_QUESTIONS) this.questions.shift();
     this.questions.push(question);
     this.changed();
@@ -153,7 +153,7 @@ export class StoryRecord {
     this.changed();
   }
 
-  end(ending: Ending): void {
+  end(ending: StoryEnding): void {
     if (this.isOver) return;
     this.clock.end();
     this.#endedAt = Date.now();

@@ -14,7 +14,7 @@ import {
   type SeenMessage,
   type WireListener,
 } from './seen.js';
-import type { EndStep, Steps } from './steps.js';
+import type { ConnectSteps, EndStep } from './steps.js';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
@@ -45,10 +45,10 @@ export interface ChannelParts {
   /** The scope of what happens outside of any action. */
   readonly background: Scope;
   /** Reports the requests of a handshake as steps. Over HTTP, each request is one anyway. */
-  readonly steps?: Steps;
+  readonly steps?: ConnectSteps;
 }
 
-export class Channel {
+export class SeenChannel {
   readonly #parts: ChannelParts;
   readonly #fromClient = new Map<RequestId, Pending>();
   readonly #fromServer = new Map<RequestId, Pending>();

@@ -1,4 +1,4 @@
-// Masks secrets: in headers by their names, in texts by their values.
+// Masks secrets: in headers by their names, in strings by their values.
 
 import { SECRET_ENDS } from '../../protocol/telemetry/secret-text.js';
 
@@ -28,7 +28,7 @@ export function maskHeaders(headers: Readonly<Record<string, string>>): Record<s
   );
 }
 
-/** Makes a function that replaces these secrets in texts: as they are, and as they are written in JSON and in addresses. */
+/** Makes a function that replaces these secrets in strings: as they are, and as they are written in JSON and in addresses. */
 export function maskTexts(secrets: readonly string[]): (text: string) => string {
   const masks = new Map<string, string>();
   for (const secret of secrets.filter(({ length }) => length >= MIN_SECRET)) {

@@ -7,7 +7,7 @@ import type { ReadMessage } from './seen.js';
 
 const MAX_PARSED = 2_000_000;
 
-/** The messages in a text: several if it is a batch. */
+/** The messages in a string: several if it is a batch. */
 export function readWireText(text: string): readonly ReadMessage[] {
   if (text.length > MAX_PARSED) return [readEnds(text)];
   const value = parseJson(text, MAX_HTTP_REPLY_DEPTH);

@@ -1,4 +1,4 @@
-// What the wiretap reports: messages, replies of HTTP, and the steps of connecting.
+// The reports of the wiretap: messages, replies of HTTP, and the steps of connecting.
 
 import type { ErrorObject, JsonObject, RequestId } from '../../jsonrpc/message.js';
 
@@ -62,7 +62,7 @@ export interface WireListener {
   /** The head of a reply has arrived. */
   readonly replied: (scope: Scope, exchange: HttpExchange) => void;
   readonly step: (step: SeenStep) => void;
-  /** Replaces the secrets of this connection in a text. */
+  /** Replaces the secrets of this connection in a string. */
   readonly mask: (text: string) => string;
 }
 

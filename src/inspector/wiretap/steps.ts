@@ -5,7 +5,7 @@ import type { SeenStep } from './seen.js';
 /** Ends a step. Only the first call counts. */
 export type EndStep = (outcome: 'ok' | 'failed', detail?: string) => void;
 
-export class Steps {
+export class ConnectSteps {
   readonly #report: (step: SeenStep) => void;
   #last = 0;
 

@@ -1,8 +1,8 @@
 // Taps a WebSocket class.
 
 import type { WebSocketConstructor } from '../../transports/websocket/connect.js';
-import type { Channel } from './channel.js';
-import type { Steps } from './steps.js';
+import type { SeenChannel } from './channel.js';
+import type { ConnectSteps } from './steps.js';
 
 /** The listener of any event. */
 type Listener = (event: never) => void;
@@ -10,8 +10,8 @@ type Listener = (event: never) => void;
 /** A class whose sockets report their messages. Each socket is a connection of its own. */
 export function tapSocket(
   Socket: WebSocketConstructor,
-  newChannel: () => Channel,
-  steps: Steps,
+  newChannel: () => SeenChannel,
+  steps: ConnectSteps,
 ): WebSocketConstructor {
   return class TappedSocket extends Socket {
     readonly #channel = newChannel();

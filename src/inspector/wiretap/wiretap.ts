@@ -8,9 +8,9 @@ import type { Target } from '../../connect/targets/target.js';
 import type { Discovery } from '../../protocol/services.js';
 import { processName } from '../../transports/client/process-name.js';
 import { overFetch } from '../../transports/http/client/over-fetch.js';
-import { Channel } from './channel.js';
+import { SeenChannel } from './channel.js';
 import type { Scope, WireListener } from './seen.js';
-import { Steps } from './steps.js';
+import { ConnectSteps } from './steps.js';
 import { tapCarrier } from './tap-carrier.js';
 import { tapDispatch, tapLink } from './tap-dispatch.js';
 import { tapSocket } from './tap-socket.js';
@@ -28,11 +28,11 @@ export class Wiretap {
   readonly connect: Connect;
   readonly #parts: WiretapParts;
   readonly #scopes = new AsyncLocalStorage<Scope>();
-  readonly #steps: Steps;
+  readonly #steps: ConnectSteps;
 
   constructor(parts: WiretapParts) {
     this.#parts = parts;
-    this.#steps = new Steps(parts.listener.step);
+    this.#steps = new ConnectSteps(parts.listener.step);
     this.connect = makeConnect(this.#runtime());
   }
 
@@ -57,9 +57,9 @@ export class Wiretap {
     return { dispatch: tapDispatch(dispatch, this.#channel()) };
   }
 
-  #channel({ isHttp = false } = {}): Channel {
+  #channel({ isHttp = false } = {}): SeenChannel {
     const { listener, background } = this.#parts;
-    return new Channel({
+    return new SeenChannel({
       listener,
       background,
       scopes: this.#scopes,

@@ -1,4 +1,4 @@
-// What the tests of the inspector's process share: an inspector that opens what it is told, and ways to wait for it.
+// Shared by the tests of the inspector's process: an inspector that opens what it is told, and ways to wait for it.
 
 import type { ConnectionView } from '../../../src/inspector/contract/connection.js';
 import type { Commands, InspectorEvent } from '../../../src/inspector/contract/inspector.js';
@@ -72,7 +72,7 @@ export function rig(options: Partial<InspectorOptions> = {}): Rig {
   }
 
   function connection(id: string): ConnectionView | undefined {
-    // Whatever has happened is an event then.
+    // Everything that has happened is an event then.
     inspector.eventsAfter(-1);
     return views.get(id);
   }

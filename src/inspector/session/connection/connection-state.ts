@@ -8,12 +8,12 @@ import type { CatalogView, ConnectionView, TargetSpec } from '../../contract/con
 import type { Failure } from '../../contract/failure.js';
 import type { OpenedTarget } from '../../contract/options.js';
 import type { Wiretap } from '../../wiretap/wiretap.js';
-import type { Authorization } from './authorization.js';
+import type { ServerLogin } from './authorization.js';
 import type { ConnectLog } from './connect-log.js';
 import type { KnownTasks } from './known-tasks.js';
 import type { Shared } from './shared.js';
-import type { Subscriptions } from './subscriptions.js';
-import type { TapeRecorder } from './tape-recorder.js';
+import type { ResourceSubscriptions } from './subscriptions.js';
+import type { ConnectionTape } from './tape-recorder.js';
 
 export interface ConnectionInit {
   readonly id: string;
@@ -33,12 +33,12 @@ export interface ConnectionState {
   /** The client, and the tap that its calls go through. Throws if there is none that can be used. */
   readonly open: { readonly client: Client; readonly tap: Wiretap };
   readonly catalog: CatalogView;
-  readonly subscriptions: Subscriptions;
-  readonly authorization: Authorization;
+  readonly subscriptions: ResourceSubscriptions;
+  readonly authorization: ServerLogin;
   readonly tasks: KnownTasks;
-  readonly tape: TapeRecorder;
+  readonly tape: ConnectionTape;
   readonly log: ConnectLog;
-  /** Replaces the secrets of this connection in a text. */
+  /** Replaces the secrets of this connection in a string. */
   readonly mask: (text: string) => string;
   readonly roots: readonly Root[];
   readonly logLevel: LogLevel | undefined;

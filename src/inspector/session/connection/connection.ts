@@ -12,7 +12,7 @@ import type { StoryRecord } from '../../stories/story-record.js';
 import { maskTexts } from '../../wiretap/mask.js';
 import type { Scope } from '../../wiretap/seen.js';
 import { Wiretap } from '../../wiretap/wiretap.js';
-import { type Authorization, authorizationOf } from './authorization.js';
+import { authorizationOf, type ServerLogin } from './authorization.js';
 import { clientOptions } from './client-options.js';
 import { ConnectLog } from './connect-log.js';
 import type { ConnectionInit, ConnectionState } from './connection-state.js';
@@ -22,15 +22,15 @@ import type { KnownTasks } from './known-tasks.js';
 import { hear } from './listener.js';
 import { Lists } from './lists.js';
 import { secretsOf } from './secrets.js';
-import { Subscriptions } from './subscriptions.js';
-import { TapeRecorder } from './tape-recorder.js';
+import { ResourceSubscriptions } from './subscriptions.js';
+import { ConnectionTape } from './tape-recorder.js';
 
-export class Connection implements ConnectionState {
+export class InspectedServer implements ConnectionState {
   readonly id: string;
   readonly init: ConnectionInit;
-  readonly subscriptions: Subscriptions;
-  readonly authorization: Authorization;
-  readonly tape: TapeRecorder;
+  readonly subscriptions: ResourceSubscriptions;
+  readonly authorization: ServerLogin;
+  readonly tape: ConnectionTape;
   readonly mask: (text: string) => string;
   readonly lists: Lists;
   logLevel: LogLevel | undefined;
@@ -56,9 +56,9 @@ export class Connection implements ConnectionState {
     this.init = init;
     this.requestedRevision = revisionOf(spec.revision) ?? opened.options.revision;
     this.mask = maskTexts(secrets);
-    this.tape = new TapeRecorder(secrets);
+    this.tape = new ConnectionTape(secrets);
     this.lists = new Lists(this, shared);
-    this.subscriptions = new Subscriptions(this, shared);
+    this.subscriptions = new ResourceSubscriptions(this, shared);
     this.authorization = authorizationOf(opened, spec, {
       store: shared.loginStore,
       onChange: () => this.changed(),

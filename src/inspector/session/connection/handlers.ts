@@ -9,11 +9,11 @@ import type {
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
 import { McpError } from '../../../protocol/errors.js';
 import type { ElicitUrlResult, Root } from '../../../protocol/model/input.js';
-import type { Asking, IncomingQuestion } from '../../stories/asking.js';
+import type { IncomingQuestion, PageQuestions } from '../../stories/asking.js';
 import type { StoryRecord } from '../../stories/story-record.js';
 
 export interface HandlerParts {
-  readonly asking: Asking;
+  readonly asking: PageQuestions;
   /** The story that a question belongs to which is asked now. */
   readonly story: () => StoryRecord;
   readonly roots: () => readonly Root[];

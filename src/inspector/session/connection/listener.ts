@@ -1,4 +1,4 @@
-// What a connection does with what its wiretap sees.
+// Takes the reports of the wiretap of a connection.
 
 import { follow } from '../../stories/follow-messages.js';
 import type { WireListener } from '../../wiretap/seen.js';

@@ -11,7 +11,7 @@ const REFRESH_MS = 100;
 const PING = { timeoutMs: 30_000 };
 
 /** The connection, as its lists need it. */
-export interface Listed {
+export interface ListedServer {
   readonly id: string;
   readonly status: ConnectionView['status'];
   readonly client: Client | undefined;
@@ -21,13 +21,13 @@ export interface Listed {
 }
 
 export class Lists {
-  readonly #connection: Listed;
+  readonly #connection: ListedServer;
   readonly #shared: Shared;
   #catalog: CatalogView = emptyCatalog;
   #waiting: NodeJS.Timeout | undefined;
   #isListing = false;
 
-  constructor(connection: Listed, shared: Shared) {
+  constructor(connection: ListedServer, shared: Shared) {
     this.#connection = connection;
     this.#shared = shared;
   }

@@ -1,4 +1,4 @@
-// What all connections of an inspector share.
+// The parts that all connections of an inspector share.
 
 import { memoryTokenStore } from '../../../oauth/client/store/memory-token-store.js';
 import type { TokenStore } from '../../../oauth/client/store/token-store.js';
@@ -6,9 +6,9 @@ import { clean } from '../../../tooling/clean.js';
 import type { ConnectionView, TargetSpec } from '../../contract/connection.js';
 import type { LogLine } from '../../contract/message.js';
 import type { InspectorOptions, JournalEvent, OpenedTarget } from '../../contract/options.js';
-import { Asking } from '../../stories/asking.js';
+import { PageQuestions } from '../../stories/asking.js';
 import { Feed } from '../../stories/feed.js';
-import { Journal } from '../../stories/journal.js';
+import { StoryJournal } from '../../stories/journal.js';
 import { MessageLog } from '../../stories/message-log.js';
 import { StoryBook } from '../../stories/story-book.js';
 import { TaskResults } from './task-results.js';
@@ -21,7 +21,7 @@ export class Shared {
   readonly feed: Feed;
   readonly book: StoryBook;
   readonly messages: MessageLog = new MessageLog();
-  readonly asking: Asking = new Asking();
+  readonly asking: PageQuestions = new PageQuestions();
   readonly loginStore: TokenStore;
   readonly taskResults: TaskResults = new TaskResults();
   readonly #options: InspectorOptions;
@@ -65,7 +65,7 @@ export class Shared {
   journal(event: JournalEvent): void {
     const story = this.book.get(event.story);
     if (story === undefined) return;
-    story.journal ??= new Journal();
+    story.journal ??= new StoryJournal();
     story.journal.add(event);
     story.changed();
   }

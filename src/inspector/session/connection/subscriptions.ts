@@ -26,7 +26,7 @@ interface Open {
   subscription?: Subscription;
 }
 
-export class Subscriptions {
+export class ResourceSubscriptions {
   readonly #connection: Subscribable;
   readonly #shared: Shared;
   readonly #open = new Map<string, Open>();

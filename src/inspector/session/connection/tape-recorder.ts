@@ -16,7 +16,7 @@ interface RecordedLines {
 }
 
 /** Keeps the latest calls. */
-export class TapeRecorder {
+export class ConnectionTape {
   readonly #recorder: Recorder;
   readonly #heading: string[] = [];
   readonly #calls = new Map<number, RecordedLines>();
