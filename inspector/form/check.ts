@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/jsonrpc/message.js';
 import { matchesPattern, wrongFormat } from './check-text.js';
 import { isObject, propertiesOf, requiredOf, type Shape, shapeOf } from './shape.js';
 
-export interface Problem {
+interface Problem {
   readonly message: string;
   /** Nothing is there yet: not worth a word before the user wants to run. */
   readonly isMissing: boolean;

@@ -85,7 +85,7 @@ function readShape(given: unknown, root: JsonObject, depth: number): Shape {
 }
 
 /** The schema with its references followed and the parts of `allOf` joined. */
-export function resolved(given: unknown, root: JsonObject): JsonObject {
+function resolved(given: unknown, root: JsonObject): JsonObject {
   let schema = isObject(given) ? given : {};
   for (let hops = 0; typeof schema['$ref'] === 'string' && hops < MAX_REFERENCES; hops++) {
     const { $ref, ...beside } = schema;

@@ -8,7 +8,7 @@ import { connection, live, logs } from '../state/store.js';
 
 const LAST_LINES = 20;
 
-/** What to know when a connection that worked is lost. The page below stays readable. */
+/** The sentence about a connection that worked and is lost, with a way back. The page below stays readable. */
 export function ConnectionBanner(): VNode | null {
   const view = connection.value;
   if (live.value === 'lost')

@@ -13,13 +13,13 @@ import { Tools } from '../tools/tools.js';
 import { Announcer } from './announcer.js';
 import { ConnectionBanner } from './connection-banner.js';
 import { ErrorBoundary } from './error-boundary.js';
-import { Overlays } from './overlays.js';
+import { Overlays } from './overlays/overlays.js';
 import { PageKeys } from './page-keys.js';
 import { placesOf } from './places.js';
 import { TimelineStrip } from './timeline-strip.js';
 import { TopBar } from './top-bar.js';
 
-export const Timeline = lazy(() => import('../timeline/timeline.js').then((module) => module.Timeline));
+const Timeline = lazy(() => import('../timeline/timeline.js').then((module) => module.Timeline));
 const CallPage = lazy(() => import('../timeline/call-page.js').then((module) => module.CallPage));
 
 const PLACES: ReadonlyMap<string, ComponentType> = new Map<string, ComponentType>([

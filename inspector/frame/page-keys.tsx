@@ -2,7 +2,7 @@ import { useKeys } from '../parts/keys.js';
 import { isNarrow, isWide } from '../state/media.js';
 import { go, route } from '../state/route.js';
 import { goToNextQuestion } from './go-to-story.js';
-import { overlay } from './overlays.js';
+import { overlay } from './overlays/overlays.js';
 import { isStripOpen } from './timeline-strip.js';
 
 /** The keys that work everywhere. */

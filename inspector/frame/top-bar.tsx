@@ -1,3 +1,4 @@
+import './top-bar.css';
 import type { VNode } from 'preact';
 import { cleanLine } from '../../src/tooling/clean.js';
 import { Button } from '../parts/button.js';
@@ -8,7 +9,7 @@ import { theme } from '../state/settings.js';
 import { connection, openQuestions, stories } from '../state/store.js';
 import { ConnectionState } from './connection-state.js';
 import { goToNextQuestion } from './go-to-story.js';
-import { overlay } from './overlays.js';
+import { overlay } from './overlays/overlays.js';
 import { placesOf } from './places.js';
 import { RevisionSwitch } from './revision-switch.js';
 import { ServerSwitch } from './server-switch.js';

@@ -49,13 +49,7 @@ function BlockView({ content }: { readonly content: JsonObject }): VNode {
 }
 
 /** Text as it is, or as Markdown if it is written so. */
-export function Text({
-  text,
-  mimeType,
-}: {
-  readonly text: string;
-  readonly mimeType?: string | undefined;
-}): VNode {
+function Text({ text, mimeType }: { readonly text: string; readonly mimeType?: string | undefined }): VNode {
   const isMarkdown = mimeType === 'text/markdown' || (mimeType === undefined && looksLikeMarkdown(text));
   const isPlain = useSignal(false);
   if (mimeType === 'application/json' || mimeType?.endsWith('+json'))

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { cleanLine } from '../../src/tooling/clean.js';
-import { Icon } from '../parts/icon.js';
+import { cleanLine } from '../../../src/tooling/clean.js';
+import { Icon } from '../../parts/icon.js';
 import { Dialog } from './dialog.js';
 import { overlay } from './overlays.js';
 import { type Entry, entriesFor } from './palette-entries.js';

@@ -1,12 +1,12 @@
 // The entries that the command bar can find.
 
-import { clock, duration } from '../parts/format.js';
-import type { IconName } from '../parts/icon.js';
-import { run, tapeAddress } from '../state/api.js';
-import { go } from '../state/route.js';
-import { theme } from '../state/settings.js';
-import { catalog, connection, mayConnect, ownStories } from '../state/store.js';
-import { goToStory } from './go-to-story.js';
+import { clock, duration } from '../../parts/format.js';
+import type { IconName } from '../../parts/icon.js';
+import { run, tapeAddress } from '../../state/api.js';
+import { go } from '../../state/route.js';
+import { theme } from '../../state/settings.js';
+import { catalog, connection, mayConnect, ownStories } from '../../state/store.js';
+import { goToStory } from '../go-to-story.js';
 import { overlay } from './overlays.js';
 
 export interface Entry {

@@ -1,7 +1,8 @@
+import './overlays.css';
 import { type Signal, signal } from '@preact/signals';
 import type { VNode } from 'preact';
-import { lazy } from '../parts/lazy.js';
-import { toasted } from '../state/toast.js';
+import { lazy } from '../../parts/lazy.js';
+import { toasted } from '../../state/toast.js';
 
 const Palette = lazy(() => import('./palette.js').then((module) => module.Palette));
 const KeyHelp = lazy(() => import('./key-help.js').then((module) => module.KeyHelp));

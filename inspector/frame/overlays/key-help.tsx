@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
-import { Keys } from '../parts/button.js';
-import { hasLetterKeys } from '../state/settings.js';
+import { Keys } from '../../parts/button.js';
+import { hasLetterKeys } from '../../state/settings.js';
 import { Dialog } from './dialog.js';
 import { overlay } from './overlays.js';
 
