@@ -1,4 +1,4 @@
-// The parts that all fields of a form share.
+// What all fields of a form share.
 
 import { type Context, createContext } from 'preact';
 import type { JsonObject } from '../../src/jsonrpc/message.js';
@@ -17,7 +17,7 @@ export const FormContext: Context<FormShared> = createContext<FormShared>({
   idPrefix: '',
 });
 
-/** The properties of each control of a field. */
+/** What each control of a field gets. */
 export interface ControlProps {
   readonly shape: Shape;
   readonly value: unknown;

@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 
-/** Stands where there is nothing: one sentence, and what to do about it. */
+/** What stands where there is nothing: one sentence, and what to do about it. */
 export function Empty({
   title,
   children,

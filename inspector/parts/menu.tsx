@@ -19,7 +19,7 @@ export function Menu({
   isUpwards = false,
 }: {
   readonly items: readonly MenuItem[];
-  /** The face of the button. */
+  /** What the button shows. */
   readonly children: ComponentChildren;
   readonly label: string;
   readonly isUpwards?: boolean;

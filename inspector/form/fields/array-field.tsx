@@ -66,7 +66,7 @@ export function ArrayField(props: ControlProps): VNode {
   );
 }
 
-/** The value of a new item until something is typed. */
+/** What a new item is until something is typed. */
 function emptyOf(kind: string): unknown {
   return kind === 'text' ? '' : kind === 'object' || kind === 'map' ? {} : kind === 'array' ? [] : null;
 }

@@ -1,4 +1,4 @@
-// The entries that the command bar can find.
+// What the command bar can find.
 
 import { clock, duration } from '../../parts/format.js';
 import type { IconName } from '../../parts/icon.js';

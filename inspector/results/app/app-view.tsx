@@ -13,7 +13,7 @@ import { type AppNote, openApp } from './open-app.js';
 
 const MAX_NOTES = 50;
 
-/** The app of a tool, in a frame at an origin of its own. Its requests to the server are approved here first. */
+/** The app of a tool, in a frame at an origin of its own. What it wants from the server is asked here first. */
 export function AppView({ story: id, tool }: { readonly story: number; readonly tool: ToolView }): VNode {
   const container = useRef<HTMLDivElement>(null);
   const round = useSignal(0);

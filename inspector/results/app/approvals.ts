@@ -40,10 +40,10 @@ export class Approvals {
   }
 }
 
-/** The subject of a request; undefined for one that changes nothing outside of the app. */
+/** What a request is about; undefined for one that changes nothing outside of the app. */
 function subjectOf({ method, params }: AppViewRequest): string | undefined {
   if (method === 'ui/request-display-mode' || method === 'ui/update-model-context') return undefined;
-  // A permission for one address is not one for all of them.
+  // What was allowed for one address is not allowed for all of them.
   return `${method} ${String(params['name'] ?? params['uri'] ?? params['url'] ?? '')}`;
 }
 

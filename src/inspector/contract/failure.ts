@@ -3,7 +3,7 @@
 export interface Failure {
   /** The stable name, such as `connect_failed`. */
   readonly code: string;
-  /** The failure in the client's own words. */
+  /** What happened, in the client's own words. */
   readonly message: string;
   /** What to do. */
   readonly advice?: string;

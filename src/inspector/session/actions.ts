@@ -8,12 +8,12 @@ import { McpError } from '../../protocol/errors.js';
 import { has } from '../../protocol/tables/features.js';
 import { STORY } from '../../protocol/tables/meta-keys.js';
 import { nameParam } from '../../protocol/tables/methods.js';
-import type { OutputVerdict, StoryKind } from '../contract/story.js';
+import type { OutputCheck, StoryKind } from '../contract/story.js';
 import type { StoryEnding, StoryRecord } from '../stories/story-record.js';
-import type { InspectedServer } from './connection/connection.js';
+import type { InspectedConnection } from './connection/connection.js';
 import { maskFailure, toFailure } from './connection/failure.js';
 
-/** The work of a story. */
+/** The request that a story makes. */
 export interface Action {
   readonly kind: StoryKind;
   readonly title: string;
@@ -25,7 +25,7 @@ export interface Action {
 
 /** Runs a request as a story. The promise that it returns resolves with the end of the story, and never rejects. */
 export function act(
-  connection: InspectedServer,
+  connection: InspectedConnection,
   action: Action,
   work: (client: Client, story: StoryRecord, signal: AbortSignal) => Promise<StoryEnding>,
 ): { readonly story: StoryRecord; readonly ended: Promise<void> } {
@@ -50,7 +50,7 @@ export function act(
 
 /** Sends one request, and ends with its outcome. `settle` gets the outcome, or the error, as well. */
 export function request(
-  connection: InspectedServer,
+  connection: InspectedConnection,
   action: Action,
   params: JsonObject,
   settle?: { readonly resolve: (outcome: Outcome) => void; readonly reject: (error: unknown) => void },
@@ -89,7 +89,7 @@ export function actionOf(method: string, params: JsonObject): Action {
   };
 }
 
-export interface ToolRun {
+export interface PageCall {
   readonly tool: string;
   readonly args: JsonObject;
   readonly asTask: boolean;
@@ -98,8 +98,8 @@ export interface ToolRun {
 
 /** Calls a tool, and follows its task if it becomes one. */
 export function callTool(
-  connection: InspectedServer,
-  { tool, args, asTask, repeats }: ToolRun,
+  connection: InspectedConnection,
+  { tool, args, asTask, repeats }: PageCall,
 ): { readonly story: StoryRecord; readonly ended: Promise<void> } {
   const action = { kind: 'tool', title: tool, method: 'tools/call', args, repeats } as const;
   return act(connection, action, async (client, story, signal) => {
@@ -120,7 +120,7 @@ export function callTool(
 
 /** Follows a task that is known by its id alone. */
 export function followById(
-  connection: InspectedServer,
+  connection: InspectedConnection,
   id: string,
 ): { readonly story: StoryRecord; readonly ended: Promise<void> } {
   const tool = connection.tasks.toolOf(id);
@@ -141,7 +141,7 @@ interface FollowedTask {
 }
 
 async function followTask(
-  connection: InspectedServer,
+  connection: InspectedConnection,
   { id, tool, story, signal }: FollowedTask,
 ): Promise<StoryEnding> {
   const { client } = connection.open;
@@ -164,7 +164,7 @@ async function followTask(
 }
 
 function endingOfTool(
-  connection: InspectedServer,
+  connection: InspectedConnection,
   tool: string | undefined,
   result: JsonObject,
 ): StoryEnding {
@@ -175,10 +175,10 @@ function endingOfTool(
 
 /** Whether a result fits the schema of its tool; undefined if the tool has none. */
 function checkOutput(
-  connection: InspectedServer,
+  connection: InspectedConnection,
   tool: string | undefined,
   result: JsonObject,
-): OutputVerdict | undefined {
+): OutputCheck | undefined {
   const schema = connection.catalog.tools.find((one) => one.tool.name === tool)?.tool['outputSchema'];
   if (!isObject(schema)) return undefined;
   try {
@@ -203,7 +203,7 @@ function printable(client: Client, outcome: Outcome): JsonObject {
   return rest;
 }
 
-export function endingOf(error: unknown, signal: AbortSignal): StoryEnding {
+function endingOf(error: unknown, signal: AbortSignal): StoryEnding {
   const isCancelled = signal.aborted && McpError.is(error) && error.code === 'cancelled';
   return { state: isCancelled ? 'cancelled' : 'error', error: toFailure(error) };
 }

@@ -6,7 +6,7 @@ import { LISTS } from '../stories/story-book.js';
 import type { StoryRecord } from '../stories/story-record.js';
 import { act, actionOf, callTool, followById, request } from './actions.js';
 import { type CommandParts, type CommandTable, storyIn } from './command-table.js';
-import type { InspectedServer } from './connection/connection.js';
+import type { InspectedConnection } from './connection/connection.js';
 import { answerProblem } from './connection/handlers.js';
 import type { CommandInput } from './input.js';
 
@@ -27,7 +27,7 @@ type Names =
 
 export function callCommands({ connections }: CommandParts): CommandTable<Names> {
   const { asking } = connections.shared;
-  const of = (input: CommandInput): InspectedServer => connections.get(input.text('connection'));
+  const of = (input: CommandInput): InspectedConnection => connections.get(input.text('connection'));
   const storyOf = (input: CommandInput): StoryRecord => storyIn(input, { connections });
 
   return {

@@ -3,7 +3,7 @@
 import { McpError } from '../../protocol/errors.js';
 import { isLogLevel } from '../../protocol/tables/log-level.js';
 import type { CommandParts, CommandTable } from './command-table.js';
-import { type InspectedServer, revisionOf } from './connection/connection.js';
+import { type InspectedConnection, revisionOf } from './connection/connection.js';
 import type { CommandInput } from './input.js';
 import type { Login } from './login/login.js';
 import { readRoot, readSpec } from './read-target.js';
@@ -23,7 +23,7 @@ type Names =
 
 export function connectionCommands({ connections, options, find }: CommandParts): CommandTable<Names> {
   const { book, feed, messages } = connections.shared;
-  const of = (input: CommandInput): InspectedServer => connections.get(input.text('connection'));
+  const of = (input: CommandInput): InspectedConnection => connections.get(input.text('connection'));
   return {
     connect: async (input) => ({ connection: (await connections.open(readSpec(input))).id }),
     async reconnect(input) {
@@ -113,7 +113,7 @@ export function connectionCommands({ connections, options, find }: CommandParts)
   };
 }
 
-function loginOf({ authorization }: InspectedServer): Login {
+function loginOf({ authorization }: InspectedConnection): Login {
   if (authorization.login !== undefined) return authorization.login;
   throw new McpError(
     'invalid_request',

@@ -3,7 +3,7 @@
 import { McpError } from '../../protocol/errors.js';
 import type { ConnectionView, TargetSpec } from '../contract/connection.js';
 import type { InspectorOptions, OpenedTarget } from '../contract/options.js';
-import { InspectedServer } from './connection/connection.js';
+import { InspectedConnection } from './connection/connection.js';
 import { KnownTasks } from './connection/known-tasks.js';
 import { Shared } from './connection/shared.js';
 import { TaskFile } from './task-file.js';
@@ -13,7 +13,7 @@ const MAX_CONNECTIONS = 50;
 export class Connections {
   readonly shared: Shared;
   readonly #options: InspectorOptions;
-  readonly #connections = new Map<string, InspectedServer>();
+  readonly #connections = new Map<string, InspectedConnection>();
   readonly #taskFile: TaskFile;
   #last = 0;
 
@@ -32,18 +32,18 @@ export class Connections {
     return [...this.#connections.values()].map((connection) => connection.view);
   }
 
-  get(id: string): InspectedServer {
+  get(id: string): InspectedConnection {
     const connection = this.#connections.get(id);
     if (connection !== undefined) return connection;
     throw new McpError('invalid_params', `There is no connection "${id.slice(0, 40)}".`);
   }
 
-  find(id: string): InspectedServer | undefined {
+  find(id: string): InspectedConnection | undefined {
     return this.#connections.get(id);
   }
 
   /** Begins to connect. */
-  async open(spec: TargetSpec): Promise<InspectedServer> {
+  async open(spec: TargetSpec): Promise<InspectedConnection> {
     const { openTarget } = this.#options;
     if (openTarget === undefined)
       throw new McpError(
@@ -84,7 +84,7 @@ export class Connections {
     opened: OpenedTarget,
     spec: TargetSpec,
     { isFixed, seesJournal }: { readonly isFixed: boolean; readonly seesJournal: boolean },
-  ): InspectedServer {
+  ): InspectedConnection {
     const id = `c${++this.#last}`;
     const { shared } = this;
     const { address } = opened;
@@ -92,7 +92,7 @@ export class Connections {
       shared.feed.connectionChanged(id);
       void this.#taskFile.keep(address, tasks.all);
     });
-    const connection = new InspectedServer({ id, opened, spec, isFixed, seesJournal, tasks, shared });
+    const connection = new InspectedConnection({ id, opened, spec, isFixed, seesJournal, tasks, shared });
     this.#connections.set(id, connection);
     void this.#taskFile.of(address).then((known) => {
       tasks.load(known);
@@ -103,7 +103,7 @@ export class Connections {
 }
 
 /** A server of the same process stays connected. */
-export function requireOwn(connection: InspectedServer): void {
+function requireOwn(connection: InspectedConnection): void {
   if (connection.init.isFixed)
     throw new McpError('forbidden', 'This connection belongs to the program that shows the inspector.');
 }

@@ -8,7 +8,7 @@ import { type Recording, readRecording } from '../../testing/recording/recording
 import { replayCalls } from '../../tooling/tape/replay-calls.js';
 import type { TapeCall, TapeReplayView, TapeView } from '../contract/tape.js';
 import { actionOf, request } from './actions.js';
-import type { InspectedServer } from './connection/connection.js';
+import type { InspectedConnection } from './connection/connection.js';
 
 const MAX_TAPE = 64 * 1024 * 1024;
 const MAX_TAPES = 10;
@@ -64,7 +64,11 @@ export class Tapes {
   }
 
   /** Makes the calls again. Each is a story of its own. */
-  async replay(id: string, connection: InspectedServer, allow: readonly string[]): Promise<TapeReplayView> {
+  async replay(
+    id: string,
+    connection: InspectedConnection,
+    allow: readonly string[],
+  ): Promise<TapeReplayView> {
     const tape = this.#tapes.get(id);
     if (tape === undefined) throw unknown(id);
     const allowed = new Set(allow);
@@ -103,7 +107,7 @@ export class Tapes {
 }
 
 /** Sends a request as a story, and returns its outcome. */
-function send(connection: InspectedServer, method: string, params: JsonObject): Promise<Outcome> {
+function send(connection: InspectedConnection, method: string, params: JsonObject): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     request(connection, actionOf(method, params), params, { resolve, reject });
   });

@@ -2,14 +2,14 @@
 
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { cancelledBy, McpError } from '../../protocol/errors.js';
-import { type QuestionFacts, StoryQuestion } from './question.js';
+import { type QuestionInit, QuestionRecord } from './question.js';
 import type { StoryRecord } from './story-record.js';
 
 const MAX_REMEMBERED = 500;
 const MAX_OPEN = 1000;
 
 /** A question as a handler of the client gets it. */
-export interface IncomingQuestion extends Omit<QuestionFacts, 'id' | 'round'> {
+export interface IncomingQuestion extends Omit<QuestionInit, 'id' | 'round'> {
   /** Why the previous answer was rejected. */
   readonly rejection?: string | undefined;
   /** Aborts when the answer is no longer needed. */
@@ -55,7 +55,7 @@ export class PageQuestions {
   }
 
   /** Adds a question that was answered at once, with what the user had set before. */
-  record(story: StoryRecord, asked: Omit<QuestionFacts, 'id' | 'round'>, answer: JsonObject): void {
+  record(story: StoryRecord, asked: Omit<QuestionInit, 'id' | 'round'>, answer: JsonObject): void {
     this.#newQuestion(story, asked).settle(answer, true);
     story.changed();
   }
@@ -97,8 +97,8 @@ export class PageQuestions {
       if (key.startsWith(`${prefix},`) || key.startsWith(`${prefix}]`)) this.#remembered.delete(key);
   }
 
-  #newQuestion(story: StoryRecord, asked: Omit<QuestionFacts, 'id' | 'round'>): StoryQuestion {
-    const question = new StoryQuestion({
+  #newQuestion(story: StoryRecord, asked: Omit<QuestionInit, 'id' | 'round'>): QuestionRecord {
+    const question = new QuestionRecord({
       ...asked,
       id: `q${++this.#last}`,
       round: Math.max(1, story.rounds.length),
@@ -117,7 +117,7 @@ export class PageQuestions {
 }
 
 /** The question whose answer was rejected: it is asked again, in its place. */
-function rejected(story: StoryRecord, { key, kind, message }: IncomingQuestion): StoryQuestion | undefined {
+function rejected(story: StoryRecord, { key, kind, message }: IncomingQuestion): QuestionRecord | undefined {
   return story.questions.findLast(
     (question) =>
       !question.isOpen &&
@@ -128,7 +128,7 @@ function rejected(story: StoryRecord, { key, kind, message }: IncomingQuestion):
 }
 
 /** Answers are remembered for a question of a tool: by its key, or by its words where there are no keys. */
-function keyOf(story: StoryRecord, { asked }: StoryQuestion): string {
+function keyOf(story: StoryRecord, { asked }: QuestionRecord): string {
   return JSON.stringify([story.connection, story.title, asked.kind, asked.key ?? asked.message]);
 }
 

@@ -65,7 +65,7 @@ function followResponse(story: StoryRecord, seen: SeenMessage, seq: number): voi
   if (typeof state === 'string') round.stateBytes = Buffer.byteLength(state);
 }
 
-/** A poll makes a tick only if it reports something new: most polls report the same again. */
+/** A poll is a tick only if it tells something new: most polls tell the same again. */
 function followTask(story: StoryRecord, { result = {}, at }: SeenMessage, seq: number): void {
   const { task: before, progress: last } = story;
   story.task = readTask(result, before) ?? before;

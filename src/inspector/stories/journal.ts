@@ -2,7 +2,7 @@
 
 import type { JournalEvent } from '../contract/options.js';
 import type { JournalCell, JournalRow, JournalView } from '../contract/story.js';
-import type { StoryQuestion } from './question.js';
+import type { QuestionRecord } from './question.js';
 
 const MAX_RUNS = 50;
 const MAX_ROWS = 200;
@@ -17,7 +17,7 @@ interface Row {
   ran: number;
   value?: string;
   idempotencyKey?: string;
-  /** The problem that the server itself reports. */
+  /** The warning of the server itself. */
   reported?: string;
 }
 
@@ -28,11 +28,11 @@ interface Asked {
     readonly outcome?: string;
     readonly stateBytes?: number;
   }[];
-  readonly questions: readonly StoryQuestion[];
+  readonly questions: readonly QuestionRecord[];
 }
 
 /** Built from what the handlers of the server report. Without reports it is built from the questions alone. */
-export class StoryJournal {
+export class JournalGrid {
   readonly #rows: Row[] = [];
   readonly #runs = new Map<number, { ms?: number; outcome?: string; readonly met: string[] }>();
 

@@ -1,10 +1,10 @@
-// The messages that were seen: the heads of the latest, and as many of the messages themselves as fit into memory.
+// The messages that were seen: the heads of the latest, and as many bodies as fit into memory.
 
 import type { MessageHead, MessageText } from '../contract/message.js';
 import { nameOf } from '../wiretap/channel.js';
 import type { SeenMessage } from '../wiretap/seen.js';
 
-export const MAX_HEADS = 20_000;
+const MAX_HEADS = 20_000;
 const MAX_TEXTS = 64 * 1024 * 1024;
 const PREVIEW = 200;
 /** Dropped together: an array is not moved for each message. */

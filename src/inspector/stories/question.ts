@@ -4,13 +4,13 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import type { QuestionView } from '../contract/story.js';
 
 /** A question without what happens to it later. */
-export type QuestionFacts = Pick<
+export type QuestionInit = Pick<
   QuestionView,
   'id' | 'key' | 'round' | 'kind' | 'message' | 'schema' | 'url' | 'sampling'
 >;
 
-export class StoryQuestion {
-  readonly asked: QuestionFacts;
+export class QuestionRecord {
+  readonly asked: QuestionInit;
   #at = Date.now();
   #answeredAt: number | undefined;
   #answer: JsonObject | undefined;
@@ -20,7 +20,7 @@ export class StoryQuestion {
   #resolve: ((answer: JsonObject) => void) | undefined;
   #reject: ((reason: Error) => void) | undefined;
 
-  constructor(asked: QuestionFacts) {
+  constructor(asked: QuestionInit) {
     this.asked = asked;
   }
 

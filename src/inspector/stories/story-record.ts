@@ -3,13 +3,13 @@
 import { Buffer } from 'node:buffer';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Failure } from '../contract/failure.js';
-import type { OutputVerdict, Story, StoryKind, StoryRound, TaskView, Tick } from '../contract/story.js';
+import type { OutputCheck, Round, Story, StoryKind, TaskView, Tick } from '../contract/story.js';
 import type { HttpExchange, Scope } from '../wiretap/seen.js';
 import { AskingClock } from './asking-clock.js';
-import { journalOfQuestions, type StoryJournal } from './journal.js';
-import type { StoryQuestion } from './question.js';
+import { type JournalGrid, journalOfQuestions } from './journal.js';
+import type { QuestionRecord } from './question.js';
 
-export const MAX_TICKS = 200;
+const MAX_TICKS = 200;
 const MAX_ROUNDS = 500;
 const MAX_QUESTIONS = 200;
 /** Larger outcomes are fetched. */
@@ -32,7 +32,7 @@ export interface NewStory {
 export interface OpenRound {
   readonly at: number;
   ms?: number;
-  outcome?: NonNullable<StoryRound['outcome']>;
+  outcome?: NonNullable<Round['outcome']>;
   readonly request?: number;
   response?: number;
   readonly bytesOut?: number;
@@ -48,7 +48,7 @@ export interface StoryEnding {
   /** The outcome as JSON. */
   readonly outcome?: string | undefined;
   readonly error?: Failure | undefined;
-  readonly outputCheck?: OutputVerdict | undefined;
+  readonly outputCheck?: OutputCheck | undefined;
 }
 
 /** Undefined if masks in the text have made it unreadable. */
@@ -69,11 +69,11 @@ export class StoryRecord {
   readonly args: JsonObject | undefined;
   readonly clock: AskingClock = new AskingClock();
   readonly rounds: OpenRound[] = [];
-  readonly questions: StoryQuestion[] = [];
+  readonly questions: QuestionRecord[] = [];
   readonly at: number = Date.now();
   title: string;
   task: TaskView | undefined;
-  journal: StoryJournal | undefined;
+  journal: JournalGrid | undefined;
   progress: Story['progress'];
   isPinned = false;
   /** Ends the work of the story early. */
@@ -132,7 +132,7 @@ export class StoryRecord {
     this.changed();
   }
 
-  addQuestion(question: StoryQuestion): void {
+  addQuestion(question: QuestionRecord): void {
     if (this.questions.length >= MAX_QUESTIONS) this.questions.shift();
     this.questions.push(question);
     this.changed();

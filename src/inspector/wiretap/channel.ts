@@ -39,7 +39,7 @@ export interface Arrival {
   readonly with?: Scope;
 }
 
-export interface ChannelParts {
+export interface TappedChannelParts {
   readonly listener: WireListener;
   readonly scopes: AsyncLocalStorage<Scope>;
   /** The scope of what happens outside of any action. */
@@ -48,13 +48,13 @@ export interface ChannelParts {
   readonly steps?: ConnectSteps;
 }
 
-export class SeenChannel {
-  readonly #parts: ChannelParts;
+export class TappedChannel {
+  readonly #parts: TappedChannelParts;
   readonly #fromClient = new Map<RequestId, Pending>();
   readonly #fromServer = new Map<RequestId, Pending>();
   readonly #tokens = new Map<RequestId, Scope>();
 
-  constructor(parts: ChannelParts) {
+  constructor(parts: TappedChannelParts) {
     this.#parts = parts;
   }
 

@@ -2,14 +2,14 @@
 
 import { isObject } from '../../jsonrpc/message.js';
 import type { CarrierRequest, HttpCarrier } from '../../transports/http/client/carrier.js';
-import type { SeenChannel } from './channel.js';
+import type { TappedChannel } from './channel.js';
 import { maskHeaders } from './mask.js';
 import type { HttpExchange } from './seen.js';
 import type { ConnectSteps } from './steps.js';
 import { tapReply } from './tap-reply.js';
 
 /** A carrier that reports what it carries. The reply is read by the client alone; what it reads is read along. */
-export function tapCarrier(carrier: HttpCarrier, channel: SeenChannel, steps: ConnectSteps): HttpCarrier {
+export function tapCarrier(carrier: HttpCarrier, channel: TappedChannel, steps: ConnectSteps): HttpCarrier {
   return {
     async send(request) {
       const exchange = exchangeOf(request);

@@ -6,10 +6,10 @@ import { toMcpError } from '../../protocol/errors.js';
 import type { Link } from '../../protocol/link.js';
 import { withPeer } from '../../protocol/meta.js';
 import { newestRevision } from '../../protocol/tables/revisions.js';
-import type { SeenChannel } from './channel.js';
+import type { TappedChannel } from './channel.js';
 
 /** A dispatch that reports its calls, notifications and outcomes. */
-export function tapDispatch(dispatch: Dispatch, channel: SeenChannel): Dispatch {
+export function tapDispatch(dispatch: Dispatch, channel: TappedChannel): Dispatch {
   let last = 0;
   return async function tapped(call) {
     const id = ++last;
@@ -44,7 +44,7 @@ export function tapDispatch(dispatch: Dispatch, channel: SeenChannel): Dispatch 
 }
 
 /** A link whose calls are reported. */
-export function tapLink(link: Link, channel: SeenChannel): Link {
+export function tapLink(link: Link, channel: TappedChannel): Link {
   return new Proxy(link, {
     get: (target, name) =>
       name === 'dispatch' ? tapDispatch((call) => target.dispatch(call), channel) : Reflect.get(target, name),

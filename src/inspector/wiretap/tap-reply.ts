@@ -3,13 +3,13 @@
 import { STATUS_CODES } from 'node:http';
 import { EventStreamReader, EventTooLarge } from '../../jsonrpc/event-stream.js';
 import type { HttpReply } from '../../transports/http/client/carrier.js';
-import type { SeenChannel } from './channel.js';
+import type { TappedChannel } from './channel.js';
 import { maskHeaders } from './mask.js';
 import type { HttpExchange, Scope } from './seen.js';
 import type { EndStep } from './steps.js';
 
 export interface TapReplyParts {
-  readonly channel: SeenChannel;
+  readonly channel: TappedChannel;
   readonly exchange: HttpExchange;
   /** The scope of the request. */
   readonly scope: Scope;

@@ -1,7 +1,7 @@
 // Taps a WebSocket class.
 
 import type { WebSocketConstructor } from '../../transports/websocket/connect.js';
-import type { SeenChannel } from './channel.js';
+import type { TappedChannel } from './channel.js';
 import type { ConnectSteps } from './steps.js';
 
 /** The listener of any event. */
@@ -10,7 +10,7 @@ type Listener = (event: never) => void;
 /** A class whose sockets report their messages. Each socket is a connection of its own. */
 export function tapSocket(
   Socket: WebSocketConstructor,
-  newChannel: () => SeenChannel,
+  newChannel: () => TappedChannel,
   steps: ConnectSteps,
 ): WebSocketConstructor {
   return class TappedSocket extends Socket {

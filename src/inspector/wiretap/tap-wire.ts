@@ -1,11 +1,11 @@
 // Taps a wire: the pipes of a process.
 
 import type { Wire } from '../../transports/client/wire.js';
-import type { SeenChannel } from './channel.js';
+import type { TappedChannel } from './channel.js';
 import type { ConnectSteps } from './steps.js';
 
 /** A wire that reports its messages. `what` names the step that opens it. */
-export function tapWire(wire: Wire, channel: SeenChannel, steps: ConnectSteps, what: string): Wire {
+export function tapWire(wire: Wire, channel: TappedChannel, steps: ConnectSteps, what: string): Wire {
   const end = steps.begin(what);
   let isHeard = false;
   const heard = (): void => {

@@ -8,7 +8,7 @@ import type { Target } from '../../connect/targets/target.js';
 import type { Discovery } from '../../protocol/services.js';
 import { processName } from '../../transports/client/process-name.js';
 import { overFetch } from '../../transports/http/client/over-fetch.js';
-import { SeenChannel } from './channel.js';
+import { TappedChannel } from './channel.js';
 import type { Scope, WireListener } from './seen.js';
 import { ConnectSteps } from './steps.js';
 import { tapCarrier } from './tap-carrier.js';
@@ -57,9 +57,9 @@ export class Wiretap {
     return { dispatch: tapDispatch(dispatch, this.#channel()) };
   }
 
-  #channel({ isHttp = false } = {}): SeenChannel {
+  #channel({ isHttp = false } = {}): TappedChannel {
     const { listener, background } = this.#parts;
-    return new SeenChannel({
+    return new TappedChannel({
       listener,
       background,
       scopes: this.#scopes,

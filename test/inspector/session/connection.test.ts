@@ -112,7 +112,7 @@ test('a connection that hangs can be left, tried again and closed at any time', 
   await Promise.all(Array.from({ length: 5 }, () => own.run('reconnect', { connection: id })));
   await own.run('disconnect', { connection: id });
   expect(own.connection(id)).toBeUndefined();
-  // Reports of the earlier attempts are no connection any more.
+  // Reports of the earlier attempts do not bring the connection back.
   expect(own.inspector.snapshot().connections).toEqual([]);
 });
 

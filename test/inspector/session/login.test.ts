@@ -118,7 +118,7 @@ test('forgetting a login forgets everything: the next connection begins at the f
   await ready(own, id);
 });
 
-test('a forgotten login is gone from the store as well, for every reader', async () => {
+test('tokens and registrations are gone from the store as well', async () => {
   const kept = store();
   const deleted: string[] = [];
   const written = new Set<string>();

@@ -5,7 +5,7 @@ import type { Call, Dispatch, Outcome } from '../../../src/protocol/call.js';
 import { McpError } from '../../../src/protocol/errors.js';
 import { type Rig, rig } from './rig.js';
 
-// The answers of servers, in the newest revision: outputs that differ from their schemas, strange outcomes, HTTP and its headers.
+// Answers of servers, in the newest revision: outputs that differ from their schemas, strange outcomes, HTTP and its headers.
 
 const tools = [
   { name: 'fits', outputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } },
@@ -184,7 +184,7 @@ test('over HTTP the headers of both sides are shown, and their secrets are maske
   }
 });
 
-test('secrets that were given are masked in messages, logs and on tapes', async () => {
+test('secrets that were given are masked in messages, outcomes and on tapes', async () => {
   const token = 'tok-1234567890-abcdefgh';
   const echoing: Dispatch = async (call) => {
     const outcome = await lying(call);

@@ -22,7 +22,7 @@ const seen = (text: string): SeenMessage => ({
   scope: { story: 1, isBackground: false },
 });
 
-test('64 MB of messages are kept, the oldest go first, and their heads stay', () => {
+test('64 MB of bodies are kept, the oldest go first, and their heads stay', () => {
   const log = new MessageLog();
   const text = 'x'.repeat(1_000_000);
   for (let added = 0; added < 100; added++) log.add('c1', seen(text));

@@ -1,4 +1,4 @@
-// Shared by the tests of the inspector's process: an inspector that opens what it is told, and ways to wait for it.
+// The parts that the tests of the inspector's process share: an inspector that opens what it is told, and ways to wait for it.
 
 import type { ConnectionView } from '../../../src/inspector/contract/connection.js';
 import type { Commands, InspectorEvent } from '../../../src/inspector/contract/inspector.js';
@@ -72,7 +72,7 @@ export function rig(options: Partial<InspectorOptions> = {}): Rig {
   }
 
   function connection(id: string): ConnectionView | undefined {
-    // Everything that has happened is an event then.
+    // Makes events of everything that has happened.
     inspector.eventsAfter(-1);
     return views.get(id);
   }

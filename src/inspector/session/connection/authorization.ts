@@ -7,7 +7,7 @@ import type { OpenedTarget } from '../../contract/options.js';
 import { Login, loginServer } from '../login/login.js';
 import { viewOfToken } from '../login/token-view.js';
 
-export interface ServerLogin {
+export interface ConnectionAuth {
   readonly login: Login | undefined;
   /** The part of the options of `connect`. */
   readonly options: Pick<ConnectOptions, 'auth'>;
@@ -19,7 +19,7 @@ export function authorizationOf(
   { target, options }: OpenedTarget,
   { token, headers }: TargetSpec,
   { store, onChange }: { readonly store: TokenStore; readonly onChange: () => void },
-): ServerLogin {
+): ConnectionAuth {
   const { auth = token } = options;
   const given = typeof auth === 'string' ? auth : (headerIn(headers) ?? headerIn(options.headers));
   if (given !== undefined || auth !== undefined) {

@@ -8,11 +8,11 @@ import type { CatalogView, ConnectionView, TargetSpec } from '../../contract/con
 import type { Failure } from '../../contract/failure.js';
 import type { OpenedTarget } from '../../contract/options.js';
 import type { Wiretap } from '../../wiretap/wiretap.js';
-import type { ServerLogin } from './authorization.js';
+import type { ConnectionAuth } from './authorization.js';
 import type { ConnectLog } from './connect-log.js';
 import type { KnownTasks } from './known-tasks.js';
 import type { Shared } from './shared.js';
-import type { ResourceSubscriptions } from './subscriptions.js';
+import type { OpenSubscriptions } from './subscriptions.js';
 import type { ConnectionTape } from './tape-recorder.js';
 
 export interface ConnectionInit {
@@ -33,8 +33,8 @@ export interface ConnectionState {
   /** The client, and the tap that its calls go through. Throws if there is none that can be used. */
   readonly open: { readonly client: Client; readonly tap: Wiretap };
   readonly catalog: CatalogView;
-  readonly subscriptions: ResourceSubscriptions;
-  readonly authorization: ServerLogin;
+  readonly subscriptions: OpenSubscriptions;
+  readonly authorization: ConnectionAuth;
   readonly tasks: KnownTasks;
   readonly tape: ConnectionTape;
   readonly log: ConnectLog;

@@ -12,7 +12,7 @@ import type { StoryRecord } from '../../stories/story-record.js';
 import { maskTexts } from '../../wiretap/mask.js';
 import type { Scope } from '../../wiretap/seen.js';
 import { Wiretap } from '../../wiretap/wiretap.js';
-import { authorizationOf, type ServerLogin } from './authorization.js';
+import { authorizationOf, type ConnectionAuth } from './authorization.js';
 import { clientOptions } from './client-options.js';
 import { ConnectLog } from './connect-log.js';
 import type { ConnectionInit, ConnectionState } from './connection-state.js';
@@ -22,14 +22,14 @@ import type { KnownTasks } from './known-tasks.js';
 import { hear } from './listener.js';
 import { Lists } from './lists.js';
 import { secretsOf } from './secrets.js';
-import { ResourceSubscriptions } from './subscriptions.js';
+import { OpenSubscriptions } from './subscriptions.js';
 import { ConnectionTape } from './tape-recorder.js';
 
-export class InspectedServer implements ConnectionState {
+export class InspectedConnection implements ConnectionState {
   readonly id: string;
   readonly init: ConnectionInit;
-  readonly subscriptions: ResourceSubscriptions;
-  readonly authorization: ServerLogin;
+  readonly subscriptions: OpenSubscriptions;
+  readonly authorization: ConnectionAuth;
   readonly tape: ConnectionTape;
   readonly mask: (text: string) => string;
   readonly lists: Lists;
@@ -58,7 +58,7 @@ export class InspectedServer implements ConnectionState {
     this.mask = maskTexts(secrets);
     this.tape = new ConnectionTape(secrets);
     this.lists = new Lists(this, shared);
-    this.subscriptions = new ResourceSubscriptions(this, shared);
+    this.subscriptions = new OpenSubscriptions(this, shared);
     this.authorization = authorizationOf(opened, spec, {
       store: shared.loginStore,
       onChange: () => this.changed(),

@@ -1,4 +1,4 @@
-// Takes the reports of the wiretap of a connection.
+// The ear of a connection: takes the messages, replies and steps that its wiretap sees.
 
 import { follow } from '../../stories/follow-messages.js';
 import type { WireListener } from '../../wiretap/seen.js';

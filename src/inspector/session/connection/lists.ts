@@ -11,7 +11,7 @@ const REFRESH_MS = 100;
 const PING = { timeoutMs: 30_000 };
 
 /** The connection, as its lists need it. */
-export interface ListedServer {
+export interface ListsOwner {
   readonly id: string;
   readonly status: ConnectionView['status'];
   readonly client: Client | undefined;
@@ -21,13 +21,13 @@ export interface ListedServer {
 }
 
 export class Lists {
-  readonly #connection: ListedServer;
+  readonly #connection: ListsOwner;
   readonly #shared: Shared;
   #catalog: CatalogView = emptyCatalog;
   #waiting: NodeJS.Timeout | undefined;
   #isListing = false;
 
-  constructor(connection: ListedServer, shared: Shared) {
+  constructor(connection: ListsOwner, shared: Shared) {
     this.#connection = connection;
     this.#shared = shared;
   }

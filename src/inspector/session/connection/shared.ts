@@ -8,7 +8,7 @@ import type { LogLine } from '../../contract/message.js';
 import type { InspectorOptions, JournalEvent, OpenedTarget } from '../../contract/options.js';
 import { PageQuestions } from '../../stories/asking.js';
 import { Feed } from '../../stories/feed.js';
-import { StoryJournal } from '../../stories/journal.js';
+import { JournalGrid } from '../../stories/journal.js';
 import { MessageLog } from '../../stories/message-log.js';
 import { StoryBook } from '../../stories/story-book.js';
 import { TaskResults } from './task-results.js';
@@ -65,7 +65,7 @@ export class Shared {
   journal(event: JournalEvent): void {
     const story = this.book.get(event.story);
     if (story === undefined) return;
-    story.journal ??= new StoryJournal();
+    story.journal ??= new JournalGrid();
     story.journal.add(event);
     story.changed();
   }

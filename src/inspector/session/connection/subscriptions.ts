@@ -26,7 +26,7 @@ interface Open {
   subscription?: Subscription;
 }
 
-export class ResourceSubscriptions {
+export class OpenSubscriptions {
   readonly #connection: Subscribable;
   readonly #shared: Shared;
   readonly #open = new Map<string, Open>();
