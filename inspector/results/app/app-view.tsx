@@ -12,6 +12,8 @@ import { Approvals } from './approvals.js';
 import { type AppNote, openApp } from './open-app.js';
 
 const MAX_NOTES = 50;
+/** An app that talks without end must not keep the page busy: what it says in this time is shown together. */
+const NOTES_MS = 100;
 
 /** The app of a tool, in a frame at an origin of its own. What it wants from the server is asked here first. */
 export function AppView({ story: id, tool }: { readonly story: number; readonly tool: ToolView }): VNode {
@@ -31,6 +33,12 @@ export function AppView({ story: id, tool }: { readonly story: number; readonly 
     state.value = 'opening';
     notes.value = [];
     const closing = new AbortController();
+    const said: AppNote[] = [];
+    let showing: ReturnType<typeof setTimeout> | undefined;
+    const show = (): void => {
+      showing = undefined;
+      notes.value = [...said];
+    };
     const closed = (why: string): void => {
       if (closing.signal.aborted) return;
       state.value = 'closed';
@@ -44,7 +52,9 @@ export function AppView({ story: id, tool }: { readonly story: number; readonly 
       sandbox: `${origin}/`,
       approve: (request) => approvals.approve(request),
       note: (note) => {
-        notes.value = [...notes.value, note].slice(-MAX_NOTES);
+        said.push(note);
+        if (said.length > MAX_NOTES) said.shift();
+        showing ??= setTimeout(show, NOTES_MS);
       },
       onClosed: closed,
       signal: closing.signal,
@@ -56,6 +66,7 @@ export function AppView({ story: id, tool }: { readonly story: number; readonly 
     );
     return () => {
       closing.abort();
+      clearTimeout(showing);
       approvals.close();
     };
   }, [id, round.value, origin]);
