@@ -12,6 +12,8 @@ const SHIPPED = 'dist/inspector';
 
 /** Builds build/inspector, and dist/inspector of it. */
 export async function buildInspector() {
+  // Inside of a test run it would be the page for development, a tenth larger.
+  process.env['NODE_ENV'] = 'production';
   await build({ configFile: 'inspector/vite.config.ts' });
   const { page, styleHash, inlined } = withOwnStyles(readFileSync(`${BUILT}/index.html`, 'utf8'));
   const files = filesUnder(BUILT)
