@@ -74,7 +74,9 @@ function LaneLine({ row, story }: { readonly row: LaneRow; readonly story: Story
           <span class={`lane-line${row.isStream ? ' stream' : ''}${row.isAnswer ? ' answer' : ''}`}>
             <span class="lane-label">{row.text}</span>
           </span>
-          <span class="lane-note">{row.note}</span>
+          <span class="lane-note" title={row.note}>
+            {row.note}
+          </span>
           <span class="lane-ms">{row.ms === undefined ? '' : duration(ownTime(row.ms, story))}</span>
         </>
       );

@@ -61,13 +61,27 @@ export function VirtualList<Item>({
     remember(next);
   };
 
+  const reveal = useRef(() => {});
+  reveal.current = () => {
+    const place = selected === undefined ? -1 : indexOf(selected);
+    if (place < 0) return;
+    const { top, height } = at.current;
+    const from = rows.topOf(place);
+    const to = from + rows.heightOf(place);
+    if (from < top) scrollTo(from);
+    else if (to > top + height) scrollTo(Math.min(from, to - height));
+  };
+
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return;
     const observer = new ResizeObserver(([entry]) => {
       if (!entry) return;
+      const before = at.current.height;
       at.current.height = entry.contentRect.height;
       show(`${at.current.height}`);
+      // The message of a selected row opens below the list: the row stays in sight.
+      if (at.current.height < before) reveal.current();
     });
     observer.observe(element);
     return () => observer.disconnect();
@@ -82,15 +96,7 @@ export function VirtualList<Item>({
     if (place >= 0) scrollTo(rows.topOf(place) + offset);
   }, [rows]);
 
-  useLayoutEffect(() => {
-    const place = selected === undefined ? -1 : indexOf(selected);
-    if (place < 0) return;
-    const { top, height } = at.current;
-    const from = rows.topOf(place);
-    const to = from + rows.heightOf(place);
-    if (from < top) scrollTo(from);
-    else if (to > top + height) scrollTo(Math.min(from, to - height));
-  }, [selected]);
+  useLayoutEffect(() => reveal.current(), [selected]);
 
   const move = (by: number): void => {
     const from = selected === undefined ? -1 : indexOf(selected);
