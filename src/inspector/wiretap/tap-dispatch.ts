@@ -10,12 +10,11 @@ import type { TappedChannel } from './channel.js';
 
 /** A dispatch that reports its calls, notifications and outcomes. */
 export function tapDispatch(dispatch: Dispatch, channel: TappedChannel): Dispatch {
-  let last = 0;
   return async function tapped(call) {
-    const id = ++last;
     // A server in the same process may notify from anywhere.
     const own = { with: channel.scope };
-    const { method, params, peer, notify } = call;
+    // The id of the call is that of its subscription as well, and is in the notifications of that.
+    const { id, method, params, peer, notify } = call;
     channel.sent(printed(() => printRequest(id, method, withPeer(params, peer))));
     try {
       const outcome = await dispatch({

@@ -127,7 +127,14 @@ describe.each(rows)(
       expect(ended.journal).toMatchObject({ hasSteps: false, rows: [{ key: 'pizza' }, { key: 'sure' }] });
       // Everything belongs to the call: nothing of it is unsolicited.
       const heads = own.inspector.snapshot().messages.filter((head) => head.story === story);
-      expect(heads.map(({ method, from, kind }) => `${from} ${kind} ${method}`)).toHaveLength(6);
+      const [asks, answers] = isModern
+        ? ['client request tools/call', 'server response tools/call']
+        : ['server request elicitation/create', 'client response elicitation/create'];
+      expect(heads.map(({ method, from, kind }) => `${from} ${kind} ${method}`)).toEqual([
+        'client request tools/call',
+        ...(isModern ? [answers, asks, answers, asks] : [asks, answers, asks, answers]),
+        'server response tools/call',
+      ]);
     });
 
     test('shows progress as ticks of the call', async () => {
