@@ -2,7 +2,7 @@
 
 import { isObject, type JsonObject } from '../../src/jsonrpc/message.js';
 
-export interface PromptArgument {
+interface PromptArgument {
   readonly name: string;
   readonly title?: string;
   readonly description?: string;

@@ -3,7 +3,7 @@
 import { expandParts } from '../../src/protocol/uri-template/expand.js';
 import { type Part, readParts } from '../../src/protocol/uri-template/grammar.js';
 
-export interface TemplateField {
+interface TemplateField {
   readonly name: string;
   /** Whether it takes several values, separated by commas. */
   readonly isList: boolean;

@@ -2,7 +2,7 @@
 
 import { isObject, type JsonObject } from '../../src/jsonrpc/message.js';
 
-export interface Offer {
+interface Offer {
   readonly name: string;
   /** The options that are on, in words. */
   readonly notes: readonly string[];

@@ -74,7 +74,7 @@ export function RootsEditor({ connection }: { readonly connection: ConnectionVie
 }
 
 /** A folder as a file: URI; undefined if it cannot be one. */
-export function rootUri(text: string): string | undefined {
+function rootUri(text: string): string | undefined {
   const isFile = text.startsWith('file://');
   const path = text.replaceAll('\\', '/');
   const isPath = path.startsWith('/') || /^[A-Za-z]:\//.test(path);

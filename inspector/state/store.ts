@@ -8,10 +8,10 @@ import type { QuestionView, Story } from '../../src/inspector/contract/story.js'
 import type { TapeView } from '../../src/inspector/contract/tape.js';
 import { fetchCatalog } from './api.js';
 
-export const MAX_MESSAGES = 20_000;
-export const MAX_LOGS = 5000;
+const MAX_MESSAGES = 20_000;
+const MAX_LOGS = 5000;
 /** More than the process keeps: it does not say which ones it has dropped. */
-export const MAX_STORIES = 4000;
+const MAX_STORIES = 4000;
 
 /** Whether the page hears from its process. */
 export const live: Signal<'starting' | 'live' | 'lost'> = signal('starting');

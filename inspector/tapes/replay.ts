@@ -21,7 +21,7 @@ export function counts({
   return found;
 }
 
-export const MAX_TAPE_BYTES = 32_000_000;
+const MAX_TAPE_BYTES = 32_000_000;
 
 /** Why a file cannot be a tape, before it is read. */
 export function fileProblem({

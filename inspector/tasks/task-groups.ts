@@ -33,11 +33,6 @@ export function groupOf({ task, state }: TaskStory): TaskGroup['name'] {
   }
 }
 
-/** The status of a task in the words of the page. */
-export function statusWord(status: TaskView['status']): string {
-  return status === 'input_required' ? 'waiting for you' : status;
-}
-
 /** The steps that a task went through, by their messages, each once and in order. */
 export function stepsOf({ ticks }: Pick<Story, 'ticks'>, limit = 12): readonly string[] {
   const steps: string[] = [];

@@ -10,7 +10,7 @@ export function expiry(expiresAt: number, now: number): string {
 }
 
 /** As in `12:05`, or `18 Nov, 12:05` if it is not today. */
-export function moment(at: number, now: number): string {
+function moment(at: number, now: number): string {
   const date = new Date(at);
   const time = `${String(date.getHours()).padStart(2, '0')}:${String(date.getMinutes()).padStart(2, '0')}`;
   const isToday = date.toDateString() === new Date(now).toDateString();

@@ -118,7 +118,7 @@ function samplingWords(answer: JsonObject): string {
 }
 
 /** A value as short JSON; strings without quotes, arrays of plain values as `a, b`. */
-export function shortJson(value: unknown, limit: number = MAX_WORDS): string {
+function shortJson(value: unknown, limit: number = MAX_WORDS): string {
   if (typeof value === 'string') return cleanLine(value, limit);
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (Array.isArray(value) && value.length <= 20 && value.every((each) => typeof each !== 'object'))

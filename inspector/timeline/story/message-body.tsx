@@ -84,7 +84,7 @@ function withoutMeta(value: unknown): { body: unknown; meta: unknown } {
 }
 
 /** The facts of HTTP: a detail of a round, not another log. */
-export function Http({ http }: { readonly http: HttpFacts }): VNode {
+function Http({ http }: { readonly http: HttpFacts }): VNode {
   return (
     <details class="message-http">
       <summary class="label muted">

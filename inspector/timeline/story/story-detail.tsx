@@ -31,7 +31,7 @@ export function StoryDetail({ story }: { readonly story: Story }): VNode {
 }
 
 /** Run again, edit, pin, stop. */
-export function StoryButtons({ story }: { readonly story: Story }): VNode {
+function StoryButtons({ story }: { readonly story: Story }): VNode {
   const isGoing = story.endedAt === undefined && story.state !== 'ok';
   return (
     <>

@@ -30,7 +30,7 @@ export interface PageWorld {
   readonly storiesOf: (title: string) => readonly Story[];
 }
 
-export interface VisitOptions {
+interface VisitOptions {
   readonly width?: number;
   readonly height?: number;
   readonly theme?: 'light' | 'dark';
