@@ -205,7 +205,7 @@ export const LAYERS = {
     rooms: ['contracts', 'faults', 'memory', 'recording', 'test-client', 'matchers', '.'],
   },
   tooling: {
-    what: 'what the command and the inspector share: texts of peers made harmless, manifests and their differences, lint, tapes that are played again',
+    what: 'shared by the command and the inspector: harmless forms of the text of peers, manifests and their differences, lint, tapes that are played again',
     may: ['jsonrpc', 'schema', 'protocol', 'state', 'client', 'connect', 'testing', 'index.ts'],
     rooms: ['.', 'manifest', 'lint', 'tape'],
   },

@@ -43,7 +43,7 @@ export function CompletingField(props: CompletingFieldProps): VNode {
   const offered = suggestions.suggested.value.values;
   const latest = useRef(value);
   latest.current = value;
-  // A single value that is there already is no suggestion.
+  // A single value that is there already is not suggested.
   const isShown = useComputed(
     () => isOpen.value && suggestions.suggested.value.values.some((each) => each !== latest.current),
   );

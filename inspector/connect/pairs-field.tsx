@@ -43,7 +43,7 @@ export function PairsField({
   );
 }
 
-/** The pairs in a text; lines that are not pairs are left out. */
+/** The pairs that were typed; lines that are not pairs are left out. */
 export function pairsOf(text: string, separator: ':' | '='): Readonly<Record<string, string>> {
   const pairs = text.split('\n').flatMap((line) => {
     const at = line.indexOf(separator);

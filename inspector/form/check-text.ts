@@ -4,7 +4,7 @@ const MAX_PATTERN = 200;
 const MAX_TEXT = 200;
 const MAX_REPETITIONS = 3;
 
-/** Whether a text matches; undefined if the pattern could take too long, or is not one. */
+/** Whether a string matches; undefined if the pattern could take too long, or is not one. */
 export function matchesPattern(pattern: string, text: string): boolean | undefined {
   if (!isQuick(pattern) || text.length > MAX_TEXT) return undefined;
   try {

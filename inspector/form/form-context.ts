@@ -1,4 +1,4 @@
-// What all fields of a form share.
+// The parts that all fields of a form share.
 
 import { type Context, createContext } from 'preact';
 import type { JsonObject } from '../../src/jsonrpc/message.js';
@@ -17,7 +17,7 @@ export const FormContext: Context<FormShared> = createContext<FormShared>({
   idPrefix: '',
 });
 
-/** What each control of a field gets. */
+/** The properties of each control of a field. */
 export interface ControlProps {
   readonly shape: Shape;
   readonly value: unknown;

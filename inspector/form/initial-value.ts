@@ -1,4 +1,4 @@
-// What a form begins with: defaults, examples, the first of the choices. Only what is required is invented.
+// The values that a form begins with: defaults, examples, the first of the choices. Only what is required is invented.
 
 import type { JsonObject } from '../../src/jsonrpc/message.js';
 import { propertiesOf, requiredOf, type Shape, shapeOf } from './shape.js';

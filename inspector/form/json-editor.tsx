@@ -46,7 +46,7 @@ export function JsonEditor({
   );
 }
 
-/** Why a text is not a JSON object; undefined if it is one. */
+/** The reason why the typed JSON is not an object; undefined if it is one. */
 function problemOf(text: string): string | undefined {
   if (text.trim() === '') return undefined;
   try {

@@ -10,7 +10,7 @@ import { isTooLarge } from './size.js';
 
 export interface SchemaFormProps {
   readonly schema: JsonObject;
-  /** What was typed so far. Values of another type than the schema wants are kept and shown. */
+  /** The values that were typed so far. Values of another type than the schema wants are kept and shown. */
   readonly value: unknown;
   readonly onChange: (value: unknown) => void;
   /** The words beside the fields, by JSON pointer: from `check`, or from the server. */
@@ -19,7 +19,7 @@ export interface SchemaFormProps {
   readonly idPrefix: string;
 }
 
-/** A form for a JSON Schema. What it has no field for gets an editor for JSON. */
+/** A form for a JSON Schema. Parts that have no field of their own get an editor for JSON. */
 export function SchemaForm({ schema, value, onChange, errors, idPrefix }: SchemaFormProps): VNode {
   const context = useMemo(() => ({ root: schema, errors, idPrefix }), [schema, errors, idPrefix]);
   const shape = useMemo(() => shapeOf(schema, schema), [schema]);

@@ -1,4 +1,4 @@
-// What kind of field a schema needs. A schema is a server's text: everything is read with care, and references are followed only so far.
+// Finds the kind of field that a schema needs. A schema is a server's text: everything is read with care, and references are followed only so far.
 
 import type { JsonObject } from '../../src/jsonrpc/message.js';
 
@@ -137,7 +137,7 @@ function joined(whole: JsonObject, part: JsonObject): JsonObject {
   };
 }
 
-/** What a reference inside the same document points at. References to elsewhere are never fetched. */
+/** The schema that a reference inside the same document points at. References to elsewhere are never fetched. */
 function pointedAt(reference: string, root: JsonObject): JsonObject | undefined {
   if (reference === '#') return root;
   if (!reference.startsWith('#/')) return undefined;

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { toast } from '../state/toast.js';
 import { Button } from './button.js';
 
-/** Copies a text, which is made when it is wanted. */
+/** Copies a string, which is made when it is wanted. */
 export function CopyButton({
   text,
   label = 'Copy',
@@ -21,7 +21,7 @@ export function CopyButton({
   );
 }
 
-/** Copies a text and says so. */
+/** Copies a string and says so. */
 export async function copyText(text: string, word = 'Copied'): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);

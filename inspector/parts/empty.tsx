@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 
-/** What stands where there is nothing: one sentence, and what to do about it. */
+/** Stands where there is nothing: one sentence, and what to do about it. */
 export function Empty({
   title,
   children,

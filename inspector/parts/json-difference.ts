@@ -1,4 +1,4 @@
-// What is different between a value and that of the run before.
+// The differences between a value and that of the run before.
 
 export type Difference =
   | { readonly kind: 'new'; readonly name: string }

@@ -13,7 +13,7 @@ export function ListPlace({
   /** The name of the list, as in `Resources`. */
   readonly title: string;
   readonly list: ComponentChildren;
-  /** What was chosen; undefined if nothing was. */
+  /** The chosen item; undefined if there is none. */
   readonly children?: ComponentChildren;
 }): VNode {
   if (isNarrow.value) {

@@ -11,7 +11,7 @@ export interface ListItem {
   readonly id: string;
   /** The name, for close ones and for the order of the matches. */
   readonly name: string;
-  /** What the filter searches besides the name. */
+  /** The words that the filter searches besides the name. */
   readonly text: string;
   readonly href: string;
   readonly content: ComponentChildren;
@@ -32,11 +32,11 @@ export function List({
   /** The name of the list, as in `Tools`. */
   readonly label: string;
   readonly selected?: string | undefined;
-  /** What an item is, as in `tool`. */
+  /** The kind of an item, as in `tool`. */
   readonly noun: string;
   /** The list is being fetched again: this is the last known one. */
   readonly isStale?: boolean;
-  /** What stands below the list. */
+  /** The end of the list, below its items. */
   readonly children?: ComponentChildren;
 }): VNode {
   const filter = useSignal('');

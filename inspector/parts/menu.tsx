@@ -19,7 +19,7 @@ export function Menu({
   isUpwards = false,
 }: {
   readonly items: readonly MenuItem[];
-  /** What the button shows. */
+  /** The face of the button. */
   readonly children: ComponentChildren;
   readonly label: string;
   readonly isUpwards?: boolean;

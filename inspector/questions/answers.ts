@@ -7,7 +7,7 @@ import type { Draft, ReplyDraft } from './drafts.js';
 
 export type Answer =
   | { readonly answer: JsonObject }
-  /** What must be changed first: `problem` in words, `fields` by JSON pointer. */
+  /** The mistakes that must be mended first: `problem` in words, `fields` by JSON pointer. */
   | { readonly problem: string; readonly fields: ReadonlyMap<string, string> };
 
 const NONE: ReadonlyMap<string, string> = new Map();
@@ -39,7 +39,7 @@ export function fieldErrors({ schema }: QuestionView, draft: Draft): ReadonlyMap
   return errors;
 }
 
-/** What the JSON editor of a question begins with. */
+/** The JSON that the editor of a question begins with. */
 export function asJson(question: QuestionView, draft: Draft): string {
   const result = question.kind === 'sampling' ? replyValue(draft.value as ReplyDraft) : draft.value;
   return JSON.stringify(result ?? {}, undefined, 2);

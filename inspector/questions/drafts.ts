@@ -1,4 +1,4 @@
-// What the user has typed into the questions so far. It stays when the page shows another place.
+// The answers that the user has typed so far. They stay when the page shows another place.
 
 import { type Signal, signal } from '@preact/signals';
 import type { QuestionView, Story } from '../../src/inspector/contract/story.js';

@@ -27,7 +27,7 @@ export function ContentPart({
   /** The same part in the read before. */
   readonly before: JsonObject | undefined;
   readonly isOnly: boolean;
-  /** What stands beside the ways to show it. */
+  /** Stands beside the ways to show it. */
   readonly children?: ComponentChildren;
 }): VNode {
   const text = stringIn(part, 'text');

@@ -1,4 +1,4 @@
-// The lines in which two texts differ.
+// The lines in which two contents differ.
 
 export interface DifferenceLine {
   readonly kind: 'same' | 'added' | 'removed';
@@ -8,7 +8,7 @@ export interface DifferenceLine {
 /** The most pairs of lines that are compared: beyond it, the changed part is shown as replaced. */
 const MAX_PAIRS = 1_000_000;
 
-/** Lines of both texts, in order. */
+/** Lines of both contents, in order. */
 export function lineDifference(before: string, after: string): readonly DifferenceLine[] {
   const old = before.split('\n');
   const now = after.split('\n');

@@ -31,7 +31,7 @@ export function readOutcome(outcome: JsonObject): ReadOutcome {
   const structured = sent ?? read;
   if (structured === undefined)
     return { structured, value: blocks, text: [], hasValue: blocks.length > 0, hasText: false };
-  // A text that is the same JSON says nothing new.
+  // Text content that is the same JSON says nothing new.
   const same = JSON.stringify(structured);
   const different =
     read === undefined ? texts.filter((block) => JSON.stringify(jsonOf(block)) !== same) : texts;
@@ -62,7 +62,7 @@ function isText({ content, role }: Block): boolean {
   return content['type'] === 'text' && role === undefined;
 }
 
-/** The object or array in a text; undefined if it is another text. */
+/** The object or array in text content; undefined if there is none. */
 function jsonOf({ content }: Block): unknown {
   const text = content['text'];
   if (typeof text !== 'string' || text.length > MAX_PARSED) return undefined;

@@ -21,7 +21,7 @@ export interface ResultViewProps {
   readonly tool?: ToolView | undefined;
   /** The story that it ended: for apps. */
   readonly story?: number | undefined;
-  /** What stands in the same row as the tabs: the state, the time, the size. */
+  /** Stands in the same row as the tabs: the state, the time, the size. */
   readonly children?: VNode | undefined;
   /** A sentence about the result, below that row. */
   readonly note?: VNode | undefined;

@@ -4,7 +4,7 @@ import type { ReadOutcome } from './read-outcome.js';
 
 const SHORT = 200;
 
-/** Says what a text was in the run before, if it was another one. Structured data has its own marks. */
+/** Shows the text content of the run before, if it was different. Structured data has its own marks. */
 export function TextDifference({
   now,
   before,

@@ -1,4 +1,4 @@
-// What each side offers, in words, and what it does not offer, by name.
+// The features that each side offers, in words, and those that it does not offer, by name.
 
 import { isObject, type JsonObject } from '../../src/jsonrpc/message.js';
 

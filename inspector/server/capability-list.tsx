@@ -3,7 +3,7 @@ import { cleanLine } from '../../src/tooling/clean.js';
 import { Icon } from '../parts/icon.js';
 import type { Offers } from './capabilities.js';
 
-/** What one side offers; what it does not offer is named. */
+/** The features that one side offers; those that it does not offer are named. */
 export function CapabilityList({ offers }: { readonly offers: Offers }): VNode {
   const { offered, missing } = offers;
   return (

@@ -17,7 +17,7 @@ const SEVERITIES = ['error', 'warning', 'advice'] as const;
 const SHOWN_AT_FIRST = 100;
 const PLACES: Readonly<Record<string, string>> = { tool: 'tools', prompt: 'prompts', resource: 'resources' };
 
-/** What models and their hosts may trip over in the lists of a server, each with its fix. */
+/** The findings of lint in the lists of a server, each with its fix. */
 export function Findings({ catalog }: { readonly catalog: CatalogView | undefined }): VNode {
   const shown = useSignal<FindingView['severity'] | undefined>(undefined);
   const limit = useSignal(SHOWN_AT_FIRST);

@@ -8,7 +8,7 @@ import { CapabilityList } from './capability-list.js';
 import { Facts } from './facts.js';
 import { RootsEditor } from './roots-editor.js';
 
-/** What there is to know about a server, on one screen. */
+/** The facts about a server, on one screen. */
 export function Overview({ connection }: { readonly connection: ConnectionView }): VNode {
   const { server, clientCapabilities, auth } = connection;
   return (

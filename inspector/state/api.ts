@@ -2,7 +2,7 @@
 
 import type { CatalogView } from '../../src/inspector/contract/connection.js';
 import type { Failure } from '../../src/inspector/contract/failure.js';
-import type { CommandName, Commands, Snapshot } from '../../src/inspector/contract/inspector.js';
+import type { CommandName, Commands, PageSnapshot } from '../../src/inspector/contract/inspector.js';
 import type { MessageText } from '../../src/inspector/contract/message.js';
 
 /** A command that failed. Its message is for the user. */
@@ -27,7 +27,7 @@ export async function run<Name extends CommandName>(
   });
 }
 
-export function fetchSnapshot(): Promise<Snapshot> {
+export function fetchSnapshot(): Promise<PageSnapshot> {
   return ask('api/snapshot');
 }
 

@@ -1,4 +1,4 @@
-// What the page remembers in this browser: the theme, the widths of columns, whether single letters are keys.
+// The settings that the page remembers in this browser: the theme, the widths of columns, whether single letters are keys.
 
 import { effect, type Signal, signal } from '@preact/signals';
 

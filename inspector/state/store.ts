@@ -2,7 +2,7 @@
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { CatalogView, ConnectionView, FoundServer } from '../../src/inspector/contract/connection.js';
-import type { InspectorEvent, Snapshot } from '../../src/inspector/contract/inspector.js';
+import type { InspectorEvent, PageSnapshot } from '../../src/inspector/contract/inspector.js';
 import type { LogLine, MessageHead } from '../../src/inspector/contract/message.js';
 import type { QuestionView, Story } from '../../src/inspector/contract/story.js';
 import type { TapeView } from '../../src/inspector/contract/tape.js';
@@ -56,7 +56,7 @@ let seq = 0;
 /** The number of the latest event that was taken. */
 export const latestSeq = (): number => seq;
 
-export function takeSnapshot(snapshot: Snapshot): void {
+export function takeSnapshot(snapshot: PageSnapshot): void {
   batch(() => {
     seq = snapshot.seq;
     version.value = snapshot.version;
@@ -90,7 +90,7 @@ export function takeEvents(events: readonly InspectorEvent[]): void {
   });
 }
 
-// A burst of events copies each collection once. What was copied in this batch is changed in place: nobody has read it yet.
+// A burst of events copies each collection once. A copy of this batch is changed in place: nobody has read it yet.
 let copied: { stories?: Map<number, Story>; messages?: MessageHead[] } = {};
 
 function take(event: InspectorEvent): void {

@@ -1,4 +1,4 @@
-// What was done somewhere else, such as "Copied". Never an error, never a question.
+// Says that something was done somewhere else, such as "Copied". Never an error, never a question.
 
 import { type Signal, signal } from '@preact/signals';
 

@@ -95,7 +95,7 @@ export function TapePage({ tape }: { readonly tape: TapeView }): VNode {
   );
 }
 
-/** What came of a call that was made again, as a shape and a word. */
+/** The outcome of a call that was made again, as a shape and a word. */
 function Outcome({ result }: { readonly result: 'same' | 'different' | 'skipped' }): VNode {
   const tone = { same: 'ok', different: 'err', skipped: 'off' } as const;
   return <StateWord tone={tone[result]} word={result} />;

@@ -91,7 +91,7 @@ function CallStory({ story }: { readonly story: Story }): VNode {
       {story.journal && story.journal.rows.length > 0 && (
         <JournalGrid story={story} journal={story.journal} />
       )}
-      <section class="story-part" aria-label="What happened">
+      <section class="story-part" aria-label="The course of the call">
         <h2>What happened</h2>
         <div class="story-lanes">
           <div class="timeline-heads label muted" aria-hidden="true">

@@ -97,7 +97,7 @@ function MessageRow({ head }: { readonly head: MessageHead }): VNode {
   );
 }
 
-/** What a message is called: its method, and for replies which kind. */
+/** The name of a message: its method, and for replies which kind. */
 export function wordOf({ kind, method }: MessageHead): string {
   if (kind === 'unreadable') return 'unreadable';
   if (kind === 'error') return `error ${method ?? ''}`.trim();

@@ -1,4 +1,4 @@
-// What the timeline shows: its filters, its search, what is selected, and where it was paused.
+// The state of the timeline: its filters, its search, what is selected, and where it was paused.
 
 import { computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { MessageHead } from '../../src/inspector/contract/message.js';
@@ -20,7 +20,7 @@ export const pausedAt: Signal<{ readonly story: number; readonly message: number
 export const detailHeight: Signal<number> = remembered('timelineDetail', 320);
 export const isRaw: Signal<boolean> = remembered('timelineRaw', false);
 
-/** What the search found so far. A new object for each change; undefined without a search. */
+/** The stories that the search has found so far. A new object for each change; undefined without a search. */
 const found: Signal<{ readonly search: Search } | undefined> = signal(undefined);
 const PAUSE_MS = 0;
 

@@ -105,7 +105,7 @@ export function VirtualList<Item>({
   };
   const chosen = selected === undefined ? -1 : indexOf(selected);
   const places = Array.from({ length: end - start }, (_, index) => start + index);
-  // Rows are used again for what comes into view: changing a text costs less than making its elements.
+  // Rows are used again for what comes into view: changing their words costs less than making elements.
   // There are always a few more than needed, because another number would give every row another element.
   pool.current = Math.max(pool.current, end - start + 2);
   return (

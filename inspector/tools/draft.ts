@@ -1,4 +1,4 @@
-// What is typed for each tool. It stays while one looks at other tools, and when the page is loaded again.
+// The arguments that are typed for each tool. They stay while one looks at other tools, and when the page is loaded again.
 
 import { type Signal, signal } from '@preact/signals';
 import type { ToolView } from '../../src/inspector/contract/connection.js';

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { ToolView } from '../../src/inspector/contract/connection.js';
-import type { OutputCheck, Story } from '../../src/inspector/contract/story.js';
+import type { OutputVerdict, Story } from '../../src/inspector/contract/story.js';
 import { clean } from '../../src/tooling/clean.js';
 import { announce } from '../frame/announcer.js';
 import { Button } from '../parts/button.js';
@@ -23,7 +23,7 @@ const QuestionPanel = lazy(() =>
 /** A clock that would be over before it can be read is not shown. */
 const CLOCK_AFTER_MS = 300;
 
-/** What came of a run: its progress, its questions, its result or what went wrong. Nothing before the first one. */
+/** The course of a run: its progress, its questions, its result or what went wrong. Nothing before the first one. */
 export function RunResult({
   view,
   shown,
@@ -109,7 +109,7 @@ function RunState({ story, onEdit }: { readonly story: Story; readonly onEdit: (
   );
 }
 
-function CheckMark({ check }: { readonly check: OutputCheck }): VNode {
+function CheckMark({ check }: { readonly check: OutputVerdict }): VNode {
   if (check.result === 'fits')
     return (
       <span class="badge ok" title="The structured content fits the output schema of the tool">
@@ -130,7 +130,7 @@ function CheckMark({ check }: { readonly check: OutputCheck }): VNode {
 }
 
 /** Why a result breaks its schema, with the place. That it could not be checked is another sentence. */
-function checkNote(check: OutputCheck | undefined): VNode | undefined {
+function checkNote(check: OutputVerdict | undefined): VNode | undefined {
   if (check === undefined || check.result === 'fits') return undefined;
   if (check.result === 'unchecked')
     return (

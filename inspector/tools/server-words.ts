@@ -1,4 +1,4 @@
-// What the server said about single arguments, beside their fields.
+// The server's own words about single arguments, beside their fields.
 
 import type { Story } from '../../src/inspector/contract/story.js';
 import type { JsonObject } from '../../src/jsonrpc/message.js';

@@ -25,7 +25,7 @@ export function ToolForm({
   const toJson = () => setDraft(id, view, { text: JSON.stringify(draft.value ?? {}, undefined, 2) });
   const toForm = () => {
     const value = argumentsOf(draft);
-    // What cannot be read stays in the editor: the form could not show it.
+    // JSON that cannot be read stays in the editor: the form could not show it.
     if (value !== undefined) setDraft(id, view, { value, text: undefined });
   };
   const isUnreadable = isJson && argumentsOf(draft) === undefined;

@@ -163,7 +163,7 @@ function isUnchanged(value: unknown, sent: JsonObject | undefined, path: string)
 /** The cursor begins where something is to be typed. On a touch screen this would open the keyboard. */
 function focusFirstEmpty(page: HTMLElement | null): void {
   if (page === null || matchMedia('(pointer: coarse)').matches) return;
-  // Whoever walks through the list wants to stay in it.
+  // A user who walks through the list wants to stay in it.
   if (document.activeElement !== null && document.activeElement !== document.body) return;
   const fields = page.querySelectorAll<HTMLInputElement>(
     '.form input.field, .form textarea.field, .form select.field',

@@ -2,7 +2,7 @@
 
 import { McpError } from '../protocol/errors.js';
 import type { FoundServer } from './contract/connection.js';
-import type { CommandName, Snapshot } from './contract/inspector.js';
+import type { CommandName, PageSnapshot } from './contract/inspector.js';
 import type { InspectorOptions, RunningInspector } from './contract/options.js';
 import { commandsOf } from './session/commands.js';
 import { Connections } from './session/connections.js';
@@ -24,7 +24,7 @@ export function createInspector(options: InspectorOptions): RunningInspector {
   const { book, feed, messages } = shared;
   const tapes = new Tapes();
   let found: readonly FoundServer[] = [];
-  let first: Snapshot['first'];
+  let first: PageSnapshot['first'];
   let isClosed = false;
 
   async function find(): Promise<void> {

@@ -66,7 +66,7 @@ export function ArrayField(props: ControlProps): VNode {
   );
 }
 
-/** What a new item is until something is typed. */
+/** The value of a new item until something is typed. */
 function emptyOf(kind: string): unknown {
   return kind === 'text' ? '' : kind === 'object' || kind === 'map' ? {} : kind === 'array' ? [] : null;
 }

@@ -15,7 +15,7 @@ export function BooleanField({ value, onChange, id, describedBy, isRequired }: C
             aria-describedby={describedBy}
             onChange={() => onChange(choice)}
             onClick={() => {
-              // What is optional can be taken back.
+              // An optional choice can be taken back.
               if (!isRequired && value === choice) onChange(undefined);
             }}
           />

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { ControlProps } from '../form-context.js';
 
-/** JSON for what has no field of its own. What cannot be read stays as it was typed. */
+/** JSON for values that have no field of their own. JSON that cannot be read stays as it was typed. */
 export function JsonField({ value, onChange, id, describedBy, isInvalid, name }: ControlProps): VNode {
   const text = useSignal(written(value));
   const wrong = useSignal<string | undefined>(undefined);

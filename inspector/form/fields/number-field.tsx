@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { ControlProps } from '../form-context.js';
 
-/** A number. What is not one is kept as it was typed, and said to be wrong. */
+/** A number. Anything else is kept as it was typed, and said to be wrong. */
 export function NumberField({
   shape,
   value,

@@ -66,7 +66,7 @@ export function ObjectFields({
   return (
     <>
       {all.filter(([name]) => !foldedNames.has(name)).map(field)}
-      {/* What the schema does not name, but somebody wrote as JSON. */}
+      {/* Fields that the schema does not name, but somebody wrote as JSON. */}
       {extra.map(([name]) => field([name, shape.schema['additionalProperties'] ?? {}]))}
       {folded.length > 0 && (
         <div class="form-optional">

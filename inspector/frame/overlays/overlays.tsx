@@ -7,7 +7,7 @@ import { toasted } from '../../state/toast.js';
 const Palette = lazy(() => import('./palette.js').then((module) => module.Palette));
 const KeyHelp = lazy(() => import('./key-help.js').then((module) => module.KeyHelp));
 
-/** What lies above the page. */
+/** Everything that lies above the page. */
 export const overlay: Signal<'palette' | 'keys' | undefined> = signal(undefined);
 
 export function Overlays(): VNode {

@@ -1,4 +1,4 @@
-// What the command bar can find.
+// The entries that the command bar can find.
 
 import { clock, duration } from '../../parts/format.js';
 import type { IconName } from '../../parts/icon.js';

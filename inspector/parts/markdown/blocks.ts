@@ -21,7 +21,7 @@ export function blocksOf(text: string): readonly Block[] {
   return read(text.split('\n', MAX_LINES), 0);
 }
 
-/** Whether a text is more readable as Markdown: it has a heading, a list, a table or a fence. */
+/** Whether it is more readable as Markdown: it has a heading, a list, a table or a fence. */
 export function looksLikeMarkdown(text: string): boolean {
   const blocks = read(text.slice(0, 4000).split('\n', 200), MAX_DEPTH - 1);
   return (

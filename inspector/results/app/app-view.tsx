@@ -15,7 +15,7 @@ const MAX_NOTES = 50;
 /** An app that talks without end must not keep the page busy: what it says in this time is shown together. */
 const NOTES_MS = 100;
 
-/** The app of a tool, in a frame at an origin of its own. What it wants from the server is asked here first. */
+/** The app of a tool, in a frame at an origin of its own. Its requests to the server are approved here first. */
 export function AppView({ story: id, tool }: { readonly story: number; readonly tool: ToolView }): VNode {
   const container = useRef<HTMLDivElement>(null);
   const round = useSignal(0);

@@ -40,10 +40,10 @@ export class Approvals {
   }
 }
 
-/** What a request is about; undefined for one that changes nothing outside of the app. */
+/** The subject of a request; undefined for one that changes nothing outside of the app. */
 function subjectOf({ method, params }: AppViewRequest): string | undefined {
   if (method === 'ui/request-display-mode' || method === 'ui/update-model-context') return undefined;
-  // What was allowed for one address is not allowed for all of them.
+  // A permission for one address is not one for all of them.
   return `${method} ${String(params['name'] ?? params['uri'] ?? params['url'] ?? '')}`;
 }
 

@@ -17,7 +17,7 @@ const SOURCES = [
   ['problem', 'problems'],
 ] as const;
 
-/** What the server wrote: stderr, log messages, and what went wrong without failing a call. */
+/** The lines of the server: stderr, log messages, and everything that went wrong without failing a call. */
 export function LogView({
   connection,
   lines,

@@ -1,6 +1,6 @@
 // A story as the lines of a sequence diagram: the client's lane on the left, the server's on the right.
 
-import type { QuestionView, Round, Story, Tick } from '../../../src/inspector/contract/story.js';
+import type { QuestionView, Story, StoryRound, Tick } from '../../../src/inspector/contract/story.js';
 import { cleanLine } from '../../../src/tooling/clean.js';
 import { answerWords, outcomeWords, type StateTone, stateOf } from './words.js';
 
@@ -91,7 +91,7 @@ function roundRows(story: Story): LaneRow[] {
 
 function replyWords(
   story: Story,
-  round: Round,
+  round: StoryRound,
   index: number,
   isLast: boolean,
 ): { text: string; detail: string; tone: StateTone } {

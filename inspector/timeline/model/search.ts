@@ -1,4 +1,4 @@
-// Looks for a text in all messages and stories, a slice at a time, so that the page can draw and scroll meanwhile.
+// Looks for words in all messages and stories, a slice at a time, so that the page can draw and scroll meanwhile.
 
 import type { MessageHead } from '../../../src/inspector/contract/message.js';
 import type { Story } from '../../../src/inspector/contract/story.js';

@@ -1,4 +1,4 @@
-// What the timeline says about a story: its state, its outcome and what the user answered, in words.
+// The words of the timeline about a story: its state, its outcome and what the user answered, in words.
 
 import type { QuestionView, Story } from '../../../src/inspector/contract/story.js';
 import type { JsonObject } from '../../../src/jsonrpc/message.js';

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { MessageHead, MessageText } from '../../../src/inspector/contract/message.js';
-import type { HttpFacts } from '../../../src/inspector/contract/story.js';
+import type { ExchangeFacts } from '../../../src/inspector/contract/story.js';
 import { clean, cleanLine } from '../../../src/tooling/clean.js';
 import { CodeBlock } from '../../parts/code-block.js';
 import { CopyButton } from '../../parts/copy-button.js';
@@ -19,7 +19,7 @@ export function MessageBody({
   http,
 }: {
   readonly head: MessageHead;
-  readonly http?: HttpFacts | undefined;
+  readonly http?: ExchangeFacts | undefined;
 }): VNode {
   const { text, failure } = useText(head.seq);
   const value =
@@ -84,7 +84,7 @@ function withoutMeta(value: unknown): { body: unknown; meta: unknown } {
 }
 
 /** The facts of HTTP: a detail of a round, not another log. */
-function Http({ http }: { readonly http: HttpFacts }): VNode {
+function Http({ http }: { readonly http: ExchangeFacts }): VNode {
   return (
     <details class="message-http">
       <summary class="label muted">

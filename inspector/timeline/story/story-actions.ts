@@ -1,4 +1,4 @@
-// What can be done with a call that was made: run it again, take its arguments, keep it, copy it.
+// Actions for a call that was made: run it again, take its arguments, keep it, copy it.
 
 import { batch } from '@preact/signals';
 import type { Story } from '../../../src/inspector/contract/story.js';

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { MessageHead } from '../../../src/inspector/contract/message.js';
-import type { HttpFacts, Story } from '../../../src/inspector/contract/story.js';
+import type { ExchangeFacts, Story } from '../../../src/inspector/contract/story.js';
 import { cleanLine } from '../../../src/tooling/clean.js';
 import { Button } from '../../parts/button.js';
 import { bytes, counted, duration } from '../../parts/format.js';
@@ -100,6 +100,6 @@ function firstToShow(own: readonly MessageHead[]): MessageHead | undefined {
   );
 }
 
-function httpOf(story: Story, head: MessageHead): HttpFacts | undefined {
+function httpOf(story: Story, head: MessageHead): ExchangeFacts | undefined {
   return story.rounds.find(({ request, response }) => request === head.seq || response === head.seq)?.http;
 }

@@ -5,7 +5,7 @@ import { LargeOutcome } from '../../results/large-outcome.js';
 import { ResultView } from '../../results/result-view.js';
 import { catalogs } from '../../state/store.js';
 
-/** What came back: the result, or the error. Nothing while there is neither. */
+/** The end of a call: its result, or its error. Nothing while there is neither. */
 export function StoryResult({ story }: { readonly story: Story }): VNode | null {
   const { error, outcome, outcomeBytes } = story;
   const tool = catalogs.value.get(story.connection)?.tools.find((each) => each.tool.name === story.title);

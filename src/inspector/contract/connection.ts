@@ -3,7 +3,7 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Failure } from './failure.js';
 
-/** What the user typed or chose. Exactly one of `url`, `command`, `name` and `text` says where the server is. */
+/** The target as the user typed or chose it. Exactly one of `url`, `command`, `name` and `text` says where the server is. */
 export interface TargetSpec {
   /** One line as typed: a URL, a file, a command line, or a pasted `mcpServers` JSON. */
   readonly text?: string;
@@ -34,7 +34,7 @@ export interface FoundServer {
 
 /** One step of connecting. */
 export interface ConnectStep {
-  /** What is tried, for people, as in `POST /mcp server/discover` or `start node server.js`. */
+  /** The attempt, for people, as in `POST /mcp server/discover` or `start node server.js`. */
   readonly what: string;
   readonly at: number;
   /** Undefined while it runs. */
@@ -108,7 +108,7 @@ export interface AuthView {
 }
 
 export interface AuthHop {
-  /** What happened, as in `resource metadata`. */
+  /** The name of the step, as in `resource metadata`. */
   readonly name: string;
   readonly at: number;
   readonly ms?: number;

@@ -3,7 +3,7 @@
 export interface Failure {
   /** The stable name, such as `connect_failed`. */
   readonly code: string;
-  /** What happened, in the client's own words. */
+  /** The failure in the client's own words. */
   readonly message: string;
   /** What to do. */
   readonly advice?: string;

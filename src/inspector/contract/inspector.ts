@@ -1,4 +1,4 @@
-// What the page and the process behind it say to each other.
+// The messages between the page and the process behind it.
 
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { CatalogView, ConnectionView, FoundServer, TargetSpec } from './connection.js';
@@ -7,7 +7,7 @@ import type { Story } from './story.js';
 import type { TapeReplayView, TapeView } from './tape.js';
 
 /** Everything that the page needs at its start. */
-export interface Snapshot {
+export interface PageSnapshot {
   readonly version: string;
   /** The number of the latest event that is in it. */
   readonly seq: number;
@@ -94,7 +94,7 @@ export type CommandName = keyof Commands;
 
 /** The process behind the page. */
 export interface Inspector {
-  readonly snapshot: () => Snapshot;
+  readonly snapshot: () => PageSnapshot;
   /** The events after `seq`; undefined if they are no longer kept: then take a new snapshot. */
   readonly eventsAfter: (seq: number) => readonly InspectorEvent[] | undefined;
   readonly subscribe: (listener: (event: InspectorEvent) => void) => () => void;

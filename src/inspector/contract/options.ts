@@ -53,7 +53,7 @@ export interface OpenedTarget {
 }
 
 /**
- * What a handler met in one of its runs. Calls of the inspector carry the number of their story in `_meta` under `STORY` of
+ * A key that a handler met in one of its runs. Calls of the inspector carry the number of their story in `_meta` under `STORY` of
  * `protocol/tables/meta-keys.ts`.
  */
 export interface JournalEvent {
@@ -68,7 +68,7 @@ export interface JournalEvent {
   readonly idempotencyKey?: string;
   /** Of a step or a `return`: the time that it took. */
   readonly ms?: number;
-  /** What is wrong, for people, as with a question that has changed since it was answered. */
+  /** The problem, for people, as with a question that has changed since it was answered. */
   readonly warning?: string;
 }
 

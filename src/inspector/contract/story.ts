@@ -34,7 +34,7 @@ export interface Story {
   readonly serverMs: number;
   /** The time that the user took to answer. */
   readonly youMs: number;
-  readonly rounds: readonly Round[];
+  readonly rounds: readonly StoryRound[];
   readonly questions: readonly QuestionView[];
   /** Progress, log messages and notifications, the latest `MAX_TICKS`. */
   readonly ticks: readonly Tick[];
@@ -46,7 +46,7 @@ export interface Story {
   readonly outcome?: JsonObject;
   readonly outcomeBytes?: number;
   readonly error?: Failure;
-  readonly outputCheck?: OutputCheck;
+  readonly outputCheck?: OutputVerdict;
   /** The story that this one repeats. */
   readonly repeats?: number;
   readonly isPinned: boolean;
@@ -56,7 +56,7 @@ export interface Story {
 }
 
 /** One request and its response. */
-export interface Round {
+export interface StoryRound {
   readonly at: number;
   /** Undefined while it runs. */
   readonly ms?: number;
@@ -68,12 +68,12 @@ export interface Round {
   readonly bytesIn?: number;
   /** The size of the sealed state that travelled with it. */
   readonly stateBytes?: number;
-  readonly http?: HttpFacts;
+  readonly http?: ExchangeFacts;
   /** Whether the client sent it again after the connection broke. */
   readonly isRetry?: boolean;
 }
 
-export interface HttpFacts {
+export interface ExchangeFacts {
   readonly method: string;
   readonly url: string;
   readonly status?: number;
@@ -129,7 +129,7 @@ export interface TaskView {
   readonly lastPoll?: number;
 }
 
-export type OutputCheck =
+export type OutputVerdict =
   | { readonly result: 'fits' }
   | { readonly result: 'differs'; readonly path: string; readonly message: string }
   | { readonly result: 'unchecked'; readonly reason: string };
@@ -152,7 +152,7 @@ export interface JournalRow {
   /** The value, shortened, as JSON. */
   readonly value?: string;
   readonly idempotencyKey?: string;
-  /** What is wrong with it: it ran twice, or the next run did not meet it at the same place. */
+  /** The problem with it: it ran twice, or the next run did not meet it at the same place. */
   readonly warning?: string;
 }
 

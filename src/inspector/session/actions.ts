@@ -8,7 +8,7 @@ import { McpError } from '../../protocol/errors.js';
 import { has } from '../../protocol/tables/features.js';
 import { STORY } from '../../protocol/tables/meta-keys.js';
 import { nameParam } from '../../protocol/tables/methods.js';
-import type { OutputCheck, StoryKind } from '../contract/story.js';
+import type { OutputVerdict, StoryKind } from '../contract/story.js';
 import type { StoryEnding, StoryRecord } from '../stories/story-record.js';
 import type { InspectedConnection } from './connection/connection.js';
 import { maskFailure, toFailure } from './connection/failure.js';
@@ -178,7 +178,7 @@ function checkOutput(
   connection: InspectedConnection,
   tool: string | undefined,
   result: JsonObject,
-): OutputCheck | undefined {
+): OutputVerdict | undefined {
   const schema = connection.catalog.tools.find((one) => one.tool.name === tool)?.tool['outputSchema'];
   if (!isObject(schema)) return undefined;
   try {

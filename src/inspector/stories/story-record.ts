@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Failure } from '../contract/failure.js';
-import type { OutputCheck, Round, Story, StoryKind, TaskView, Tick } from '../contract/story.js';
+import type { OutputVerdict, Story, StoryKind, StoryRound, TaskView, Tick } from '../contract/story.js';
 import type { HttpExchange, Scope } from '../wiretap/seen.js';
 import { AskingClock } from './asking-clock.js';
 import { type JournalGrid, journalOfQuestions } from './journal.js';
@@ -32,7 +32,7 @@ export interface NewStory {
 export interface OpenRound {
   readonly at: number;
   ms?: number;
-  outcome?: NonNullable<Round['outcome']>;
+  outcome?: NonNullable<StoryRound['outcome']>;
   readonly request?: number;
   response?: number;
   readonly bytesOut?: number;
@@ -48,7 +48,7 @@ export interface StoryEnding {
   /** The outcome as JSON. */
   readonly outcome?: string | undefined;
   readonly error?: Failure | undefined;
-  readonly outputCheck?: OutputCheck | undefined;
+  readonly outputCheck?: OutputVerdict | undefined;
 }
 
 /** Undefined if masks in the text have made it unreadable. */

@@ -85,7 +85,7 @@ describe('the suggestions of a field', () => {
   });
 });
 
-describe('the difference between two texts', () => {
+describe('the difference between two contents', () => {
   const marks = (before: string, after: string): string[] =>
     lineDifference(before, after).map(
       ({ kind, text }) => `${kind === 'same' ? ' ' : kind === 'added' ? '+' : '-'}${text}`,
@@ -95,11 +95,11 @@ describe('the difference between two texts', () => {
     expect(marks('a\nb\nc\nd', 'a\nx\nc\nd\ne')).toEqual([' a', '-b', '+x', ' c', ' d', '+e']);
   });
 
-  test('is empty for equal texts', () => {
+  test('is empty for equal contents', () => {
     expect(marks('a\nb', 'a\nb')).toEqual([' a', ' b']);
   });
 
-  test('of two huge texts is a replacement, not a hang', () => {
+  test('of two huge contents is a replacement, not a hang', () => {
     const text = (word: string): string => Array.from({ length: 3000 }, (_, at) => `${word}${at}`).join('\n');
     const lines = lineDifference(text('a'), text('b'));
     expect(lines.filter(({ kind }) => kind === 'removed')).toHaveLength(3000);

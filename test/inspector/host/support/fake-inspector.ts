@@ -1,4 +1,8 @@
-import type { Inspector, InspectorEvent, Snapshot } from '../../../../src/inspector/contract/inspector.js';
+import type {
+  Inspector,
+  InspectorEvent,
+  PageSnapshot,
+} from '../../../../src/inspector/contract/inspector.js';
 import type { JsonObject } from '../../../../src/jsonrpc/message.js';
 import { McpError } from '../../../../src/protocol/errors.js';
 
@@ -13,7 +17,7 @@ export function fakeInspector(): FakeInspector {
   const listeners = new Set<(event: InspectorEvent) => void>();
   const events: InspectorEvent[] = [];
   const ran: FakeInspector['ran'] = [];
-  const snapshot: Snapshot = {
+  const snapshot: PageSnapshot = {
     version: '0.0.0',
     seq: 0,
     connections: [],

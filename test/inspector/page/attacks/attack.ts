@@ -20,7 +20,7 @@ export interface Website {
   readonly origin: string;
   /** The requests that came. A browser may connect before it refuses to go somewhere, but then it says nothing. */
   readonly visits: { readonly path: string; readonly headers: IncomingHttpHeaders }[];
-  /** What it serves. */
+  /** The resources that it serves. */
   html: string;
 }
 
@@ -130,7 +130,7 @@ async function watch(
   const faults: string[] = [];
   const own = new URL(url);
   const before = website.visits.length;
-  // What the page's own policy had to stop has got too far. Apps are in frames, with policies of their own.
+  // A violation of the own policy of the page has got too far. Apps are in frames, with policies of their own.
   await context.addInitScript(() => {
     if (window !== window.top) return;
     const all: string[] = [];

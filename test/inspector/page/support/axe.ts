@@ -16,7 +16,7 @@ export async function loadAxe(page: Page): Promise<void> {
   await page.evaluate(axe);
 }
 
-/** What axe finds, as one line each. */
+/** The violations that axe finds, as one line each. */
 export async function violations(page: Page): Promise<readonly string[]> {
   const found = await page.evaluate(() =>
     (

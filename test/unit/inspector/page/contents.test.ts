@@ -14,7 +14,7 @@ interface Node {
   readonly props: { readonly children?: unknown; readonly href?: string };
 }
 
-/** What a component shows, as text with the names of its elements. */
+/** The content of a component, as text with the names of its elements. */
 function shown(node: unknown): string {
   if (node === null || node === undefined || typeof node === 'boolean') return '';
   if (typeof node === 'string' || typeof node === 'number') return String(node);
@@ -157,7 +157,7 @@ describe('a result', () => {
   });
 });
 
-test('what the server says about an argument stands beside its field', () => {
+test('the words of the server about an argument stand beside its field', () => {
   const message =
     'Invalid arguments for add. a: expected a number, got "x"; lines[0].sku: is missing. other: no field';
   const story = { state: 'error', error: { code: 'invalid_params', message } } as unknown as Story;

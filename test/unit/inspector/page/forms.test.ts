@@ -158,7 +158,7 @@ describe('while typing', () => {
     additionalProperties: false,
   };
 
-  test('what is right is not called wrong', () => {
+  test('a right value is not called wrong', () => {
     const value = {
       name: 'Ann',
       age: 7,
@@ -200,7 +200,7 @@ describe('while typing', () => {
     });
   });
 
-  test('what is missing is known as such', () => {
+  test('a missing value is known as such', () => {
     expect(check(schema, { name: 'Ann' }).get('/age')).toEqual({ message: 'Required.', isMissing: true });
   });
 
