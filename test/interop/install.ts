@@ -27,6 +27,8 @@ const homes = [
       here('../flows/cluster/'),
       here('../flows/proxy/'),
       here('../flows/sessions/clients.test.ts'),
+      here('../inspector/page/peers.test.ts'),
+      here('../inspector/session/foreign-servers.test.ts'),
       here('../browser/apps/chart.test.ts'),
       here('../browser/apps/sandbox.test.ts'),
     ],
