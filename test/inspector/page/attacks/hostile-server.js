@@ -23,7 +23,7 @@ const markdown = `# ${html}
 
 [a](javascript:${run}) [b](JaVaScRiPt:${run}) [c](data:text/html,<script>${run}</script>) [d](vbscript:x)
 [e](  java\tscript:${run}) [f](//app.example.com/x) [g](file:///etc/passwd) ![h](${leak}/picture.png "x")
-<javascript:${run}> [i]: javascript:${run}
+<javascript:${run}> [i]: javascript:${run} [site](${leak}/linked)
 
 ${html}
 
@@ -135,7 +135,7 @@ const loop = {
     },
   },
 };
-const deep = `${'{"type":"object","required":["a"],"properties":{"a":'.repeat(2000)}{}${'}}'.repeat(2000)}`;
+const deep = `${'{"type":"object","required":["a"],"properties":{"a":'.repeat(50)}{}${'}}'.repeat(50)}`;
 const wide = Object.fromEntries(
   Array.from({ length: 20_000 }, (_, at) => [`p${at}`, { type: 'string', description: html }]),
 );

@@ -144,16 +144,7 @@ describeInChromium('another page in the same browser', { timeout: 120_000 }, () 
     await runTool(page);
     await result(page).waitFor();
     const opened = context.waitForEvent('page');
-    await page.evaluate((href) => {
-      // As the page makes its links.
-      const link = Object.assign(document.createElement('a'), {
-        href,
-        target: '_blank',
-        rel: 'noreferrer noopener',
-      });
-      document.body.append(link);
-      link.click();
-    }, `http://127.0.0.1:${attack.website.port}/linked`);
+    await result(page).getByRole('link', { name: 'site', exact: true }).click();
     const linked = await opened;
     await linked.waitForLoadState();
     expect(await linked.evaluate(() => [document.referrer, window.opener])).toEqual(['', null]);
