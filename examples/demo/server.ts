@@ -25,7 +25,8 @@ export default createServer({
   tools: {
     add: tool({
       description: 'Add two numbers',
-      input: z.object({ a: z.number(), b: z.number() }),
+      // Forms begin with the examples.
+      input: z.object({ a: z.number().meta({ examples: [2] }), b: z.number().meta({ examples: [40] }) }),
       annotations: { readOnly: true },
       run: ({ a, b }) => a + b,
     }),

@@ -178,7 +178,7 @@ describe('fullmcp generate cli', () => {
   it('writes a program that calls the tools of a real server', async () => {
     const file = join(files, 'demo-cli.mjs');
     const ran = await fullmcp(['generate', 'cli', demo.url, '-o', file, '--json']);
-    expect(ran.json()).toMatchObject({ ok: true, file, tools: 8 });
+    expect(ran.json()).toMatchObject({ ok: true, file, tools: 9 });
     expect((await stat(file)).mode & 0o111).not.toBe(0);
     expect(await program('demo-cli.mjs', 'add', '--a', '2', '--b=40')).toMatchObject({
       code: 0,

