@@ -44,3 +44,20 @@ async function ended(session: CDPSession): Promise<void> {
   await session.send('Tracing.end');
   await complete;
 }
+
+/** The time that `referenceWork` takes on the two slow cores on which all tasks were found to be below the limit. */
+const REFERENCE_MS = 230;
+
+/** How many times slower than those two cores this computer is, at least 1. */
+export async function slowness(page: Page): Promise<number> {
+  const taken: number[] = [];
+  for (let attempt = 0; attempt < 3; attempt++)
+    taken.push(await longestTask(page, () => page.evaluate(referenceWork)));
+  return Math.max(1, Math.min(...taken) / REFERENCE_MS);
+}
+
+function referenceWork(): void {
+  let sum = 0;
+  for (let at = 0; at < 30_000_000; at++) sum = (sum * 31 + at) | 0;
+  (globalThis as { referenceSum?: number }).referenceSum = sum;
+}

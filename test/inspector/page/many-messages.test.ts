@@ -2,17 +2,18 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ServedInspector, serveInspector } from '../../../src/inspector/host/serve-inspector.js';
 import { describeInChromium, launch } from '../../browser/chromium.js';
-import { longestTask } from './main-thread.js';
+import { longestTask, slowness } from './main-thread.js';
 import { type ManyStories, manyStories } from './many-stories.js';
 
 const STORIES = 2000;
-const TASK_MS = 50;
 
 describeInChromium('the timeline with 10,000 messages', () => {
   let browser: Browser;
   let served: ServedInspector;
   let many: ManyStories;
   let page: Page;
+  /** 50 ms, or more on a computer that is very slow. */
+  let most: number;
 
   beforeAll(async () => {
     many = manyStories(STORIES);
@@ -21,6 +22,7 @@ describeInChromium('the timeline with 10,000 messages', () => {
     page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
     await page.goto(`${served.url}#/timeline`);
     await page.locator('#timeline-list [role=option]').first().waitFor();
+    most = 50 * (await slowness(page));
   });
 
   afterAll(async () => {
@@ -49,7 +51,7 @@ describeInChromium('the timeline with 10,000 messages', () => {
   });
 
   it('scrolls through all calls without a task over 50 ms', async () => {
-    expect(await longestTask(page, scroll)).toBeLessThan(TASK_MS);
+    expect(await longestTask(page, scroll)).toBeLessThan(most);
     await list().evaluate((element) => {
       element.scrollTop = element.scrollHeight;
     });
@@ -64,7 +66,7 @@ describeInChromium('the timeline with 10,000 messages', () => {
         await page.keyboard.type('needle1234-', { delay: 15 });
         await expect.poll(() => rows().count()).toBe(1);
       }),
-    ).toBeLessThan(TASK_MS);
+    ).toBeLessThan(most);
     expect(await rows().first().getAttribute('aria-setsize')).toBe('1');
     await page.keyboard.press('Escape');
     await expect.poll(() => rows().first().getAttribute('aria-setsize')).toBe(String(STORIES));
@@ -73,7 +75,7 @@ describeInChromium('the timeline with 10,000 messages', () => {
   it('scrolls through all messages without a task over 50 ms', async () => {
     await page.getByRole('button', { name: 'Messages', exact: true }).click();
     await expect.poll(() => rows().first().getAttribute('aria-setsize')).toBe('10000');
-    expect(await longestTask(page, scroll)).toBeLessThan(TASK_MS);
+    expect(await longestTask(page, scroll)).toBeLessThan(most);
     await page.getByRole('button', { name: 'Calls', exact: true }).click();
   });
 
@@ -90,7 +92,7 @@ describeInChromium('the timeline with 10,000 messages', () => {
       }
       await expect.poll(() => rows().first().getAttribute('aria-setsize')).toBe(String(STORIES + 400));
     });
-    expect(longest).toBeLessThan(TASK_MS);
+    expect(longest).toBeLessThan(most);
     await frame();
     expect(await page.evaluate(() => document.elementFromPoint(300, 500)?.closest('[role=option]')?.id)).toBe(
       read,
