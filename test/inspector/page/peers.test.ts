@@ -13,13 +13,13 @@ import { usePage } from './support/world.js';
 const sdk = (version: 'v1' | 'v2'): string =>
   fileURLToPath(new URL(`../../interop/fixtures/sdk-${version}-server.mjs`, import.meta.url));
 
-/** What one does with a server, in the words of the server. */
+/** The steps of a visit, in the words of the server. */
 interface Features {
   readonly sum: { readonly tool: string; readonly says: string };
   readonly question: {
     readonly tool: string;
     readonly field: string;
-    /** What the server makes of the answer Ada. */
+    /** The result of the server after the answer Ada. */
     readonly says: RegExp;
   };
   readonly resource: { readonly uri: string; readonly says: RegExp };

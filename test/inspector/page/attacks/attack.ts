@@ -14,7 +14,7 @@ import { until } from '../../../support/until.js';
 const script = fileURLToPath(new URL('hostile-server.js', import.meta.url));
 
 /** A website of someone else. */
-export interface Website {
+interface Website {
   readonly port: number;
   /** Under a name that only the browser of these tests knows. */
   readonly origin: string;
