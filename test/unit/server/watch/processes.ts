@@ -57,6 +57,8 @@ export function startProcess(
   const hooks = {
     async onSubscribe(_: object, { uri, signal }: { uri: string; signal: AbortSignal }) {
       await record.onSubscribe(name, uri, signal);
+      // The server does not wait for a hook that it has aborted, and does not end what that hook starts later.
+      signal.throwIfAborted();
       record.events.push(`${name} starts ${uri}`);
       const processes = record.watching.get(uri) ?? new Set();
       record.watching.set(uri, processes.add(name));
