@@ -38,7 +38,7 @@ describeInChromium('a tool in the page of the inspector', () => {
   test('says beside the field what is wrong, and sends nothing', async () => {
     const page = await world.visit('#/tools/add');
     const before = world.storiesOf('add').length;
-    await field(page, 'a').fill('2');
+    await field(page, 'b').fill('');
     await runTool(page);
     await page.getByText(/1 field needs attention/).waitFor();
     expect(await field(page, 'b').getAttribute('aria-invalid')).toBe('true');
