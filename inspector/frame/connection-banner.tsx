@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 import { clean } from '../../src/tooling/clean.js';
-import { Button } from '../parts/button.js';
-import { CodeBlock } from '../parts/code-block.js';
+import { Button } from '../parts/controls/button.js';
 import { Icon } from '../parts/icon.js';
+import { CodeBlock } from '../parts/values/code-block.js';
 import { run } from '../state/api.js';
 import { connection, live, logs } from '../state/store.js';
 
@@ -44,11 +44,9 @@ export function ConnectionBanner(): VNode | null {
           </details>
         )}
       </div>
-      {isOver && (
-        <Button icon="again" onClick={() => void run('reconnect', { connection: id }).catch(() => undefined)}>
-          {process === undefined ? 'Connect again' : 'Start again'}
-        </Button>
-      )}
+      <Button icon="again" onClick={() => void run('reconnect', { connection: id }).catch(() => undefined)}>
+        {isOver ? (process === undefined ? 'Connect again' : 'Start again') : 'Try now'}
+      </Button>
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import { Component, type ComponentChildren } from 'preact';
-import { Button } from '../parts/button.js';
+import { Button } from '../parts/controls/button.js';
 import { ErrorPanel } from '../parts/error-panel.js';
 
 interface Props {

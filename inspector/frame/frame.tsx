@@ -2,22 +2,22 @@ import './frame.css';
 import '../parts/parts.css';
 import type { ComponentType, VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { Connect } from '../connect/connect.js';
+import { Splitter } from '../parts/controls/split.js';
 import { lazy } from '../parts/lazy.js';
-import { Splitter } from '../parts/split.js';
+import { Connect } from '../places/connect/connect.js';
+import { Tools } from '../places/tools/tools.js';
 import { isNarrow, isWide } from '../state/media.js';
 import { route } from '../state/route.js';
 import { timelineWidth } from '../state/settings.js';
 import { connection, connections, live } from '../state/store.js';
-import { Tools } from '../tools/tools.js';
 import { Announcer } from './announcer.js';
+import { TopBar } from './bar/top-bar.js';
 import { ConnectionBanner } from './connection-banner.js';
 import { ErrorBoundary } from './error-boundary.js';
 import { Overlays } from './overlays/overlays.js';
 import { PageKeys } from './page-keys.js';
 import { placesOf } from './places.js';
 import { TimelineStrip } from './timeline-strip.js';
-import { TopBar } from './top-bar.js';
 
 const Timeline = lazy(() => import('../timeline/timeline.js').then((module) => module.Timeline));
 const CallPage = lazy(() => import('../timeline/call-page.js').then((module) => module.CallPage));
@@ -26,11 +26,11 @@ const PLACES: ReadonlyMap<string, ComponentType> = new Map<string, ComponentType
   ['connect', Connect],
   ['tools', Tools],
   ['timeline', Timeline],
-  ['resources', lazy(() => import('../resources/resources.js').then((module) => module.Resources))],
-  ['prompts', lazy(() => import('../prompts/prompts.js').then((module) => module.Prompts))],
-  ['tasks', lazy(() => import('../tasks/tasks.js').then((module) => module.Tasks))],
-  ['tapes', lazy(() => import('../tapes/tapes.js').then((module) => module.Tapes))],
-  ['server', lazy(() => import('../server/server.js').then((module) => module.ServerPlace))],
+  ['resources', lazy(() => import('../places/resources/resources.js').then((module) => module.Resources))],
+  ['prompts', lazy(() => import('../places/prompts/prompts.js').then((module) => module.Prompts))],
+  ['tasks', lazy(() => import('../places/tasks/tasks.js').then((module) => module.Tasks))],
+  ['tapes', lazy(() => import('../places/tapes/tapes.js').then((module) => module.Tapes))],
+  ['server', lazy(() => import('../places/server/server.js').then((module) => module.ServerPlace))],
 ]);
 
 /** The page: the bar at the top, the place that is shown, and the timeline beside it. */

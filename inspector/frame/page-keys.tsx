@@ -1,4 +1,4 @@
-import { useKeys } from '../parts/keys.js';
+import { useKeys } from '../parts/controls/keys.js';
 import { isNarrow, isWide } from '../state/media.js';
 import { go, route } from '../state/route.js';
 import { goToNextQuestion } from './go-to-story.js';

@@ -1,9 +1,9 @@
 import { type Signal, signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { cleanLine } from '../../src/tooling/clean.js';
-import { counted, duration } from '../parts/format.js';
 import { Icon } from '../parts/icon.js';
 import { lazy } from '../parts/lazy.js';
+import { counted, duration } from '../parts/values/format.js';
 import { ownStories } from '../state/store.js';
 
 const Timeline = lazy(() => import('../timeline/timeline.js').then((module) => module.Timeline));

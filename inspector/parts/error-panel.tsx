@@ -1,8 +1,8 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { Failure } from '../../src/inspector/contract/failure.js';
 import { clean } from '../../src/tooling/clean.js';
-import { CodeBlock } from './code-block.js';
 import { Icon } from './icon.js';
+import { CodeBlock } from './values/code-block.js';
 
 /** A failure: what happened, what to do, and the raw data below. */
 export function ErrorPanel({

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 import type { QuestionView } from '../../src/inspector/contract/story.js';
 import { cleanLine } from '../../src/tooling/clean.js';
-import { clock, duration } from '../parts/format.js';
 import { Icon } from '../parts/icon.js';
-import { JsonTree } from '../parts/json-tree.js';
+import { clock, duration } from '../parts/values/format.js';
+import { JsonTree } from '../parts/values/json-tree.js';
 import { answerWords } from '../timeline/model/words.js';
 
 /** A question that was answered, in one line that unfolds. */

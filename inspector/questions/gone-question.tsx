@@ -2,11 +2,11 @@ import type { VNode } from 'preact';
 import type { QuestionView, Story } from '../../src/inspector/contract/story.js';
 import { clean, cleanLine } from '../../src/tooling/clean.js';
 import { SchemaForm } from '../form/schema-form.js';
-import { Button } from '../parts/button.js';
+import { Button } from '../parts/controls/button.js';
 import { Icon } from '../parts/icon.js';
-import { againWith } from './answer-again.js';
-import { accepted } from './answers.js';
-import { draftOf } from './drafts.js';
+import { againWith } from './answers/answer-again.js';
+import { accepted } from './answers/answers.js';
+import { draftOf } from './answers/drafts.js';
 
 const NONE: ReadonlyMap<string, string> = new Map();
 

@@ -2,16 +2,16 @@ import type { VNode } from 'preact';
 import type { QuestionView, Story } from '../../src/inspector/contract/story.js';
 import { clean, cleanLine } from '../../src/tooling/clean.js';
 import { SchemaForm } from '../form/schema-form.js';
-import { Button } from '../parts/button.js';
+import { Button } from '../parts/controls/button.js';
 import { Icon } from '../parts/icon.js';
-import { accepted, asJson, fieldErrors } from './answers.js';
-import { type Draft, draftOf, setDraft } from './drafts.js';
-import { refuse } from './give-answers.js';
+import { accepted, asJson, fieldErrors } from './answers/answers.js';
+import { type Draft, draftOf, setDraft } from './answers/drafts.js';
+import { refuse } from './answers/give-answers.js';
+import { onlyYesOrNo } from './answers/yes-or-no.js';
 import { RootsQuestion } from './roots-question.js';
 import { SamplingQuestion } from './sampling-question.js';
 import { Travels } from './travels.js';
 import { UrlQuestion } from './url-question.js';
-import { onlyYesOrNo } from './yes-or-no.js';
 
 const MAX_MESSAGE = 4000;
 

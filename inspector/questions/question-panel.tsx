@@ -3,17 +3,17 @@ import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { QuestionView, Story } from '../../src/inspector/contract/story.js';
 import { cleanLine } from '../../src/tooling/clean.js';
-import { Button, Keys } from '../parts/button.js';
-import { counted, duration } from '../parts/format.js';
-import { isTyping, useKeys } from '../parts/keys.js';
+import { Button, Keys } from '../parts/controls/button.js';
+import { isTyping, useKeys } from '../parts/controls/keys.js';
+import { counted, duration } from '../parts/values/format.js';
 import { connections } from '../state/store.js';
 import { now, useClock } from '../timeline/now.js';
 import { Answered } from './answered.js';
-import { setDraft } from './drafts.js';
-import { acceptAll, type Refusal, refuse } from './give-answers.js';
+import { setDraft } from './answers/drafts.js';
+import { acceptAll, type Refusal, refuse } from './answers/give-answers.js';
+import { onlyYesOrNo } from './answers/yes-or-no.js';
 import { GoneQuestion } from './gone-question.js';
 import { OpenQuestion } from './open-question.js';
-import { onlyYesOrNo } from './yes-or-no.js';
 
 /** The questions of a call, inside the call: never a dialog, and nothing else on the page waits for it. */
 export function QuestionPanel({ story }: { readonly story: Story }): VNode | null {

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
-import { Button } from '../parts/button.js';
-import type { Draft } from './drafts.js';
+import { Button } from '../parts/controls/button.js';
+import type { Draft } from './answers/drafts.js';
 
 interface Root {
   readonly uri: string;

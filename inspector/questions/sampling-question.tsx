@@ -3,7 +3,7 @@ import type { QuestionView } from '../../src/inspector/contract/story.js';
 import type { JsonObject } from '../../src/jsonrpc/message.js';
 import { clean, cleanLine } from '../../src/tooling/clean.js';
 import { Content } from '../results/content.js';
-import type { Draft, ReplyDraft } from './drafts.js';
+import type { Draft, ReplyDraft } from './answers/drafts.js';
 
 const MAX_MESSAGES = 100;
 const MAX_BLOCKS = 50;

@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 import type { QuestionView, Story } from '../../src/inspector/contract/story.js';
 import { cleanLine } from '../../src/tooling/clean.js';
-import { bytes } from '../parts/format.js';
-import { JsonTree } from '../parts/json-tree.js';
+import { bytes } from '../parts/values/format.js';
+import { JsonTree } from '../parts/values/json-tree.js';
 import { endsRound } from '../timeline/model/lanes.js';
 
 /** How the question came and how its answer goes: for those who want to know the protocol. */

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { clean } from '../../src/tooling/clean.js';
+import { webAddress } from '../parts/controls/web-link.js';
 import { Icon } from '../parts/icon.js';
-import { webAddress } from '../parts/web-link.js';
 
 const MAX_SHOWN = 4000;
 

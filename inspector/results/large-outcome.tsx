@@ -2,9 +2,9 @@ import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import type { ToolView } from '../../src/inspector/contract/connection.js';
 import type { JsonObject } from '../../src/jsonrpc/message.js';
-import { Button } from '../parts/button.js';
-import { bytes } from '../parts/format.js';
+import { Button } from '../parts/controls/button.js';
 import { Icon } from '../parts/icon.js';
+import { bytes } from '../parts/values/format.js';
 import { outcomeAddress } from '../state/api.js';
 import { ResultView } from './result-view.js';
 

@@ -2,8 +2,8 @@ import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { cleanLine } from '../../src/tooling/clean.js';
-import { bytes } from '../parts/format.js';
 import { Icon } from '../parts/icon.js';
+import { bytes } from '../parts/values/format.js';
 
 // As a picture or as sound, nothing of these can run. Everything else is only downloaded.
 const DRAWING = 'image/svg+xml';

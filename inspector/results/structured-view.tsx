@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { Button } from '../parts/button.js';
-import { JsonTree } from '../parts/json-tree.js';
+import { Button } from '../parts/controls/button.js';
+import { JsonTree } from '../parts/values/json-tree.js';
 import { tableOf, ValueTable } from './value-table.js';
 
 /** Structured data as a tree; rows that are alike can be looked at as a table. */

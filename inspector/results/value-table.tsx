@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { cleanLine } from '../../src/tooling/clean.js';
-import { Button } from '../parts/button.js';
+import { Button } from '../parts/controls/button.js';
 
 const ROWS_AT_ONCE = 100;
 const MAX_COLUMNS = 12;

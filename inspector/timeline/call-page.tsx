@@ -1,24 +1,24 @@
 import './timeline.css';
-import './lanes.css';
+import './lanes/lanes.css';
 import './story/story.css';
 import type { VNode } from 'preact';
 import type { Story } from '../../src/inspector/contract/story.js';
 import { cleanLine } from '../../src/tooling/clean.js';
-import { Button } from '../parts/button.js';
-import { CopyButton } from '../parts/copy-button.js';
+import { CopyButton } from '../parts/controls/copy-button.js';
+import { useKeys } from '../parts/controls/keys.js';
 import { Empty } from '../parts/empty.js';
-import { bytes, clock, counted, duration } from '../parts/format.js';
-import { JsonTree } from '../parts/json-tree.js';
-import { useKeys } from '../parts/keys.js';
+import { bytes, clock, counted, duration } from '../parts/values/format.js';
+import { JsonTree } from '../parts/values/json-tree.js';
 import { QuestionPanel } from '../questions/question-panel.js';
 import { addressOf, go } from '../state/route.js';
 import { connections, stories } from '../state/store.js';
-import { Lanes } from './lanes.js';
+import { LaneHeads, Lanes } from './lanes/lanes.js';
 import { stateOf } from './model/words.js';
 import { now, useClock } from './now.js';
 import { StateWord } from './state-mark.js';
 import { JournalGrid } from './story/journal-grid.js';
-import { canEdit, canRunAgain, editStory, runAgain, stopStory, togglePin } from './story/story-actions.js';
+import { canEdit, canRunAgain, editStory, runAgain, stopStory } from './story/story-actions.js';
+import { StoryButtons } from './story/story-buttons.js';
 import { StoryMessages } from './story/story-detail.js';
 import { StoryResult } from './story/story-result.js';
 
@@ -57,32 +57,7 @@ function CallStory({ story }: { readonly story: Story }): VNode {
           <h1>{cleanLine(story.title, 120)}</h1>
           <StateWord {...stateOf(story)} />
           <span class="timeline-gap" />
-          {isGoing && canRunAgain(story) && (
-            <Button icon="stop" keys="Ctrl+." onClick={() => void stopStory(story)}>
-              Stop
-            </Button>
-          )}
-          {canRunAgain(story) && (
-            <Button icon="again" keys="r" label="Run again" onClick={again}>
-              Run again
-            </Button>
-          )}
-          {canEdit(story) && (
-            <Button
-              look="quiet"
-              icon="edit"
-              keys="e"
-              label="Arguments into the form"
-              onClick={() => editStory(story)}
-            />
-          )}
-          <Button
-            look="quiet"
-            icon="pin"
-            label={story.isPinned ? 'Unpin' : 'Pin: kept when the timeline is cleared'}
-            isPressed={story.isPinned}
-            onClick={() => void togglePin(story)}
-          />
+          <StoryButtons story={story} onAgain={again} isWide />
           <CopyButton text={() => location.href} label="Copy the address of this story" />
         </div>
         <Facts story={story} />
@@ -94,13 +69,7 @@ function CallStory({ story }: { readonly story: Story }): VNode {
       <section class="story-part" aria-label="The course of the call">
         <h2>What happened</h2>
         <div class="story-lanes">
-          <div class="timeline-heads label muted" aria-hidden="true">
-            <span class="lane-time" />
-            <span class="timeline-ends">
-              <span>client</span>
-              <span>server</span>
-            </span>
-          </div>
+          <LaneHeads />
           <Lanes story={story} limit={LANES_AT_MOST} />
         </div>
       </section>

@@ -1,34 +1,25 @@
 import './timeline.css';
-import './lanes.css';
+import './lanes/lanes.css';
 import './story/story.css';
 import type { VNode } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
 import type { Story } from '../../src/inspector/contract/story.js';
+import { useKeys } from '../parts/controls/keys.js';
 import { Empty } from '../parts/empty.js';
-import { useKeys } from '../parts/keys.js';
-import { Splitter } from '../parts/split.js';
 import { go } from '../state/route.js';
 import { ownStories, stories } from '../state/store.js';
-import { Entry } from './entry.js';
-import { LANE_HEIGHT, LANES_IN_ENTRY } from './lanes.js';
-import { MessagesView } from './messages-view.js';
+import { Entry } from './lanes/entry.js';
+import { LANE_HEIGHT, LANES_IN_ENTRY, LaneHeads } from './lanes/lanes.js';
+import { Below } from './lists/below.js';
+import { MessagesView } from './lists/messages-view.js';
+import { VirtualList } from './lists/virtual-list.js';
 import { lanesOf } from './model/lanes.js';
 import { type Layout, layout } from './model/layout.js';
 import { useClock } from './now.js';
 import { editStory, runAgain } from './story/story-actions.js';
 import { StoryDetail } from './story/story-detail.js';
-import {
-  detailHeight,
-  kind,
-  query,
-  selectedMessage,
-  selectedStory,
-  shownStories,
-  state,
-  view,
-} from './timeline-state.js';
+import { kind, query, selectedMessage, selectedStory, shownStories, state, view } from './timeline-state.js';
 import { Toolbar } from './toolbar.js';
-import { VirtualList } from './virtual-list.js';
 
 const ROW = 28;
 /** The space below the lanes of an open entry. */
@@ -61,19 +52,9 @@ export function Timeline(): VNode {
       <Toolbar />
       {view.value === 'calls' ? <Calls /> : <MessagesView />}
       {view.value === 'calls' && selected && (
-        <>
-          <Splitter
-            size={detailHeight}
-            min={120}
-            max={640}
-            label="Height of the message"
-            axis="y"
-            isReversed
-          />
-          <div class="timeline-below" style={{ height: `${detailHeight.value}px` }}>
-            <StoryDetail story={selected} />
-          </div>
-        </>
+        <Below>
+          <StoryDetail story={selected} />
+        </Below>
       )}
     </section>
   );
@@ -88,13 +69,7 @@ function Calls(): VNode {
   if (shown.length === 0) return <Nothing />;
   return (
     <>
-      <div class="timeline-heads label muted" aria-hidden="true">
-        <span class="lane-time" />
-        <span class="timeline-ends">
-          <span>client</span>
-          <span>server</span>
-        </span>
-      </div>
+      <LaneHeads />
       <VirtualList
         id="timeline-list"
         label="Calls, newest first"

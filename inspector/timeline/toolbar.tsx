@@ -1,7 +1,7 @@
 import type { Signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { Button } from '../parts/button.js';
+import { Button } from '../parts/controls/button.js';
 import { Icon } from '../parts/icon.js';
 import { run, tapeAddress } from '../state/api.js';
 import { addressOf, route } from '../state/route.js';

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useContext } from 'preact/hooks';
-import { Button } from '../../parts/button.js';
+import { Button } from '../../parts/controls/button.js';
 import { pointer } from '../check.js';
 import { type ControlProps, FormContext } from '../form-context.js';
 import { initialValue } from '../initial-value.js';

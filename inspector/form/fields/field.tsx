@@ -1,7 +1,7 @@
 import type { ComponentType, VNode } from 'preact';
 import { useContext, useMemo } from 'preact/hooks';
 import { clean, cleanLine } from '../../../src/tooling/clean.js';
-import { Button } from '../../parts/button.js';
+import { Button } from '../../parts/controls/button.js';
 import { type ControlProps, FormContext, idOf } from '../form-context.js';
 import { initialValue } from '../initial-value.js';
 import { type FieldKind, shapeOf } from '../shape.js';

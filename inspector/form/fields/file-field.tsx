@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
-import { bytes } from '../../parts/format.js';
+import { bytes } from '../../parts/values/format.js';
 import type { ControlProps } from '../form-context.js';
 
 const MAX_BYTES = 20_000_000;

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
-import { Button } from '../../parts/button.js';
+import { Button } from '../../parts/controls/button.js';
 import { pointer } from '../check.js';
 import type { ControlProps } from '../form-context.js';
 import { isObject } from '../shape.js';

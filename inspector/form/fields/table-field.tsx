@@ -1,7 +1,7 @@
 import type { ComponentType, VNode } from 'preact';
 import { useContext } from 'preact/hooks';
 import { clean, cleanLine } from '../../../src/tooling/clean.js';
-import { Button } from '../../parts/button.js';
+import { Button } from '../../parts/controls/button.js';
 import { pointer } from '../check.js';
 import { type ControlProps, FormContext, idOf } from '../form-context.js';
 import { isObject, propertiesOf, requiredOf, type Shape, shapeOf } from '../shape.js';

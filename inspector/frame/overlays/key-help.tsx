@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { Keys } from '../../parts/button.js';
+import { Keys } from '../../parts/controls/button.js';
 import { hasLetterKeys } from '../../state/settings.js';
 import { Dialog } from './dialog.js';
 import { overlay } from './overlays.js';

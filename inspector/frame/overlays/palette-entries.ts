@@ -1,7 +1,7 @@
 // The entries that the command bar can find.
 
-import { clock, duration } from '../../parts/format.js';
 import type { IconName } from '../../parts/icon.js';
+import { clock, duration } from '../../parts/values/format.js';
 import { run, tapeAddress } from '../../state/api.js';
 import { go } from '../../state/route.js';
 import { theme } from '../../state/settings.js';

@@ -4,7 +4,7 @@ import type { VNode } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { ToolView } from '../../../src/inspector/contract/connection.js';
 import { cleanLine } from '../../../src/tooling/clean.js';
-import { Button } from '../../parts/button.js';
+import { Button } from '../../parts/controls/button.js';
 import { ErrorPanel } from '../../parts/error-panel.js';
 import { sandboxOrigin, stories } from '../../state/store.js';
 import { ApprovalPanel } from './approval-panel.js';

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { clean } from '../../../src/tooling/clean.js';
-import { Button } from '../../parts/button.js';
-import { CodeBlock } from '../../parts/code-block.js';
+import { Button } from '../../parts/controls/button.js';
+import { CodeBlock } from '../../parts/values/code-block.js';
 import { type Approvals, approvalSentence } from './approvals.js';
 
 /** The requests of an app that wait for the user. */

@@ -2,10 +2,10 @@ import './journal.css';
 import type { VNode } from 'preact';
 import type { JournalCell, JournalRow, JournalView, Story } from '../../../src/inspector/contract/story.js';
 import { cleanLine } from '../../../src/tooling/clean.js';
-import { Button } from '../../parts/button.js';
-import { bytes, counted, duration } from '../../parts/format.js';
+import { Button } from '../../parts/controls/button.js';
 import { Icon } from '../../parts/icon.js';
-import { againFrom } from '../../questions/answer-again.js';
+import { bytes, counted, duration } from '../../parts/values/format.js';
+import { againFrom } from '../../questions/answers/answer-again.js';
 import { valueWords } from '../model/journal-words.js';
 import { endsRound } from '../model/lanes.js';
 

@@ -3,10 +3,10 @@ import { useEffect, useState } from 'preact/hooks';
 import type { MessageHead, MessageText } from '../../../src/inspector/contract/message.js';
 import type { ExchangeFacts } from '../../../src/inspector/contract/story.js';
 import { clean, cleanLine } from '../../../src/tooling/clean.js';
-import { CodeBlock } from '../../parts/code-block.js';
-import { CopyButton } from '../../parts/copy-button.js';
-import { bytes, clock, duration } from '../../parts/format.js';
-import { JsonTree } from '../../parts/json-tree.js';
+import { CopyButton } from '../../parts/controls/copy-button.js';
+import { CodeBlock } from '../../parts/values/code-block.js';
+import { bytes, clock, duration } from '../../parts/values/format.js';
+import { JsonTree } from '../../parts/values/json-tree.js';
 import { fetchMessage } from '../../state/api.js';
 import { isRaw } from '../timeline-state.js';
 

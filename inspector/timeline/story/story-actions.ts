@@ -3,12 +3,12 @@
 import { batch } from '@preact/signals';
 import type { Story } from '../../../src/inspector/contract/story.js';
 import type { JsonObject } from '../../../src/jsonrpc/message.js';
+import { setDraft } from '../../places/tools/draft.js';
 import { run } from '../../state/api.js';
 import { go } from '../../state/route.js';
 import { shownRun } from '../../state/shown-run.js';
 import { catalogs, current } from '../../state/store.js';
 import { toast } from '../../state/toast.js';
-import { setDraft } from '../../tools/draft.js';
 import { selectedMessage, selectedStory } from '../timeline-state.js';
 
 /** Whether the request of a story can be sent again. */

@@ -2,15 +2,15 @@ import type { VNode } from 'preact';
 import type { MessageHead } from '../../../src/inspector/contract/message.js';
 import type { ExchangeFacts, Story } from '../../../src/inspector/contract/story.js';
 import { cleanLine } from '../../../src/tooling/clean.js';
-import { Button } from '../../parts/button.js';
-import { bytes, counted, duration } from '../../parts/format.js';
 import { Icon } from '../../parts/icon.js';
+import { bytes, counted, duration } from '../../parts/values/format.js';
 import { addressOf } from '../../state/route.js';
 import { messages } from '../../state/store.js';
-import { wordOf } from '../messages-view.js';
+import { wordOf } from '../lists/messages-view.js';
 import { messagesOf, selectedMessage } from '../timeline-state.js';
 import { MessageBody } from './message-body.js';
-import { canEdit, canRunAgain, editStory, runAgain, stopStory, togglePin } from './story-actions.js';
+import { runAgain } from './story-actions.js';
+import { StoryButtons } from './story-buttons.js';
 
 const SHOWN = 200;
 
@@ -23,41 +23,10 @@ export function StoryDetail({ story }: { readonly story: Story }): VNode {
           #{story.id} {cleanLine(story.title, 80)}
         </a>
         <span class="timeline-gap" />
-        <StoryButtons story={story} />
+        <StoryButtons story={story} onAgain={() => void runAgain(story)} />
       </div>
       <StoryMessages story={story} />
     </div>
-  );
-}
-
-/** Run again, edit, pin, stop. */
-function StoryButtons({ story }: { readonly story: Story }): VNode {
-  const isGoing = story.endedAt === undefined && story.state !== 'ok';
-  return (
-    <>
-      {isGoing && canRunAgain(story) && (
-        <Button look="quiet" icon="stop" label="Stop" onClick={() => void stopStory(story)} />
-      )}
-      {canRunAgain(story) && (
-        <Button look="quiet" icon="again" label="Run again" keys="r" onClick={() => void runAgain(story)} />
-      )}
-      {canEdit(story) && (
-        <Button
-          look="quiet"
-          icon="edit"
-          label="Arguments into the form"
-          keys="e"
-          onClick={() => editStory(story)}
-        />
-      )}
-      <Button
-        look="quiet"
-        icon="pin"
-        label={story.isPinned ? 'Unpin' : 'Pin: kept when the timeline is cleared'}
-        isPressed={story.isPinned}
-        onClick={() => void togglePin(story)}
-      />
-    </>
   );
 }
 

@@ -65,7 +65,8 @@ export interface ConnectionView {
   readonly roundTripMs?: number;
   readonly connectedAt?: number;
   readonly reconnects: number;
-  /** When the next attempt to reconnect begins. */
+  /** The names of the headers that were given with the target, without `authorization`. Their values stay in the process. */
+  readonly headerNames?: readonly string[];
   readonly server?: {
     readonly name?: string;
     readonly title?: string;

@@ -1,4 +1,5 @@
-import { createServer as createHttpServer } from 'node:http';
+import { once } from 'node:events';
+import { createServer as createHttpServer, type OutgoingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import type { Call, Dispatch, Outcome } from '../../../src/protocol/call.js';
@@ -143,45 +144,79 @@ test('more than 2,000 stories drop the oldest, but not those that are pinned; a 
   expect(own.inspector.eventsAfter(own.inspector.snapshot().seq + 5)).toBeUndefined();
 });
 
-test('over HTTP the headers of both sides are shown, and their secrets are masked', async () => {
+/** The lying server over HTTP. `change` sees each reply before it is sent. */
+async function lyingOverHttp(
+  change: (
+    result: object,
+    call: { readonly method: string; readonly authorization: string | undefined },
+  ) => object,
+  headers: OutgoingHttpHeaders = {},
+): Promise<AsyncDisposable & { readonly url: string }> {
   const http = createHttpServer(async (req, res) => {
     let body = '';
     for await (const chunk of req) body += String(chunk);
     if (req.method !== 'POST') return void res.writeHead(405).end();
     const { id, method, params } = JSON.parse(body) as { id: number; method: string; params: Call['params'] };
-    const result = await lying({ method, params, notify() {} } as unknown as Call);
+    const outcome = await lying({ method, params, notify() {} } as unknown as Call);
+    const result = change(outcome, { method, authorization: req.headers.authorization });
     res
-      .writeHead(200, {
-        'content-type': 'application/json',
-        'x-own': 'shown',
-        'set-cookie': 'session=abcdefghijklmnopqrstuvwxyz',
-      })
+      .writeHead(200, { 'content-type': 'application/json', ...headers })
       .end(JSON.stringify({ jsonrpc: '2.0', id, result }));
   }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => http.once('listening', resolve));
-  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp?key=hidden-in-the-query`;
+  await once(http, 'listening');
+  return {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
+    async [Symbol.asyncDispose]() {
+      http.close();
+      http.closeAllConnections();
+    },
+  };
+}
+
+test('a token in the headers of an address authorizes, is masked where the server repeats it, and is not in the view', async () => {
+  const token = 'tok-1234567890-abcdefgh';
+  await using server = await lyingOverHttp((result, { method, authorization }) =>
+    method === 'tools/call'
+      ? { ...result, content: [{ type: 'text', text: `you sent ${authorization}` }] }
+      : result,
+  );
+  await using own = rig();
+  const headers = { Authorization: `Bearer ${token}`, 'X-Region': 'north' };
+  const id = await own.connect({
+    target: { url: server.url, headers },
+    options: { revision: '2026-07-28' },
+  });
+  expect(own.connection(id)).toMatchObject({
+    auth: { state: 'token', token: { masked: 'tok-…efgh' } },
+    headerNames: ['x-region'],
+  });
+  const ended = await callOn(own, id)('plain');
+  expect(own.inspector.message(ended.lastMessage ?? 0)?.text).toContain('you sent Bearer tok-…efgh');
+  expect(JSON.stringify(own.inspector.snapshot()) + JSON.stringify(own.events)).not.toContain(token);
+});
+
+test('over HTTP the headers of both sides are shown, and their secrets are masked', async () => {
+  await using server = await lyingOverHttp((result) => result, {
+    'x-own': 'shown',
+    'set-cookie': 'session=abcdefghijklmnopqrstuvwxyz',
+  });
   const secret = 'a-header-that-nobody-may-see';
-  try {
-    await using own = rig();
-    const id = await own.connect({
-      target: url,
-      options: { headers: { 'X-Api-Key': secret }, revision: '2026-07-28' },
-    });
-    const { rounds } = await callOn(own, id)('plain');
-    expect(rounds[0]?.http).toMatchObject({
-      method: 'POST',
-      status: 200,
-      requestHeaders: { 'Mcp-Name': 'plain' },
-      responseHeaders: { 'x-own': 'shown', 'set-cookie': 'sess…wxyz' },
-    });
-    const everything = JSON.stringify(own.inspector.snapshot()) + JSON.stringify(own.events);
-    expect(everything).not.toContain(secret);
-    expect(everything).not.toContain('hidden-in-the-query');
-    expect(everything).not.toContain('abcdefghijklmnopqrstuvwxyz');
-  } finally {
-    http.close();
-    http.closeAllConnections();
-  }
+  await using own = rig();
+  const id = await own.connect({
+    target: `${server.url}?key=hidden-in-the-query`,
+    options: { headers: { 'X-Api-Key': secret }, revision: '2026-07-28' },
+  });
+  const { rounds } = await callOn(own, id)('plain');
+  expect(rounds[0]?.http).toMatchObject({
+    method: 'POST',
+    status: 200,
+    requestHeaders: { 'Mcp-Name': 'plain' },
+    responseHeaders: { 'x-own': 'shown', 'set-cookie': 'sess…wxyz' },
+  });
+  const everything = JSON.stringify(own.inspector.snapshot()) + JSON.stringify(own.events);
+  expect(everything).not.toContain(secret);
+  expect(everything).not.toContain('hidden-in-the-query');
+  expect(everything).not.toContain('abcdefghijklmnopqrstuvwxyz');
 });
 
 test('secrets that were given are masked in messages, outcomes and on tapes', async () => {

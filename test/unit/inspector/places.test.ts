@@ -1,11 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { contextOf, Suggestions } from '../../../inspector/completion/suggestions.js';
-import { base64Bytes, hexHead } from '../../../inspector/resources/hex.js';
-import { folded, lineDifference } from '../../../inspector/resources/line-difference.js';
-import { readTemplate } from '../../../inspector/resources/template-values.js';
-import { authSentence, claimsOf, expiry, loginAddress } from '../../../inspector/server/auth/auth-words.js';
-import { clientOffers, serverOffers } from '../../../inspector/server/capabilities.js';
-import { latencyOf } from '../../../inspector/server/latency.js';
+import { contextOf, Suggestions } from '../../../inspector/form/completion/suggestions.js';
+import { base64Bytes, hexHead } from '../../../inspector/places/resources/content/hex.js';
+import { folded, lineDifference } from '../../../inspector/places/resources/content/line-difference.js';
+import { readTemplate } from '../../../inspector/places/resources/template-values.js';
+import { clientOffers, serverOffers } from '../../../inspector/places/server/about/capabilities.js';
+import {
+  authSentence,
+  claimsOf,
+  expiry,
+  loginAddress,
+} from '../../../inspector/places/server/auth/auth-words.js';
+import { latencyOf } from '../../../inspector/places/server/latency.js';
 
 describe('a URI template in the inspector', () => {
   test('becomes one field for each variable, of which only those in the path are required', () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { accepted, asJson, fieldErrors } from '../../../inspector/questions/answers.js';
-import { givenBefore, matching } from '../../../inspector/questions/earlier-answers.js';
-import { onlyYesOrNo } from '../../../inspector/questions/yes-or-no.js';
-import { counts, fileProblem, riskyTools } from '../../../inspector/tapes/replay.js';
-import { stepsOf, taskGroups } from '../../../inspector/tasks/task-groups.js';
+import { counts, fileProblem, riskyTools } from '../../../inspector/places/tapes/replay.js';
+import { stepsOf, taskGroups } from '../../../inspector/places/tasks/task-groups.js';
+import { accepted, asJson, fieldErrors } from '../../../inspector/questions/answers/answers.js';
+import { givenBefore, matching } from '../../../inspector/questions/answers/earlier-answers.js';
+import { onlyYesOrNo } from '../../../inspector/questions/answers/yes-or-no.js';
 import type { CatalogView } from '../../../src/inspector/contract/connection.js';
 import type { QuestionView, Story } from '../../../src/inspector/contract/story.js';
 import type { JsonObject } from '../../../src/jsonrpc/message.js';

@@ -6,6 +6,7 @@ import type { AuthView, TargetSpec } from '../../contract/connection.js';
 import type { OpenedTarget } from '../../contract/options.js';
 import { Login, loginServer } from '../login/login.js';
 import { viewOfToken } from '../login/token-view.js';
+import { givenHeaders } from './given-headers.js';
 
 export interface ConnectionAuth {
   readonly login: Login | undefined;
@@ -16,12 +17,14 @@ export interface ConnectionAuth {
 
 /** Chooses the way. A token or a header that was given is used alone. */
 export function authorizationOf(
-  { target, options }: OpenedTarget,
-  { token, headers }: TargetSpec,
+  opened: OpenedTarget,
+  spec: TargetSpec,
   { store, onChange }: { readonly store: TokenStore; readonly onChange: () => void },
 ): ConnectionAuth {
-  const { auth = token } = options;
-  const given = typeof auth === 'string' ? auth : (headerIn(headers) ?? headerIn(options.headers));
+  const { target, options } = opened;
+  const { auth = spec.token } = options;
+  const [, header] = givenHeaders(opened, spec).findLast(([name]) => name === 'authorization') ?? [];
+  const given = typeof auth === 'string' ? auth : header;
   if (given !== undefined || auth !== undefined) {
     const view: AuthView = {
       state: 'token',
@@ -35,15 +38,4 @@ export function authorizationOf(
     return { login: undefined, options: {}, view: () => ({ state: 'none', hops: [] }) };
   const login = new Login({ server, store, onChange });
   return { login, options: { auth: login.auth }, view: () => login.view };
-}
-
-function headerIn(headers: unknown): string | undefined {
-  if (typeof headers !== 'object' || headers === null) return undefined;
-  const pairs: readonly unknown[] =
-    headers instanceof Headers ? [...headers] : Array.isArray(headers) ? headers : Object.entries(headers);
-  for (const pair of pairs) {
-    const [name, value] = Array.isArray(pair) ? pair : [];
-    if (typeof name === 'string' && name.toLowerCase() === 'authorization') return String(value);
-  }
-  return undefined;
 }

@@ -5,6 +5,7 @@ import { revisions } from '../../../protocol/tables/revisions.js';
 import { TASKS } from '../../../protocol/tasks.js';
 import type { ConnectionView } from '../../contract/connection.js';
 import type { ConnectionState } from './connection-state.js';
+import { givenHeaders } from './given-headers.js';
 
 /** The capabilities that the inspector declares. */
 const CLIENT_CAPABILITIES: JsonObject = {
@@ -16,7 +17,10 @@ const CLIENT_CAPABILITIES: JsonObject = {
 
 export function printConnection(connection: ConnectionState): ConnectionView {
   const { init, client, failure, suggestion, roundTripMs, requestedRevision, logLevel, exit } = connection;
-  const { opened, isFixed, seesJournal } = init;
+  const { opened, spec, isFixed, seesJournal } = init;
+  const headerNames = givenHeaders(opened, spec).flatMap(([name]) =>
+    name === 'authorization' ? [] : [name],
+  );
   const info = client?.info();
   const server = info?.server;
   return {
@@ -37,6 +41,7 @@ export function printConnection(connection: ConnectionState): ConnectionView {
       connectedAt: Date.parse(info.connectedAt),
     }),
     reconnects: info?.reconnects ?? 0,
+    ...(headerNames.length > 0 && { headerNames: [...new Set(headerNames)] }),
     ...(server && { server: printServer(server) }),
     clientCapabilities: CLIENT_CAPABILITIES,
     catalogVersion: connection.catalog.version,

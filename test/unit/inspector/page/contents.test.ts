@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { closest } from '../../../../inspector/parts/close-names.js';
-import { differenceOf } from '../../../../inspector/parts/json-difference.js';
-import { blocksOf, looksLikeMarkdown } from '../../../../inspector/parts/markdown/blocks.js';
-import { Inline } from '../../../../inspector/parts/markdown/inline.js';
-import { webAddress } from '../../../../inspector/parts/web-link.js';
+import { webAddress } from '../../../../inspector/parts/controls/web-link.js';
+import { differenceOf } from '../../../../inspector/parts/values/json-difference.js';
+import { blocksOf, looksLikeMarkdown } from '../../../../inspector/parts/values/markdown/blocks.js';
+import { Inline } from '../../../../inspector/parts/values/markdown/inline.js';
+import { serverWords } from '../../../../inspector/places/tools/server-words.js';
 import { readOutcome } from '../../../../inspector/results/read-outcome.js';
 import { tableOf } from '../../../../inspector/results/value-table.js';
-import { serverWords } from '../../../../inspector/tools/server-words.js';
 import type { Story } from '../../../../src/inspector/contract/story.js';
 
 interface Node {

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { clientCode, testCode } from '../../../../inspector/tools/copy/code.js';
-import { commandLine } from '../../../../inspector/tools/copy/command-line.js';
-import { curl } from '../../../../inspector/tools/copy/curl.js';
-import { fromQuery, toQuery } from '../../../../inspector/tools/from-query.js';
+import { clientCode, testCode } from '../../../../inspector/places/tools/copy/code.js';
+import { commandLine } from '../../../../inspector/places/tools/copy/command-line.js';
+import { curl } from '../../../../inspector/places/tools/copy/curl.js';
+import { fromQuery, toQuery } from '../../../../inspector/places/tools/from-query.js';
 import { readArguments } from '../../../../src/cli/arguments/read-arguments.js';
 import type { ConnectionView } from '../../../../src/inspector/contract/connection.js';
 import type { JsonObject } from '../../../../src/jsonrpc/message.js';
@@ -54,6 +54,11 @@ describe('a call as a command line', () => {
     );
   });
 
+  test('takes the headers of a URL from variables of the shell', () => {
+    const line = commandLine({ ...connection, headerNames: ['x-api-key'] }, 'greet', { args: {}, schema });
+    expect(line).toBe('fullmcp call http://localhost:3000/mcp -H "x-api-key: $X_API_KEY" greet');
+  });
+
   test.each<JsonObject>([
     { text: 'it\'s $(touch /tmp/owned) `id` \\ "quoted"\nand a second line; rm -rf ~' },
     { text: '@/etc/passwd' },
@@ -97,6 +102,27 @@ describe('a call as curl', () => {
     expect(script).toContain('"method":"initialize"');
     expect(() => execFileSync('sh', ['-n', '-c', script])).not.toThrow();
   });
+
+  test.each(['2026-07-28', '2025-11-25'])(
+    'takes the token and the headers of %s from variables of the shell',
+    (revision) => {
+      const auth = { state: 'logged-in', hops: [] } as const;
+      const headerNames = ['x-api-key', '1', 'x-$(id)'];
+      const script =
+        curl({ ...connection, revision, auth, headerNames }, 'add', { text: '$(curl x) $MCP_TOKEN' }) ?? '';
+      const fake =
+        'curl() { for word in "$@"; do printf \'%s\\n\' "$word"; done; }; MCP_TOKEN=t0; X_API_KEY=k1';
+      const output = execFileSync('sh', ['-c', `${fake}\n${script}\nprintf '%s' "$session"`]).toString();
+      const lines = output.split('\n');
+      const requests = revision === '2026-07-28' ? 1 : 2;
+      expect(lines.filter((line) => line === 'Authorization: Bearer t0')).toHaveLength(requests);
+      expect(lines.filter((line) => line === 'x-api-key: k1')).toHaveLength(requests);
+      // The first request of a session, whose reply the script reads, has them too.
+      expect(script.split('Bearer $MCP_TOKEN').length - 1).toBe(script.split('\n').length);
+      expect(output).not.toContain('uid=');
+      expect(output).toContain('"text":"$(curl x) $MCP_TOKEN"');
+    },
+  );
 
   test('does not exist for a process', () => {
     expect(curl({ ...connection, address: 'node server.js' }, 'add', {})).toBeUndefined();

@@ -1,0 +1,125 @@
+import './top-bar.css';
+import type { VNode } from 'preact';
+import { cleanLine } from '../../../src/tooling/clean.js';
+import { Button } from '../../parts/controls/button.js';
+import { Icon } from '../../parts/icon.js';
+import { isNarrow } from '../../state/media.js';
+import { addressOf, type Route, route } from '../../state/route.js';
+import { theme } from '../../state/settings.js';
+import { connection, openQuestions, stories } from '../../state/store.js';
+import { goToNextQuestion } from '../go-to-story.js';
+import { overlay } from '../overlays/overlays.js';
+import { placesOf } from '../places.js';
+import { ConnectionState } from './connection-state.js';
+import { RevisionSwitch } from './revision-switch.js';
+import { ServerSwitch } from './server-switch.js';
+
+/** The bar at the top: which server, how it is spoken to, how it is, and where one can go. */
+export function TopBar({ place }: { readonly place: string }): VNode {
+  const view = connection.value;
+  const back = isNarrow.value && route.value.name !== undefined ? route.value : undefined;
+  return (
+    <header class="frame-bar">
+      <div class="frame-identity">
+        {back ? (
+          <>
+            <a class="button quiet icon" href={addressOf(back.place === 'call' ? 'timeline' : back.place)}>
+              <Icon name="back" label="Back" />
+            </a>
+            <h1 class="frame-back-name">{cleanLine(titleOf(back), 60)}</h1>
+          </>
+        ) : (
+          <ServerSwitch />
+        )}
+        {view && !back && <RevisionSwitch connection={view} />}
+        {view && <ConnectionState connection={view} />}
+      </div>
+      {view && <Places shown={place} />}
+      <div class="frame-actions">
+        <Questions />
+        <Button
+          look="quiet"
+          icon="search"
+          label="Search tools, calls and actions"
+          keys="Ctrl+K"
+          class="frame-search"
+          onClick={() => {
+            overlay.value = 'palette';
+          }}
+        >
+          <kbd>Ctrl K</kbd>
+        </Button>
+        <ThemeSwitch />
+        <Button
+          look="quiet"
+          icon="keys"
+          label="All keys"
+          keys="?"
+          class="frame-keys"
+          onClick={() => {
+            overlay.value = 'keys';
+          }}
+        />
+      </div>
+    </header>
+  );
+}
+
+/** A call is known by its tool, everything else by its own name. */
+function titleOf({ place, name = '' }: Route): string {
+  if (place !== 'call') return name;
+  const story = stories.value.get(Number(name));
+  return story === undefined ? `#${name}` : `#${name} ${story.title}`;
+}
+
+function Places({ shown }: { readonly shown: string }): VNode {
+  return (
+    <nav class="frame-places" aria-label="Places">
+      {placesOf(shown).map(({ place, label, icon, key, count }) => (
+        <a
+          key={place}
+          href={addressOf(place)}
+          class={`frame-place is-${place}`}
+          aria-current={place === shown ? 'page' : undefined}
+          aria-keyshortcuts={key}
+          title={key === undefined ? label : `${label} (${key})`}
+        >
+          <Icon name={icon} />
+          <span>{label}</span>
+          {count !== undefined && count > 0 && <span class="frame-count">{count}</span>}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+function Questions(): VNode | null {
+  const count = openQuestions.value.length;
+  if (count === 0) return null;
+  return (
+    <button type="button" class="button frame-questions" onClick={goToNextQuestion} aria-keyshortcuts="q">
+      <Icon name="question" />
+      <span>
+        <span class="frame-wide">Questions </span>
+        {count}
+      </span>
+    </button>
+  );
+}
+
+const NEXT_THEME = { system: 'light', light: 'dark', dark: 'system' } as const;
+const THEME_ICONS = { system: 'theme', light: 'sun', dark: 'moon' } as const;
+
+function ThemeSwitch(): VNode {
+  return (
+    <Button
+      look="quiet"
+      icon={THEME_ICONS[theme.value]}
+      label={`Theme: ${theme.value}. Change to ${NEXT_THEME[theme.value]}`}
+      class="frame-theme"
+      onClick={() => {
+        theme.value = NEXT_THEME[theme.value];
+      }}
+    />
+  );
+}

@@ -1,0 +1,127 @@
+import { useSignal } from '@preact/signals';
+import type { VNode } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { TargetSpec } from '../../../src/inspector/contract/connection.js';
+import { Button } from '../../parts/controls/button.js';
+import { ErrorPanel } from '../../parts/error-panel.js';
+import { connections } from '../../state/store.js';
+import { isOpening, open, openFailure } from './open.js';
+import { PairsField, pairsOf } from './pairs-field.js';
+
+const REVISIONS = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
+
+/** One field for the address, and details for those who need them. */
+export function ConnectForm(): VNode {
+  const text = useSignal('');
+  const token = useSignal('');
+  const headers = useSignal('');
+  const environment = useSignal('');
+  const folder = useSignal('');
+  const revision = useSignal('');
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    if (!matchMedia('(pointer: coarse)').matches) field.current?.focus();
+  }, []);
+  const isJson = text.value.trimStart().startsWith('{');
+  const submit = () => {
+    const typed = text.value.trim();
+    if (typed === '' || isOpening.value) return;
+    const spec: TargetSpec = {
+      text: typed,
+      ...(token.value && { token: token.value.trim() }),
+      ...(headers.value.trim() && { headers: pairsOf(headers.value, ':') }),
+      ...(environment.value.trim() && { env: pairsOf(environment.value, '=') }),
+      ...(folder.value.trim() && { cwd: folder.value.trim() }),
+      ...(revision.value && { revision: revision.value }),
+    };
+    void open(spec);
+  };
+  const revisions = [...connections.value.values()][0]?.revisions ?? REVISIONS;
+  return (
+    <form
+      class="connect-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <div class="connect-line">
+        <textarea
+          ref={field}
+          class="field mono"
+          aria-label="A URL, a command, or a pasted mcpServers JSON"
+          aria-describedby="connect-hint"
+          placeholder="http://localhost:3000/mcp   or   node server.js"
+          rows={isJson ? Math.min(12, text.value.split('\n', 12).length) : 1}
+          spellcheck={false}
+          autocapitalize="off"
+          value={text.value}
+          onInput={(event) => {
+            text.value = event.currentTarget.value;
+          }}
+          onKeyDown={(event) => {
+            // In JSON, Enter is a new line.
+            if (event.key !== 'Enter' || event.shiftKey || (isJson && !event.ctrlKey && !event.metaKey))
+              return;
+            event.preventDefault();
+            submit();
+          }}
+        />
+        <Button look="main" type="submit" isDisabled={isOpening.value}>
+          Connect
+        </Button>
+      </div>
+      <p class="muted" id="connect-hint">
+        One field: a URL, a command, or a pasted mcpServers JSON.
+      </p>
+      <details class="connect-details">
+        <summary>Headers, token, environment, revision</summary>
+        <div class="connect-details-grid">
+          <label for="connect-token">Token</label>
+          <input
+            id="connect-token"
+            class="field mono"
+            type="password"
+            autocomplete="off"
+            placeholder="sent as Authorization: Bearer"
+            value={token.value}
+            onInput={(event) => {
+              token.value = event.currentTarget.value;
+            }}
+          />
+          <PairsField label="Headers" text={headers} separator=":" placeholder="X-Team: blue" />
+          <PairsField label="Environment" text={environment} separator="=" placeholder="API_KEY=…" />
+          <label for="connect-folder">Folder</label>
+          <input
+            id="connect-folder"
+            class="field mono"
+            placeholder="in which a command starts"
+            autocomplete="off"
+            spellcheck={false}
+            value={folder.value}
+            onInput={(event) => {
+              folder.value = event.currentTarget.value;
+            }}
+          />
+          <label for="connect-revision">Revision</label>
+          <select
+            id="connect-revision"
+            class="field"
+            value={revision.value}
+            onChange={(event) => {
+              revision.value = event.currentTarget.value;
+            }}
+          >
+            <option value="">the newest that both speak</option>
+            {revisions.map((each) => (
+              <option key={each} value={each}>
+                {each} only
+              </option>
+            ))}
+          </select>
+        </div>
+      </details>
+      {openFailure.value && <ErrorPanel title="Nothing was tried." failure={openFailure.value} />}
+    </form>
+  );
+}

@@ -1,0 +1,73 @@
+import '../../timeline/timeline.css';
+import '../../timeline/story/story.css';
+import './tasks.css';
+import type { VNode } from 'preact';
+import { cleanLine } from '../../../src/tooling/clean.js';
+import { Empty } from '../../parts/empty.js';
+import { List, type ListItem } from '../../parts/list/list.js';
+import { addressOf, route } from '../../state/route.js';
+import { ownStories } from '../../state/store.js';
+import { progressWords } from '../../timeline/model/lanes.js';
+import { stateOf } from '../../timeline/model/words.js';
+import { StateWord } from '../../timeline/state-mark.js';
+import { FollowTasks } from './follow-tasks.js';
+import { TaskDetail } from './task-detail.js';
+import { type TaskStory, taskGroups } from './task-groups.js';
+
+/** The tasks of a server: waiting for the user, running, ended. */
+export function Tasks(): VNode {
+  const groups = taskGroups(ownStories.value);
+  const all = groups.flatMap(({ tasks }) => tasks);
+  const id = route.value.name;
+  const shown = all.find(({ task }) => task.id === id) ?? (id === undefined ? all[0] : undefined);
+  const items: readonly ListItem[] = groups.flatMap(({ name, tasks }) =>
+    tasks.map((story, index) => itemOf(story, index === 0 ? name : undefined)),
+  );
+  return (
+    <div class={id === undefined ? 'tasks' : 'tasks has-detail'}>
+      <div class="tasks-list">
+        <List items={items} label="Tasks" noun="task" selected={shown?.task.id}>
+          {all.length === 0 && (
+            <Empty title="No task was started yet.">
+              A tool that runs as a task appears here, and goes on when this page is closed.
+            </Empty>
+          )}
+          <FollowTasks followed={all.map(({ task }) => task.id)} />
+        </List>
+      </div>
+      <div class="tasks-detail">
+        {!shown && <h1 class="visually-hidden">Tasks</h1>}
+        {shown && <TaskDetail key={shown.id} story={shown} />}
+        {!shown && id !== undefined && (
+          <Empty title={`The task ${cleanLine(id, 60)} is not followed.`}>
+            Follow it by its id: the server may still know it.
+          </Empty>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function itemOf(story: TaskStory, heading: string | undefined): ListItem {
+  return {
+    id: story.task.id,
+    name: story.title,
+    text: `${story.task.id} ${story.task.statusMessage ?? ''}`,
+    href: addressOf('task', story.task.id),
+    heading,
+    content: (
+      <>
+        <span class="tasks-row">
+          <span class="mono tasks-name">{cleanLine(story.title, 80)}</span>
+          <StateWord {...stateOf(story)} />
+        </span>
+        <span class="tasks-row muted">
+          <span class="tasks-words">
+            {progressWords(story) || cleanLine(story.task.statusMessage ?? '', 80)}
+          </span>
+          <span class="mono label">{cleanLine(story.task.id, 9)}</span>
+        </span>
+      </>
+    ),
+  };
+}

@@ -1,0 +1,40 @@
+// A call as a command that a shell can run. Everything from a server is quoted, whatever is in it.
+
+import type { ConnectionView } from '../../../../src/inspector/contract/connection.js';
+import type { JsonObject } from '../../../../src/jsonrpc/message.js';
+import { shellWord } from '../../../../src/tooling/clean.js';
+import { propertiesOf, shapeOf } from '../../../form/shape.js';
+import { headerWords } from './header-words.js';
+
+export interface CopiedCall {
+  readonly args: JsonObject;
+  readonly schema: JsonObject;
+}
+
+/** `fullmcp call <target> <tool> a=1`. */
+export function commandLine(connection: ConnectionView, tool: string, call: CopiedCall): string {
+  const { typed } = connection;
+  const words = [tool, ...argumentWords(call)].map(shellWord);
+  // A server of a configuration, which is typed by its name, has its headers there.
+  if (/^'?https?:/.test(typed)) words.unshift(...headerWords(connection));
+  // The target is quoted already. A command is the last thing on the line, and everything else stands before it.
+  const line = typed.startsWith('-- ') ? [...words, typed] : [typed, ...words];
+  return ['fullmcp', 'call', ...line].join(' ');
+}
+
+function argumentWords({ args, schema }: CopiedCall): readonly string[] {
+  const names = Object.keys(args);
+  // Such a name would be read as a path, as a file, as an option, or as JSON.
+  if (names.some((name) => !/^[A-Za-z_][\w-]*$/.test(name))) return [JSON.stringify(args)];
+  const properties = new Map(propertiesOf(schema));
+  return names.map((name) => {
+    const value = args[name];
+    const { kind } = shapeOf(properties.get(name), schema);
+    const isPlain =
+      typeof value === 'string' && (kind === 'text' || kind === 'choice') && !value.startsWith('@');
+    if (isPlain) return `${name}=${value}`;
+    const isScalar = typeof value === 'number' || typeof value === 'boolean';
+    const isExpected = kind === 'number' || kind === 'boolean';
+    return `${name}${isScalar && isExpected ? '=' : ':='}${JSON.stringify(value)}`;
+  });
+}

@@ -1,0 +1,109 @@
+import type { Signal } from '@preact/signals';
+import type { VNode } from 'preact';
+import type { ConnectionView, ToolView } from '../../../../src/inspector/contract/connection.js';
+import type { Story } from '../../../../src/inspector/contract/story.js';
+import { cleanLine } from '../../../../src/tooling/clean.js';
+import { Button, Keys } from '../../../parts/controls/button.js';
+import { Menu } from '../../../parts/controls/menu.js';
+import { Icon } from '../../../parts/icon.js';
+import { StateMark } from '../../../parts/state-mark.js';
+import { clock, counted, duration } from '../../../parts/values/format.js';
+import { CopyAs } from '../copy/copy-as.js';
+import type { Draft } from '../draft.js';
+import { isRunning, stopRun } from './run-tool.js';
+
+const SHOWN_RUNS = 20;
+
+/** Run, stop, copy, and the runs so far. */
+export function RunBar({
+  connection,
+  view,
+  draft,
+  problems,
+  runs,
+  shown,
+  asTask,
+  onRun,
+  onPick,
+}: {
+  readonly connection: ConnectionView;
+  readonly view: ToolView;
+  readonly draft: Draft;
+  /** How many fields are wrong, once the user wanted to run. */
+  readonly problems: number;
+  readonly runs: readonly Story[];
+  readonly shown: Story | undefined;
+  /** Whether to run as a task, where that can be chosen. */
+  readonly asTask: Signal<boolean> | undefined;
+  readonly onRun: (isSure: boolean) => void;
+  readonly onPick: (story: Story) => void;
+}): VNode {
+  const running = shown && isRunning(shown) ? shown : undefined;
+  return (
+    <div class="tools-run-bar">
+      <Button look="main" class="tools-run" keys="Ctrl+Enter" onClick={() => onRun(false)}>
+        Run <Keys of="Ctrl+Enter" />
+      </Button>
+      {asTask && (
+        <label class="form-check">
+          <input
+            type="checkbox"
+            checked={asTask.value}
+            onChange={(event) => {
+              asTask.value = event.currentTarget.checked;
+            }}
+          />
+          as a task
+        </label>
+      )}
+      {running && (
+        <Button icon="stop" keys="Ctrl+." label="Stop the running call" onClick={() => stopRun(running)}>
+          Stop
+        </Button>
+      )}
+      {problems > 0 && (
+        <span class="tools-problems">
+          <span class="form-error" role="alert">
+            {counted(problems, 'field needs', 'fields need')} attention.
+          </span>
+          <Button look="quiet" onClick={() => onRun(true)}>
+            Send anyway
+          </Button>
+        </span>
+      )}
+      <span class="tools-run-rest">
+        <CopyAs connection={connection} view={view} draft={draft} />
+        {shown && (
+          <Menu
+            label={`Runs of ${view.tool.name}`}
+            items={runs
+              .slice(-SHOWN_RUNS)
+              .toReversed()
+              .map((story) => ({
+                id: String(story.id),
+                isCurrent: story.id === shown.id,
+                content: <RunItem story={story} />,
+                onPick: () => onPick(story),
+              }))}
+          >
+            #{shown.id}
+          </Menu>
+        )}
+      </span>
+    </div>
+  );
+}
+
+function RunItem({ story }: { readonly story: Story }): VNode {
+  const { id, at, state, serverMs, args, repeats } = story;
+  return (
+    <>
+      <span class="mono">#{id}</span>
+      <StateMark state={state} />
+      <span class="muted">{clock(at)}</span>
+      <span class="muted">{duration(serverMs)}</span>
+      {repeats !== undefined && <Icon name="again" size={12} label={`Run ${repeats} again`} />}
+      <span class="mono muted tools-run-args">{cleanLine(JSON.stringify(args ?? {}), 60)}</span>
+    </>
+  );
+}
