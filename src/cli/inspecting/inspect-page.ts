@@ -4,13 +4,18 @@ import { fragmentOf } from '../../inspector/host/fragment.js';
 import type { Typed } from '../command/definition.js';
 import { usageError } from '../command/failures.js';
 import { wholeNumber } from '../command/parse.js';
+import { withSignals } from '../command/with-signals.js';
 import { showPage } from './browser.js';
 import { startInspector } from './start-inspector.js';
 import { typedTarget } from './typed-target.js';
 
-/** Prints the address of the page, opens it, and serves until the signal aborts. */
+/** Prints the address of the page, opens it, and serves until the user stops it or the process is told to end. */
 export async function inspectPage(input: Typed): Promise<void> {
-  const { out, signal } = input;
+  await withSignals(input.signal, (signal) => inspectUntil(signal, input));
+}
+
+async function inspectUntil(signal: AbortSignal, input: Typed): Promise<void> {
+  const { out } = input;
   if (input.text('output') !== undefined) throw usageError('--output is for the manifest: leave out --ui.');
   const place = await typedTarget(input);
   const tool = input.text('tool');

@@ -7,7 +7,7 @@ import { serveAndReload } from './reloading/serve-and-reload.js';
 export const dev: Command = {
   usage: '<file> [-- argument …]',
   details:
-    'Serves a file and loads it again when a file of its project changes. Clients stay connected and hear that the lists have changed, and\nopen questions stay open. If the new code cannot be loaded, the error is shown and the old code goes on serving. The project is the\nclosest folder with a package.json. Shown with each load: the tokens of each tool, and the findings of `fullmcp lint`. The `auth` of the\nserver does not apply: `dev` listens on this computer only, and every caller is trusted.\n\nThe inspector runs beside it: open the address that is printed. It shows the steps of handlers, and stays connected when the code changes.',
+    'Serves a file and loads it again when a file of its project changes. Clients stay connected and hear that the lists have changed, and\nopen questions stay open. If the new code cannot be loaded, the error is shown and the old code goes on serving. The project is the\nclosest folder with a package.json. Shown with each load: the tokens of each tool, and the findings of `fullmcp lint`. The `auth` of the\nserver does not apply: `dev` listens on this computer only, and every caller is trusted.\n\nThe inspector runs beside it: open the address that is printed, with --stdio on stderr. It shows the steps of handlers, and stays connected when the code changes.',
   words: [1, 2],
   options: {
     stdio: { type: 'boolean', help: 'serve on stdin and stdout, instead of listening for HTTP' },
@@ -28,11 +28,12 @@ export const dev: Command = {
     const [file = ''] = input.words;
     const port = wholeNumber(input, 'port', [0, 65_535]);
     const hasInspector = !input.flag('no-inspector');
-    if (!input.flag('stdio')) return serveAndReload(file, { port, websocket: false, hasInspector }, input);
+    if (!input.flag('stdio'))
+      return serveAndReload(file, { listening: { port, websocket: false }, hasInspector }, input);
     if (input.out.isJson || port !== undefined)
       throw usageError(
         '--stdio leaves stdout to the protocol, and listens on no port: leave out --json and --port.',
       );
-    await serveAndReload(file, undefined, input);
+    await serveAndReload(file, { hasInspector }, input);
   },
 };

@@ -59,7 +59,7 @@ async function watched(file: string, listening: ListenAddress | undefined, input
     );
   enter(file, input);
   const { serveAndReload } = await import('./reloading/serve-and-reload.js');
-  await serveAndReload(file, listening, input);
+  await serveAndReload(file, { listening }, input);
 }
 
 /** The server of a file; undefined if the file serves by itself. */

@@ -1,15 +1,11 @@
 // Serves a file that is reloaded on save, over stdio or on this computer only.
 
+import { shellWord } from '../../../../tooling/clean.js';
 import type { Typed } from '../../../command/definition.js';
 import { CommandError, usageError } from '../../../command/failures.js';
-import { isSourceFile } from '../serving/load-server.js';
-import {
-  type Beside,
-  type ListenAddress,
-  serveOnNetwork,
-  serveOnStdio,
-  withSignals,
-} from '../serving/serve-server.js';
+import { withSignals } from '../../../command/with-signals.js';
+import { isSourceFile, type LoadedServer } from '../serving/load-server.js';
+import { type Beside, type ListenAddress, serveOnNetwork, serveOnStdio } from '../serving/serve-server.js';
 import { type JournalLines, journalOf } from './journal-lines.js';
 import { reloadOnSave } from './reload-on-save.js';
 
@@ -18,7 +14,9 @@ const PORTS = 20;
 /** The versions of the code get this time to end. Then they are killed. */
 const CLOSE_MS = 3000;
 
-interface ListenOptions extends Pick<ListenAddress, 'port' | 'websocket'> {
+interface ServingOptions {
+  /** Default: on stdin and stdout. */
+  readonly listening?: Pick<ListenAddress, 'port' | 'websocket'> | undefined;
   /** Whether the inspector runs beside it. Default: false. */
   readonly hasInspector?: boolean;
 }
@@ -26,19 +24,19 @@ interface ListenOptions extends Pick<ListenAddress, 'port' | 'websocket'> {
 /** Serves until the user stops it. Without a port, takes the first free one from 3000 on. */
 export async function serveAndReload(
   file: string,
-  listening: ListenOptions | undefined,
+  { listening, hasInspector = false }: ServingOptions,
   input: Typed,
 ): Promise<void> {
   if (!isSourceFile(file))
     throw usageError(`${JSON.stringify(file)} is not a JavaScript or TypeScript file.`);
   await withSignals(input.signal, async (signal) => {
     const stoppable = { ...input, signal };
-    const journal = listening?.hasInspector === true ? journalOf() : undefined;
+    const journal = hasInspector ? journalOf() : undefined;
     const server = await reloadOnSave(file, stoppable, journal);
     try {
-      if (listening === undefined) return await serveOnStdio(server, signal, { closeMs: CLOSE_MS });
+      if (listening === undefined) return await serveBelowHost(server, file, stoppable, journal);
       const { port = FIRST_PORT, websocket } = listening;
-      const beside = journal && ((url: string) => inspectorBeside(url, journal).catch(withoutInspector));
+      const beside = journal && ((url: string) => inspectorBeside(url, url, journal).catch(withoutInspector));
       const last = listening.port ?? FIRST_PORT + PORTS - 1;
       await serveOnFreePort([port, last], (free) =>
         // Every caller is trusted, so the environment may not choose another address.
@@ -48,6 +46,22 @@ export async function serveAndReload(
       await server.close();
     }
   });
+}
+
+/** Serves on stdin and stdout. The host is answered at once, and does not wait for the inspector. */
+async function serveBelowHost(
+  server: LoadedServer,
+  file: string,
+  { signal, out }: Typed,
+  journal: JournalLines | undefined,
+): Promise<void> {
+  const beside = journal && inspectorBeside(server, file, journal).catch(withoutInspector);
+  void beside?.then(({ note }) => out.note(note));
+  try {
+    await serveOnStdio(server, signal, { closeMs: CLOSE_MS });
+  } finally {
+    await (await beside)?.close();
+  }
 }
 
 async function serveOnFreePort(
@@ -63,10 +77,14 @@ async function serveOnFreePort(
   }
 }
 
-/** The inspector of the server at this address. Its connection stays when the code changes. */
-async function inspectorBeside(url: string, journal: JournalLines): Promise<Beside> {
+/** The inspector of a server. Its connection stays when the code changes. */
+async function inspectorBeside(
+  target: string | LoadedServer,
+  address: string,
+  journal: JournalLines,
+): Promise<Beside> {
   const { startInspector } = await import('../../../inspecting/start-inspector.js');
-  const typed = { target: url, options: {}, address: url, typed: url, journalMark: journal.mark };
+  const typed = { target, options: {}, address, typed: shellWord(address), journalMark: journal.mark };
   const { inspector, url: page, close } = await startInspector({ typed });
   journal.report = inspector.journalEvent;
   return { json: { inspector: page }, note: `Inspector: ${page}`, close };

@@ -1,11 +1,11 @@
 // Serves a server until the user stops it.
 
-import process from 'node:process';
 import { type ServeOptions, serve } from '../../../../node.js';
 import { type StdioOptions, serveStdio } from '../../../../stdio.js';
 import type { Options, Typed } from '../../../command/definition.js';
 import { CommandError, usageError } from '../../../command/failures.js';
 import { wholeNumber } from '../../../command/parse.js';
+import { withSignals } from '../../../command/with-signals.js';
 import type { LoadedServer } from './load-server.js';
 
 /** The reasons why a port or an address cannot be listened on, with the other choice. */
@@ -15,8 +15,6 @@ const NOT_LISTENING: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'address with --host',
   ENOTFOUND: 'address with --host',
 };
-
-const ENDING = ['SIGTERM', 'SIGHUP'] as const;
 
 export const LISTEN_OPTIONS: Options = {
   http: {
@@ -127,21 +125,6 @@ async function untilStopped(signal: AbortSignal, ended: Promise<void>): Promise<
     });
     await Promise.race([aborted, ended]);
   });
-}
-
-/** Runs `work` with a signal that aborts also when the process is told to end, which then does not end it by itself. */
-export async function withSignals(
-  signal: AbortSignal,
-  work: (signal: AbortSignal) => Promise<void>,
-): Promise<void> {
-  const told = new AbortController();
-  const stop = (): void => told.abort();
-  for (const name of ENDING) process.on(name, stop);
-  try {
-    await work(AbortSignal.any([signal, told.signal]));
-  } finally {
-    for (const name of ENDING) process.off(name, stop);
-  }
 }
 
 function listenError(error: unknown): unknown {
