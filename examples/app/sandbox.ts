@@ -2,9 +2,10 @@
 import { sandboxPage } from 'fullmcp/apps';
 
 // #region sandbox
-const { html, headers } = sandboxPage({ hosts: ['https://chat.example.com'] });
-
 export default {
-  fetch: (): Response => new Response(html, { headers }),
+  fetch({ url }: Request): Response {
+    const { html, headers } = sandboxPage({ hosts: ['https://chat.example.com'], requestUrl: url });
+    return new Response(html, { headers });
+  },
 };
 // #endregion

@@ -3,7 +3,7 @@
 
 import { APP_PERMISSIONS, type AppCsp, type AppPermission } from '../../protocol/model/apps/app.js';
 import type { ReadApp } from './read-app.js';
-import { relayPage } from './sandbox-page.js';
+import { relayPage, sandboxUrl } from './sandbox-page.js';
 
 interface AppFrameOptions {
   readonly title: string;
@@ -34,7 +34,7 @@ export function appFrame(app: ReadApp, { title, granted, sandbox }: AppFrameOpti
   let isGiven = false;
   return {
     frame,
-    origin: sandbox === undefined ? withoutOrigin(frame, csp) : atOrigin(frame, sandbox),
+    origin: sandbox === undefined ? withoutOrigin(frame, csp) : atOrigin(frame, sandbox, csp),
     resource,
     notice(method) {
       if (method === 'ui/notifications/sandbox-left') return 'left';
@@ -51,12 +51,13 @@ function withoutOrigin(frame: HTMLIFrameElement, { frameDomains = [] }: AppCsp):
   return 'null';
 }
 
-function atOrigin(frame: HTMLIFrameElement, sandbox: string): string {
-  const { origin, protocol } = new URL(sandbox, location.href);
+function atOrigin(frame: HTMLIFrameElement, sandbox: string, csp: AppCsp): string {
+  const url = new URL(sandbox, location.href);
+  const { origin, protocol } = url;
   if (origin === location.origin || (protocol !== 'https:' && protocol !== 'http:'))
     throw new TypeError('showApp: "sandbox" must be a page at another origin than that of the host.');
   // The sandbox keeps its origin, so that its messages can be told from those of others.
   frame.setAttribute('sandbox', 'allow-scripts allow-same-origin allow-forms');
-  frame.src = sandbox;
+  frame.src = sandboxUrl(url, csp);
   return origin;
 }

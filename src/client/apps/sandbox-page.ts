@@ -1,6 +1,6 @@
 // The page of a sandbox, which a host serves at an origin of its own.
 
-import { isCspOrigin } from '../../protocol/model/apps/app.js';
+import { type AppCsp, isCspOrigin } from '../../protocol/model/apps/app.js';
 import { RELAY } from './relay-text.js';
 
 /** The options of `sandboxPage`. */
@@ -12,6 +12,11 @@ export interface SandboxPageOptions {
    * page.
    */
   readonly frames?: readonly string[];
+  /**
+   * The URL of the request for the page. With it, browsers that know `Connection-Allowlist` let the app connect only to the origins that it
+   * declares, whichever way it tries, such as WebRTC. `showApp` names them in the URL.
+   */
+  readonly requestUrl?: string | URL;
 }
 
 /** A page to serve: its document and its headers. */
@@ -27,15 +32,18 @@ export interface SandboxPage {
  * serves nothing else.
  *
  * @example
- * const { html, headers } = sandboxPage({ hosts: ['https://chat.example.com'] });
- * app.get('/', () => new Response(html, { headers }));
+ * app.get('/', ({ url }) => {
+ *   const { html, headers } = sandboxPage({ hosts: ['https://chat.example.com'], requestUrl: url });
+ *   return new Response(html, { headers });
+ * });
  */
-export function sandboxPage({ hosts, frames = [] }: SandboxPageOptions): SandboxPage {
+export function sandboxPage({ hosts, frames = [], requestUrl }: SandboxPageOptions): SandboxPage {
   const wrong = [...hosts, ...frames].find((origin) => !isCspOrigin(origin));
   if (wrong !== undefined || hosts.length === 0 || hosts.some((origin) => origin.includes('*')))
     throw new TypeError(
       `sandboxPage: "hosts" and "frames" must be origins such as "https://chat.example.com"${wrong === undefined ? '; "hosts" has at least one, without "*"' : `, not ${JSON.stringify(wrong)}`}.`,
     );
+  const origins = requestUrl === undefined ? undefined : declaredIn(requestUrl);
   return {
     html: relayPage(hosts),
     headers: {
@@ -43,8 +51,32 @@ export function sandboxPage({ hosts, frames = [] }: SandboxPageOptions): Sandbox
       'content-security-policy': `frame-ancestors ${hosts.join(' ')}; ${framePolicy(frames)}`,
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
+      // Redirects are left to the policy of the app, which knows the same origins.
+      ...(origins && {
+        'connection-allowlist': `(${origins.map((origin) => `"${origin}"`).join(' ')});redirects=allow`,
+      }),
     },
   };
+}
+
+/** The parameter of the sandbox's URL that has the origins that the app declares. */
+const ORIGINS = 'origins';
+/** A longer list is not sent: servers refuse long URLs. */
+const MAX_QUERY = 4000;
+
+/** The address of a sandbox, for an app that declares these origins. */
+export function sandboxUrl(sandbox: URL, csp: AppCsp): string {
+  const origins = [...new Set(Object.values(csp).flat())].join(' ');
+  const url = new URL(sandbox);
+  if (origins.length <= MAX_QUERY) url.searchParams.set(ORIGINS, origins);
+  return url.href;
+}
+
+/** The origins in the URL of a request; undefined if the host does not name them. */
+function declaredIn(requestUrl: string | URL): readonly string[] | undefined {
+  // The URL of a request of node:http is a path.
+  const origins = new URL(requestUrl, 'http://sandbox.invalid').searchParams.get(ORIGINS);
+  return origins?.slice(0, MAX_QUERY).split(' ').filter(isCspOrigin);
 }
 
 /** The document of a sandbox for hosts, with a policy of its own if it cannot have headers. */

@@ -11,12 +11,15 @@ export interface Sandbox {
 
 /** Listens on a free port of this computer. Only pages of these origins may show what it serves. */
 export async function openSandbox(hosts: readonly string[]): Promise<Sandbox> {
-  const { html, headers } = sandboxPage({ hosts });
   const server = createServer((req, res) => {
     const { port } = server.address() as AddressInfo;
-    const isOurs = req.headers.host === `127.0.0.1:${port}` && req.method === 'GET' && req.url === '/';
-    if (isOurs) res.writeHead(200, { ...headers, 'cache-control': 'no-store' }).end(html);
-    else res.writeHead(404, { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' }).end();
+    const { url: requestUrl = '', method } = req;
+    const isOurs =
+      req.headers.host === `127.0.0.1:${port}` && method === 'GET' && /^\/(?:\?origins=|$)/.test(requestUrl);
+    if (isOurs) {
+      const { html, headers } = sandboxPage({ hosts, requestUrl });
+      res.writeHead(200, { ...headers, 'cache-control': 'no-store' }).end(html);
+    } else res.writeHead(404, { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' }).end();
   });
   server.on('upgrade', (_req, socket) => socket.destroy());
   server.maxConnections = 64;

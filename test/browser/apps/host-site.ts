@@ -29,7 +29,11 @@ export async function openHostSite(...scripts: readonly string[]): Promise<HostS
   for (const script of scripts) files.set(`/${script}.js`, await bundle(script));
   const http = createServer((req, res) => {
     const { pathname, search } = new URL(req.url ?? '/', 'http://localhost');
-    if (pathname === '/sandbox') return void res.writeHead(200, sandbox.headers).end(sandbox.html);
+    if (pathname === '/sandbox') {
+      const hosts = [`http://127.0.0.1:${port}`];
+      const { html, headers } = sandboxPage({ hosts, requestUrl: req.url ?? '/' });
+      return void res.writeHead(200, headers).end(html);
+    }
     const script = files.get(`${pathname}.js`);
     const code = files.get(pathname);
     if (code !== undefined) return void res.writeHead(200, { 'content-type': 'text/javascript' }).end(code);
@@ -44,7 +48,6 @@ export async function openHostSite(...scripts: readonly string[]): Promise<HostS
   });
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   const { port } = http.address() as AddressInfo;
-  const sandbox = sandboxPage({ hosts: [`http://127.0.0.1:${port}`] });
   return {
     page: (script, { strict = false, host = '127.0.0.1' } = {}) =>
       `http://${host}:${port}/${script}${strict ? '?strict' : ''}`,

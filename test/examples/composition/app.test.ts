@@ -22,7 +22,8 @@ describe('the server with an app of the guide', () => {
   });
 
   test('has a sandbox that only its host may use', async () => {
-    const reply = sandbox.fetch();
+    const reply = sandbox.fetch(new Request('https://sandbox.example.com/?origins='));
+    expect(reply.headers.get('connection-allowlist')).toBe('();redirects=allow');
     expect(reply.headers.get('content-security-policy')).toBe(
       "frame-ancestors https://chat.example.com; frame-src 'none'",
     );

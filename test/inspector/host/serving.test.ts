@@ -135,6 +135,8 @@ describe('the sandbox of apps', () => {
     expect(page.headers['content-security-policy']).toContain(`frame-ancestors ${user.at('').origin} `);
     for (const path of ['/x', '/api/snapshot', '/?token=x'])
       expect((await ask(new URL(path, sandboxOrigin))).status).toBe(404);
+    const known = await ask(new URL('/?origins=https://api.example', sandboxOrigin));
+    expect(known.headers['connection-allowlist']).toBe('("https://api.example");redirects=allow');
     expect((await ask(sandboxOrigin, { headers: { host: 'evil.example' } })).status).toBe(404);
   });
 });

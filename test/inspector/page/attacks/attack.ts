@@ -18,7 +18,9 @@ interface Website {
   readonly port: number;
   /** Under a name that only the browser of these tests knows. */
   readonly origin: string;
-  /** The requests that came. A browser may connect before it refuses to go somewhere, but then it says nothing. */
+  /** The connections that were opened to it. */
+  readonly connections: number;
+  /** The requests that came. */
   readonly visits: { readonly path: string; readonly headers: IncomingHttpHeaders }[];
   /** The resources that it serves. */
   html: string;
@@ -47,6 +49,7 @@ export function useAttack(): Attack {
   let inspector: RunningInspector;
   let served: ServedInspector;
   let site: Server;
+  let connections = 0;
   const contexts: BrowserContext[] = [];
   const website: Website = {
     get port() {
@@ -54,6 +57,9 @@ export function useAttack(): Attack {
     },
     get origin() {
       return `http://${WEBSITE}:${website.port}`;
+    },
+    get connections() {
+      return connections;
     },
     visits: [],
     html: '',
@@ -64,6 +70,7 @@ export function useAttack(): Attack {
       website.visits.push({ path: req.url ?? '', headers: req.headers });
       res.writeHead(200, { 'content-type': 'text/html', 'cache-control': 'no-store' }).end(website.html);
     });
+    site.on('connection', () => connections++);
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
     browser = await launch();
     inspector = createInspector({

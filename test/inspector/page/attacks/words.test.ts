@@ -131,10 +131,12 @@ describeInChromium('a hostile server in the page of the inspector', { timeout: 1
     await expectUnharmed();
   });
 
-  test('has an app that goes elsewhere, and is closed', async () => {
+  test('has an app that goes elsewhere, and is closed before the browser connects to there', async () => {
     const { page, expectUnharmed } = await attack.visit();
+    const before = attack.website.connections;
     await run(page, 'leaver');
     await place(page).getByText('The app has left its page.').waitFor();
     await expectUnharmed();
+    expect(attack.website.connections).toBe(before);
   });
 });
