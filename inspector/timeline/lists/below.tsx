@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { Splitter } from '../../parts/controls/split.js';
 import { detailHeight } from '../timeline-state.js';
 
-/** What is below the list: the messages of the selected entry. */
+/** The messages of the selected entry, below the list. */
 export function Below({ children }: { readonly children: ComponentChildren }): VNode {
   return (
     <>

@@ -11,7 +11,7 @@ import { describeInChromium } from '../chromium.js';
 import type { HostWindow } from './fixtures/host.js';
 import { notesUntil, useHosts } from './use-hosts.js';
 
-// What an app can reach from its sandbox: the origins that it declares, and nothing else, in no way that the browser knows.
+// The reach of an app in its sandbox: the origins that it declares, and nothing else, in no way that the browser knows.
 
 async function listening(listener: RequestListener) {
   const http = createHttpServer(listener).listen(0, '127.0.0.1');
