@@ -70,7 +70,7 @@ export function OpenQuestion({
         )}
         <div class="question-options">
           {onlyYesOrNo(question) !== undefined && (
-            <span class="label muted">
+            <span class="label muted question-keys">
               <kbd>y</kbd> yes <kbd>n</kbd> no
             </span>
           )}

@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { TargetSpec } from '../../../src/inspector/contract/connection.js';
 import { Button } from '../../parts/controls/button.js';
 import { ErrorPanel } from '../../parts/error-panel.js';
+import { isNarrow } from '../../state/media.js';
 import { connections } from '../../state/store.js';
 import { isOpening, open, openFailure } from './open.js';
 import { PairsField, pairsOf } from './pairs-field.js';
@@ -51,7 +52,9 @@ export function ConnectForm(): VNode {
           class="field mono"
           aria-label="A URL, a command, or a pasted mcpServers JSON"
           aria-describedby="connect-hint"
-          placeholder="http://localhost:3000/mcp   or   node server.js"
+          placeholder={
+            isNarrow.value ? 'a URL or a command' : 'http://localhost:3000/mcp   or   node server.js'
+          }
           rows={isJson ? Math.min(12, text.value.split('\n', 12).length) : 1}
           spellcheck={false}
           autocapitalize="off"
