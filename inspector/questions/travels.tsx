@@ -31,6 +31,6 @@ function words(story: Story, question: QuestionView): string {
     return `Round ${question.round} of ${story.rounds.length} so far. The reply to ${cleanLine(story.method, 40)} says that input is required; the same call is sent again with your answer${state}. Nothing stays open while you think.${key}`;
   }
   if (story.task)
-    return `The task waits for input. Your answer is sent to the task, and the inspector goes on asking for its state.${key}`;
+    return `The task waits for input. Your answer is sent to the task, and the inspector keeps asking for its state.${key}`;
   return `A request of the server inside its session. The call stays open and waits for your answer; the inspector's own time limit stands still.${key}`;
 }

@@ -1,4 +1,4 @@
-// The runs of tapes. They go on, and are kept, while the page shows another place: a call may ask the user there.
+// The runs of tapes. They continue, and are kept, while the page shows another place: a call may ask the user there.
 
 import { type Signal, signal } from '@preact/signals';
 import type { TapeReplayView } from '../../../src/inspector/contract/tape.js';

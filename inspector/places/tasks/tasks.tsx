@@ -29,7 +29,7 @@ export function Tasks(): VNode {
         <List items={items} label="Tasks" noun="task" selected={shown?.task.id}>
           {all.length === 0 && (
             <Empty title="No task was started yet.">
-              A tool that runs as a task appears here, and goes on when this page is closed.
+              A tool that runs as a task appears here, and continues when this page is closed.
             </Empty>
           )}
           <FollowTasks followed={all.map(({ task }) => task.id)} />

@@ -134,7 +134,7 @@ function stepsOf({ journal }: Story, run: number): string[] {
     .map(({ key }) => cleanLine(key, 40));
 }
 
-/** Whether a question ended its round. In a session it is asked while the call goes on. */
+/** Whether a question ended its round. In a session it is asked while the call continues. */
 export function endsRound(story: Story, question: QuestionView): boolean {
   return story.rounds[question.round - 1]?.outcome === 'asks';
 }

@@ -37,7 +37,7 @@ interface EventRow {
 interface Batch {
   readonly removed: number;
   readonly newest: number;
-  /** The id of the last event; undefined if the stream goes on. */
+  /** The id of the last event; undefined if the stream continues. */
   readonly ended: number | undefined;
   readonly events: readonly (LoggedEvent & { readonly number: number })[];
 }

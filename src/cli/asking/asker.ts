@@ -76,7 +76,7 @@ export class Asker {
   // One question at a time has the terminal.
   #inTurn<T>(ask: () => Promise<T>): Promise<T> {
     const mine = this.#turn.then(ask).catch((error: unknown) => {
-      // A server of an earlier revision gets the error and goes on without an answer; the command must end.
+      // A server of an earlier revision gets the error and continues without an answer; the command must end.
       if (error instanceof CommandError) {
         this.#failure ??= error;
         this.#stopping.abort(error);

@@ -40,7 +40,7 @@ export class TapeFile {
     return this.#problem;
   }
 
-  /** Writes a line. Never throws: the traffic that is recorded goes on. */
+  /** Writes a line. Never throws: the traffic that is recorded continues. */
   write(line: string): void {
     if (this.#problem !== undefined) return;
     const bytes = Buffer.from(`${line}\n`);

@@ -26,7 +26,7 @@ export interface RequestParts {
 const MAX_CONFLICTS = 100;
 
 /**
- * Reads a task; undefined if there is none or it has expired. The head is read again after the inbox: if the task went on between
+ * Reads a task; undefined if there is none or it has expired. The head is read again after the inbox: if the task continued between
  * the two reads, its inbox may be gone, and a question that was answered would look open.
  */
 export async function readTask(store: Store, place: TaskPlace): Promise<ReadTask | undefined> {

@@ -1,4 +1,4 @@
-// The actions of the page on a connection. Each begins a story and goes on by itself.
+// The actions of the page on a connection. Each begins a story and continues by itself.
 
 import { outputDifference } from '../../client/checks/output-check.js';
 import type { Client } from '../../client/model/client.js';

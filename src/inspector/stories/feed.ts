@@ -1,4 +1,4 @@
-// The events for the page: changes of the same thing are put together, and the latest events are kept for pages that come back.
+// The events for the page: changes of the same thing are put together, and the latest events are kept for pages that reconnect.
 
 import type { ConnectionView } from '../contract/connection.js';
 import type { InspectorEvent } from '../contract/inspector.js';

@@ -2,7 +2,7 @@
 
 import type { ErrorObject, JsonObject, RequestId } from '../../jsonrpc/message.js';
 
-/** The story that work belongs to. It travels with the work, and may be pointed at another story while the work goes on. */
+/** The story that work belongs to. It travels with the work, and may be pointed at another story while the work continues. */
 export interface Scope {
   story: number;
   /** Whether it belongs to the connection, not to a call: a message that arrives in it may belong to another story. */

@@ -72,7 +72,7 @@ export class ResourceAccess {
     this.#logins = 0;
   }
 
-  /** Deletes the tokens, and revokes them. A login that is going on ends; a refresh is waited for. */
+  /** Deletes the tokens, and revokes them. A login in progress ends; a refresh is waited for. */
   async logout(): Promise<void> {
     if (this.#isLoggingIn) this.#current?.flight.cancel(loggedOut(this.#server));
     this.#epoch++;

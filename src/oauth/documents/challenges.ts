@@ -26,7 +26,7 @@ class Scanner {
   readonly #text: string;
   readonly #found: OpenChallenge[] = [];
   #at = 0;
-  /** The last parameter if its value had no quotes: such a value may go on after a space. */
+  /** The last parameter if its value had no quotes: such a value may continue after a space. */
   #unquoted: string | undefined;
 
   constructor(text: string) {

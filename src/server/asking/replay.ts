@@ -75,7 +75,7 @@ export class Replay implements Run {
 
   /** Reports what the run meets from now on, if somebody listens. */
   reportFor(call: Call): void {
-    // A run that continues as a task goes on reporting.
+    // A run that continues as a task keeps reporting.
     this.#report ??= reportOf(call);
   }
 

@@ -164,7 +164,7 @@ export function runOnce({ name, store, outcomes, log, hasUser }: RunOnceParts): 
     { call, run: runCall, windowMs }: Repeatable,
     { lease, requestedAt, lifetime }: Held,
   ): Promise<Outcome> {
-    // After the loss of its lease the call goes on: it may have taken effect. Its outcome is not recorded.
+    // After the loss of its lease the call continues: it may have taken effect. Its outcome is not recorded.
     const release = leases.keep(lease, () => log('warning', LOST), requestedAt);
     try {
       const outcome = await runCall(call, scope.runId).catch(async (error: unknown) => {

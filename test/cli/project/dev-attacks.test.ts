@@ -44,12 +44,12 @@ async function developing(file: string): Promise<Developed> {
 }
 
 describe('fullmcp dev under attack', { timeout: 240_000 }, () => {
-  it('goes on serving while the file is deleted, and loads the file that is written in its place', async () => {
+  it('keeps serving while the file is deleted, and loads the file that is written in its place', async () => {
     const folder = await folderWith({ 'server.mjs': saying('first') });
     const file = join(folder, 'server.mjs');
     const { told, say, untilSaid } = await developing(file);
     await rm(file);
-    await told.next(/There is no file[\s\S]*The old code goes on serving/);
+    await told.next(/There is no file[\s\S]*The old code keeps serving/);
     expect(await say()).toBe('first');
     await writeFile(file, saying('second'));
     await untilSaid('second');
@@ -114,7 +114,7 @@ describe('fullmcp dev under attack', { timeout: 240_000 }, () => {
     await writeFile(join(folder, 'lib/word.mjs'), "export const word = 'second';");
     await untilSaid('second');
     await rm(join(folder, 'lib'), { recursive: true });
-    await told.next(/The old code goes on serving/);
+    await told.next(/The old code keeps serving/);
     await mkdir(join(folder, 'lib'));
     await writeFile(join(folder, 'lib/word.mjs'), "export const word = 'third';");
     await untilSaid('third');

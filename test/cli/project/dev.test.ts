@@ -85,7 +85,7 @@ describe('fullmcp dev', { timeout: 240_000 }, () => {
       for (let n = 1; n <= edits; n++) {
         if (n === edits / 2) {
           await writeFile(file, 'const = broken;');
-          await told.next(/SyntaxError[\s\S]*The old code goes on serving/);
+          await told.next(/SyntaxError[\s\S]*The old code keeps serving/);
           expect(await names()).toContain(`edit_${n - 1}`);
         }
         // Many editors write another file and rename it.

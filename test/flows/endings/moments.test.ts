@@ -88,7 +88,7 @@ describe('a signal', () => {
     expect(count('ended')).toBe(count('starting'));
   });
 
-  test('turns the readiness of all workers, which go on serving', async () => {
+  test('turns the readiness of all workers, which keep serving', async () => {
     const served = await start({ workers: 2, shutdownDelayMs: 1500 });
     served.child.kill('SIGTERM');
     await until('a worker is not ready', async () => (await served.ready()) === 503);

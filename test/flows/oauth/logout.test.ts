@@ -104,7 +104,7 @@ describe('logout', () => {
     expect(next.user.opened).toHaveLength(1);
   });
 
-  it('ends a login that is going on', async () => {
+  it('ends a login in progress', async () => {
     const server = await start();
     const opened: string[] = [];
     const { auth, open } = login({ open: (url) => opened.push(url) });

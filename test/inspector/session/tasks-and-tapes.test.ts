@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 describe('a task', () => {
-  test('goes on when the inspector is closed, and a later one follows it by its id', async () => {
+  test('continues when the inspector is closed, and a later one follows it by its id', async () => {
     const taskFile = join(folder, 'tasks.json');
     const first = rig({ taskFile });
     const id = await first.connect({ target: serving.url, address: serving.url });

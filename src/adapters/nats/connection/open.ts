@@ -97,7 +97,7 @@ function connectOptions(
     ...(pass !== undefined && { pass }),
     ...(tls !== undefined && { tls }),
     ...(options.inboxPrefix !== undefined && { inboxPrefix: options.inboxPrefix }),
-    // The connection comes back by itself, however long the server is gone.
+    // The client reconnects by itself, however long the server is gone.
     maxReconnectAttempts: -1,
     reconnectTimeWait: 100,
     reconnectJitter: 100,

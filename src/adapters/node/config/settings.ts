@@ -217,7 +217,7 @@ export const settings: Readonly<Record<SettingName, Setting>> = {
   shutdownDelayMs: {
     variable: 'MCP_SHUTDOWN_DELAY_MS',
     read: wholeNumber,
-    schema: count('The time to go on serving at shutdown, while /ready already replies with 503.', 0),
+    schema: count('The time to keep serving at shutdown, while /ready already replies with 503.', 0),
   },
   keepAliveMs: { schema: count('The time between two comments on a quiet stream.', 15_000) },
   maxAgeMs: { schema: count('The longest life of a stream.', 3_600_000) },

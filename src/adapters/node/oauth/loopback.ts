@@ -102,9 +102,9 @@ function waitingAgent(
         const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
           const at = readRedirect(request, redirectUri);
           if (at === undefined) return answer(response, 404, 'There is nothing here.');
-          // Any page could send the browser here. The login goes on.
+          // Any page could send the browser here. The login continues.
           if (at.searchParams.get('state') !== state)
-            return answer(response, 400, 'This page does not belong to the login that is going on.');
+            return answer(response, 400, 'This page does not belong to the login in progress.');
           settle(() =>
             resolve({
               url: at.href,

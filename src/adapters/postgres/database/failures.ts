@@ -28,7 +28,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   '42501': 'Grant the user the right, or let a user who has it call start() once.',
   '53300': 'Lower "poolSize", or raise max_connections of the server.',
   '25P02':
-    'A statement of the step failed, and the step went on. Let its error end the step, or put a SAVEPOINT before it.',
+    'A statement of the step failed, and the step continued. Let its error end the step, or put a SAVEPOINT before it.',
   '25P03':
     'The step did something else for too long between two statements of its transaction. Do slow work before the first statement, or raise "tasks.leaseMs".',
   '25006': 'Use the URL of the primary server: a standby cannot write.',
@@ -44,7 +44,7 @@ export function isTransient(error: unknown): boolean {
   return TRANSIENT.has(codeOf(error) ?? '');
 }
 
-/** Whether the connection can still be used after the error: the server rejected a statement, and goes on. */
+/** Whether the connection can still be used after the error: the server rejected a statement, and continues. */
 export function keepsConnection(error: unknown): boolean {
   const { severity } = error as { readonly severity?: unknown };
   return severity === 'ERROR';

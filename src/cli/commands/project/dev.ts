@@ -7,7 +7,7 @@ import { serveAndReload } from './reloading/serve-and-reload.js';
 export const dev: Command = {
   usage: '<file> [-- argument …]',
   details:
-    'Serves a file and loads it again when a file of its project changes. Clients stay connected and hear that the lists have changed, and\nopen questions stay open. If the new code cannot be loaded, the error is shown and the old code goes on serving. The project is the\nclosest folder with a package.json. Shown with each load: the tokens of each tool, and the findings of `fullmcp lint`. The `auth` of the\nserver does not apply: `dev` listens on this computer only, and every caller is trusted.\n\nThe inspector runs beside it: open the address that is printed, with --stdio on stderr. It shows the steps of handlers, and stays connected when the code changes.',
+    'Serves a file and loads it again when a file of its project changes. Clients stay connected and hear that the lists have changed, and\nopen questions stay open. If the new code cannot be loaded, the error is shown and the old code keeps serving. The project is the\nclosest folder with a package.json. Shown with each load: the tokens of each tool, and the findings of `fullmcp lint`. The `auth` of the\nserver does not apply: `dev` listens on this computer only, and every caller is trusted.\n\nThe inspector runs beside it: open the address that is printed, with --stdio on stderr. It shows the steps of handlers, and stays connected when the code changes.',
   words: [1, 2],
   options: {
     stdio: { type: 'boolean', help: 'serve on stdin and stdout, instead of listening for HTTP' },

@@ -24,7 +24,7 @@ export const bundle: Command = {
   examples: [
     {
       line: 'fullmcp bundle --init',
-      says: 'Writes manifest.json out of package.json. Edit it before you go on.',
+      says: 'Writes manifest.json out of package.json. Edit it before you continue.',
     },
     { line: 'fullmcp bundle . -o shop.mcpb', says: 'Checks and packs the project.' },
   ],

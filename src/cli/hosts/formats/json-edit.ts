@@ -133,7 +133,7 @@ function endOfLine(text: string, from: number): number {
   const end = found === -1 ? text.length : found;
   const next = afterSpace(text, from);
   if (next < end) return from;
-  // A comment that goes on in the next line belongs to that line.
+  // A comment that continues in the next line belongs to that line.
   const comment = text.slice(from, end);
   if (comment.includes('/*') && !comment.includes('*/')) return from;
   return text[end - 1] === '\r' ? end - 1 : end;

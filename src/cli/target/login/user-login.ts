@@ -32,7 +32,7 @@ export function userLogin(input: Typed, options: UserLoginOptions = {}): OAuthCl
   });
 }
 
-/** If the browser does not start, the login goes on: the user gets the address. */
+/** If the browser does not start, the login continues: the user gets the address. */
 async function openPage({ person, out }: Typed, url: string): Promise<void> {
   try {
     await person().openPage(url);

@@ -2,7 +2,7 @@ import { McpError } from '../../../protocol/errors.js';
 import type { Emit } from './endpoint.js';
 
 /**
- * Saves something that was issued a moment ago and cannot be asked for again. If the store fails, the program goes on with what it
+ * Saves something that was issued a moment ago and cannot be asked for again. If the store fails, the program continues with what it
  * has in memory. Resolves to whether the store did not fail.
  */
 export async function trySaving(save: () => Promise<unknown>, emit: Emit): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { html } from './html.js';
 import { pageReply } from './page.js';
 
-/** A page that says why a login cannot go on. */
+/** A page that says why a login cannot continue. */
 export function errorPage(options: {
   readonly status: number;
   readonly title: string;

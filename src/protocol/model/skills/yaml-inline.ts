@@ -21,7 +21,7 @@ const escapes: Readonly<Record<string, string>> = {
 };
 const hexLengths: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
 
-/** Reads quoted scalars and collections in brackets, which may go on over several lines. */
+/** Reads quoted scalars and collections in brackets, which may continue over several lines. */
 export class InlineReader {
   readonly #text: string;
   /** The number of the text's first line. */

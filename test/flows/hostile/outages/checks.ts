@@ -73,7 +73,7 @@ export async function checkRejected({ atA, atB, session, question, job, form }: 
   ]);
 }
 
-/** Checks that everything goes on by itself, and that nothing is lost or doubled. */
+/** Checks that everything continues by itself, and that nothing is lost or doubled. */
 export async function checkRecovery(
   work: OpenWork,
   { hasGap = true }: { readonly hasGap?: boolean } = {},

@@ -14,7 +14,7 @@ describe.each(engines.filter(({ isStore }) => isStore))('an outage of $name', ({
     ['an orderly restart', 'shutDown'],
     ['a crash', 'kill'],
   ] as const)(
-    'after %s, replicas go on by themselves, and nothing is lost or doubled',
+    'after %s, replicas continue by themselves, and nothing is lost or doubled',
     async (_, end) => {
       const engine = await start();
       try {

@@ -7,7 +7,7 @@ import { TcpProxy } from './tcp-proxy.js';
 // An engine that accepts connections and commands and does not reply, or replies late, while two replicas serve.
 
 describe.each(engines)('$name', ({ start, isStore }) => {
-  test.concurrent('that never replies fails the calls that need it in bounded time, and replicas go on when it replies', async () => {
+  test.concurrent('that never replies fails the calls that need it in bounded time, and replicas continue when it replies', async () => {
     const engine = await start();
     const proxy = new TcpProxy(engine.port);
     try {

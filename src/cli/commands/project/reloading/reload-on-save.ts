@@ -115,7 +115,7 @@ class Reloading {
       if (signal.aborted) await next.close();
       else this.server.replace(next);
     } catch (error) {
-      if (!signal.aborted) this.#note(`${reasonOf(error)}The old code goes on serving.`);
+      if (!signal.aborted) this.#note(`${reasonOf(error)}The old code keeps serving.`);
     }
   }
 }

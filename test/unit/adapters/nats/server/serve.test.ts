@@ -278,7 +278,7 @@ describeWithNats('serveNats and connect over NATS', () => {
     await expect(client()).rejects.toThrow('Internal error');
   });
 
-  test('The connection of NATS is lost and comes back: open calls fail clearly, and the client goes on by itself', async () => {
+  test('The connection of NATS is lost and comes back: open calls fail clearly, and the client continues by itself', async () => {
     const { seen } = await serve();
     const one = await client({ reconnect: { baseMs: 10, maxMs: 100 }, maxRetries: 0 });
     const waiting = one.callTool('wait', {});

@@ -149,7 +149,7 @@ describe('the audit log of two processes', () => {
 
 describe('the audit log on a full disk', () => {
   it.each(['refuse', 'continue'])(
-    'with "%s", loses nothing and goes on when there is room',
+    'with "%s", loses nothing and continues when there is room',
     async (onFailure) => {
       const disk = join(root, `disk-${onFailure}`);
       mkdirSync(disk);
