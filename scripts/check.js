@@ -16,14 +16,15 @@ const WORDS = [
   'test',
 ];
 
+/** Files that did not change since the last check are not compiled again. */
+const TSC =
+  'node node_modules/typescript/bin/tsc --noEmit --incremental --tsBuildInfoFile node_modules/.cache/types';
+
 /** @type {{ name: string, command: string, after?: string }[]} */
 const STEPS = [
   { name: 'build', command: 'node scripts/build.js' },
-  { name: 'types', command: 'node node_modules/typescript/bin/tsc --noEmit' },
-  {
-    name: 'types of src alone',
-    command: 'node node_modules/typescript/bin/tsc -p tsconfig.build.json --noEmit',
-  },
+  { name: 'types', command: `${TSC}.json` },
+  { name: 'types of src alone', command: `${TSC}-src.json -p tsconfig.build.json` },
   { name: 'format and lint', command: 'biome ci --colors=off .' },
   { name: 'layers', command: 'node scripts/check-layers.js' },
   { name: 'names', command: 'node scripts/check-names.js' },
