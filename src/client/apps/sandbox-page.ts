@@ -61,22 +61,26 @@ export function sandboxPage({ hosts, frames = [], requestUrl }: SandboxPageOptio
 
 /** The parameter of the sandbox's URL that has the origins that the app declares. */
 const ORIGINS = 'origins';
-/** A longer list is not sent: servers refuse long URLs. */
-const MAX_QUERY = 4000;
+/** The most origins of a request. */
+const MAX_ORIGINS = 200;
+/** Servers refuse long URLs. An app that declares more does not reach the rest. */
+const MAX_ORIGINS_LENGTH = 4000;
 
 /** The address of a sandbox, for an app that declares these origins. */
 export function sandboxUrl(sandbox: URL, csp: AppCsp): string {
-  const origins = [...new Set(Object.values(csp).flat())].join(' ');
+  let origins = '';
+  for (const origin of new Set(Object.values(csp).flat()))
+    if (origins.length + origin.length < MAX_ORIGINS_LENGTH) origins += `${origins && ' '}${origin}`;
   const url = new URL(sandbox);
-  if (origins.length <= MAX_QUERY) url.searchParams.set(ORIGINS, origins);
+  url.searchParams.set(ORIGINS, origins);
   return url.href;
 }
 
-/** The origins in the URL of a request; undefined if the host does not name them. */
+/** The origins in the URL of a request, which may be anything; undefined if the host does not name them. */
 function declaredIn(requestUrl: string | URL): readonly string[] | undefined {
-  // The URL of a request of node:http is a path.
-  const origins = new URL(requestUrl, 'http://sandbox.invalid').searchParams.get(ORIGINS);
-  return origins?.slice(0, MAX_QUERY).split(' ').filter(isCspOrigin);
+  const [, query = ''] = String(requestUrl).split(/[?#]/, 2);
+  const origins = new URLSearchParams(query).get(ORIGINS);
+  return origins?.split(' ').filter(isCspOrigin).slice(0, MAX_ORIGINS);
 }
 
 /** The document of a sandbox for hosts, with a policy of its own if it cannot have headers. */

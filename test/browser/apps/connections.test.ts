@@ -137,5 +137,6 @@ it('a sandbox names the origins of its app to the browser only if its host has n
   expect(allowed('https://sandbox.example/?origins=https%3A%2F%2Fa.example+wss%3A%2F%2F*.b.example')).toBe(
     '("https://a.example" "wss://*.b.example");redirects=allow',
   );
+  for (const odd of ['//', '/#?origins=', 'http://[', '?', '%']) expect(allowed(odd)).toBeUndefined();
   expect(allowed('/?origins=https://a.example")%20*%20("https://b.example')).toBe('();redirects=allow');
 });
