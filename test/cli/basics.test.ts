@@ -3,6 +3,7 @@ import { createServer, tool } from 'fullmcp';
 import { serve } from 'fullmcp/node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
+import { allCommands } from '../../src/cli/commands.js';
 import { fullmcp } from './support/run-cli.js';
 
 let url: string;
@@ -40,6 +41,21 @@ describe('fullmcp', () => {
     expect(stdout).toContain('  call ');
     expect((await fullmcp(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
+
+  it.each(allCommands.map(({ name }) => name))(
+    'explains %s in lines of at most 100 characters, with each option apart from its explanation',
+    async (name) => {
+      const { exit, stdout } = await fullmcp([...name.split(' '), '--help']);
+      expect(exit).toBe(0);
+      const lines = stdout.split('\n');
+      const isExample = (line: string): boolean => line.startsWith('  fullmcp ') || /^ {2}\w/.test(line);
+      expect(lines.filter((line) => line.length > 100 && !isExample(line))).toEqual([]);
+      const options = lines.filter((line) => /^ {2}-/.test(line));
+      expect(options.length).toBeGreaterThan(2);
+      for (const option of options)
+        expect(option).toMatch(/^ {2}(?:-\w, )?--[\w-]+(?: [<[].*?[>\]])?(?: {2,}\S.*)?$/);
+    },
+  );
 
   it('refuses a command or an option that it does not have, and names a close one', async () => {
     const { exit, stdout, stderr } = await fullmcp(['lisst', url]);

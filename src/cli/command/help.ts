@@ -3,6 +3,7 @@
 import type { Output } from '../terminal/output.js';
 import type { Command, CommandSummary, Options } from './definition.js';
 import { COMMON } from './parse.js';
+import { wrap } from './wrap.js';
 
 /** The help of a command. */
 export function commandHelp({ name, summary }: CommandSummary, command: Command, out: Output): string {
@@ -11,14 +12,14 @@ export function commandHelp({ name, summary }: CommandSummary, command: Command,
     `${out.style('bold', `fullmcp ${name}`)} ${usage}`,
     '',
     `${capital(summary)}.`,
-    ...(details ? ['', details] : []),
+    ...(details ? ['', wrap(details, out.columns)] : []),
     '',
     ...examples.flatMap(({ line, says }) => [
       `  ${out.style('cyan', line)}`,
-      `      ${out.style('dim', says)}`,
+      out.style('dim', wrap(`      ${says}`, out.columns, '      ')),
     ]),
     '',
-    ...optionLines({ ...options, ...COMMON }),
+    ...optionLines({ ...options, ...COMMON }, out.columns),
   ].join('\n');
 }
 
@@ -46,15 +47,19 @@ export function programHelp(groups: CommandGroups, out: Output): string {
   ].join('\n');
 }
 
-/** One line for each option. */
-function optionLines(options: Options): readonly string[] {
+/** The options in one column, and what they are for in another. */
+function optionLines(options: Options, columns: number): readonly string[] {
   const rows = Object.entries(options).map(([name, { short, type, value, number, choices, help }]) => {
     const optional = number ? ` [${number}]` : '';
     const argument = type === 'string' ? ` <${value ?? choices?.join('|') ?? 'value'}>` : optional;
-    return [`${short ? `-${short}, ` : ''}--${name}${argument}`, help] as const;
+    return [`  ${short ? `-${short}, ` : ''}--${name}${argument}`, help] as const;
   });
-  const width = Math.min(34, Math.max(...rows.map(([left]) => left.length)) + 2);
-  return rows.map(([left, help]) => `  ${left.padEnd(width)}${help}`);
+  const width = Math.min(36, Math.max(...rows.map(([left]) => left.length)) + 2);
+  const indent = ' '.repeat(width);
+  return rows.map(([left, help]) => {
+    const right = wrap(indent + help, columns, indent);
+    return left.length + 2 > width ? `${left}\n${right}` : left.padEnd(width) + right.slice(width);
+  });
 }
 
 function capital(text: string): string {

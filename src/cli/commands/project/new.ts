@@ -28,6 +28,7 @@ export const newProject: Command = {
       type: 'string',
       short: 't',
       choices: TEMPLATES,
+      value: 'name',
       help: 'minimal, http-auth, gateway or openapi',
     },
     transport: { type: 'string', choices: TRANSPORTS, help: 'how `npm start` serves: stdio or http' },
