@@ -19,7 +19,7 @@ describe('fullmcp new', { timeout: 120_000 }, () => {
     ['gateway', ['clock_now'], /^\d{4}-/],
     ['openapi', ['getItem', 'id=1', '-e', 'API_URL'], /"Pear"/],
   ] as const)(
-    'makes a project %s that compiles, passes its tests and answers a call',
+    'makes a project %s that compiles, passes its tests, answers a call and leaves nothing to lint',
     async (template, call, answer) => {
       const folder = join(await folderWith({}), 'shop');
       const made = await fullmcp(['new', folder, '--template', template, '--yes', '--json']);
@@ -52,6 +52,9 @@ describe('fullmcp new', { timeout: 120_000 }, () => {
         await execute(process.execPath, ['--import', 'jiti/register', '--test', 'test/server.test.ts'], at);
         const { stdout } = await execute(process.execPath, [program, 'call', 'src/server.ts', ...call], at);
         expect(stdout).toMatch(answer);
+        const lint = [program, 'lint', 'src/server.ts', '-e', 'API_URL', '--json'];
+        const linted = JSON.parse((await execute(process.execPath, lint, at)).stdout) as object;
+        expect(linted).toMatchObject({ ok: true, findings: [] });
       } finally {
         api.close();
       }

@@ -20,7 +20,11 @@ export default createServer({
   name: 'clock',
   version: '0.1.0',
   tools: {
-    now: tool({ description: 'Tell the time', run: () => new Date().toISOString() }),
+    now: tool({
+      description: 'Tell the time',
+      annotations: { readOnly: true },
+      run: () => new Date().toISOString(),
+    }),
   },
 });
 `,

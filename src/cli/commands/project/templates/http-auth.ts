@@ -41,6 +41,7 @@ export default createServer({
       description: 'Add a note',
       scopes: ['notes:write'],
       input: z.object({ text: z.string().max(1000).describe('The text of the note') }),
+      annotations: { destructive: false },
       run({ text }, { auth }) {
         const owner = auth?.subject ?? '';
         notes.set(owner, [...(notes.get(owner) ?? []), text]);

@@ -15,6 +15,7 @@ export default createServer({
     greet: tool({
       description: 'Greet a person',
       input: z.object({ name: z.string().describe('The name of the person') }),
+      annotations: { readOnly: true },
       run: ({ name }) => \`Hello, \${name}!\`,
     }),
   },

@@ -75,7 +75,15 @@ function document(title: string): object {
         get: {
           operationId: 'getItem',
           summary: 'Get an item',
-          parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'integer' } }],
+          parameters: [
+            {
+              name: 'id',
+              in: 'path',
+              description: 'The number of the item, such as 1',
+              required: true,
+              schema: { type: 'integer' },
+            },
+          ],
           responses: { 200: { description: 'The item', content: { 'application/json': { schema: item } } } },
         },
       },
