@@ -5,9 +5,13 @@ const source = (path: string): string => fileURLToPath(new URL(`./src/${path}`, 
 
 /** The suites, each a command of its own; `npm test` runs the first, that of the inspector's page, and everything that is in none of them. */
 const suites = {
-  // Parts that touch neither the process nor the network. Their tests share the processes of the run, so that the library is not loaded
-  // anew for each file, which takes longer than most of these tests. Tests that count what is left in their process cannot.
-  sharing: ['test/unit/{client,connect,legacy,middleware,oauth,protocol,schema,server}/**/*.test.ts'],
+  // Tests that leave nothing behind in their process. They share the processes of the run, so that the library is not loaded anew for each
+  // file, which takes longer than most of these tests. Tests that count what is left in their process cannot.
+  sharing: [
+    'test/unit/{cli,client,connect,inspector,jsonrpc,legacy,middleware,oauth,protocol,schema,server,testing}/**/*.test.ts',
+    'test/unit/extensions/!(tasks)/!(many-files).test.ts',
+    'test/flows/{auth,oauth,middleware,proxy}/**/*.test.ts',
+  ],
   engines: [
     'test/unit/adapters/{postgres,redis,nats}/**/*.test.ts',
     'test/flows/{cluster,hostile/outages}/**/*.test.ts',
@@ -24,6 +28,8 @@ const suites = {
     'test/cli/project/**/*.test.ts',
     'test/openapi/generated-requests.test.ts',
     'test/simulation/plants.test.ts',
+    'test/unit/adapters/{lmdb,node/audit}/processes.test.ts',
+    'test/interop/{inspector,login}.test.ts',
   ],
   chaos: ['test/chaos/engines.test.ts'],
   // The page of the inspector in Chromium.
