@@ -6,7 +6,12 @@ export default class SecondAttempts implements Reporter {
   readonly #needed: string[] = [];
 
   onTestCaseResult(test: TestCase): void {
-    if (test.diagnostic()?.flaky) this.#needed.push(`${test.module.relativeModuleId} > ${test.fullName}`);
+    if (!test.diagnostic()?.flaky) return;
+    const reasons = (test.result().errors ?? []).map(({ message, stacks }) => {
+      const place = stacks?.[0];
+      return `  ${message.split('\n', 4).join(' ')}${place ? ` (${place.file}:${place.line})` : ''}`;
+    });
+    this.#needed.push([`${test.module.relativeModuleId} > ${test.fullName}`, ...reasons].join('\n'));
   }
 
   onTestRunEnd(): void {
