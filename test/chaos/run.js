@@ -1,6 +1,6 @@
 // `npm run chaos`: kills, ends and pauses replicas on each engine, runs the simulated cluster, and ends with one line of figures.
 // CHAOS=5 runs five times as many strikes as CI can bear, in five times the time; CHAOS_SECONDS sets the time for each engine.
-// CHAOS_SEED repeats the order of the strikes.
+// CHAOS_SEED repeats the order of the strikes. SEEDS is the number of simulated clusters; default 20,000.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,8 @@ const killing = spawnSync('npx', args, { stdio: 'inherit', env: { ...process.env
 const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
 rmSync(folder, { recursive: true, force: true });
 
-const simulating = spawnSync(process.execPath, ['test/simulation/run.js', '--seeds', '20000'], {
+const seeds = process.env.SEEDS ?? '20000';
+const simulating = spawnSync(process.execPath, ['test/simulation/run.js', '--seeds', seeds], {
   stdio: ['ignore', 'pipe', 'inherit'],
   encoding: 'utf8',
 });
