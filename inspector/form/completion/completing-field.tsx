@@ -2,6 +2,8 @@ import './completion.css';
 import { useComputed, useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
+import { has } from '../../../src/protocol/tables/features.js';
+import { revisions } from '../../../src/protocol/tables/revisions.js';
 import { run } from '../../state/api.js';
 import { connection } from '../../state/store.js';
 import { SuggestionList } from './suggestion-list.js';
@@ -137,6 +139,8 @@ export function CompletingField(props: CompletingFieldProps): VNode {
 }
 
 function canComplete(capabilities: object | undefined, revision: string | undefined): boolean {
+  if (capabilities !== undefined && 'completions' in capabilities) return true;
   // The first revision had completion, and no capability for it.
-  return (capabilities !== undefined && 'completions' in capabilities) || revision === '2024-11-05';
+  const spoken = revisions.find((each) => each === revision);
+  return spoken !== undefined && !has(spoken, 'completionsCapability');
 }

@@ -2,14 +2,12 @@ import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { TargetSpec } from '../../../src/inspector/contract/connection.js';
+import { revisions } from '../../../src/protocol/tables/revisions.js';
 import { Button } from '../../parts/controls/button.js';
 import { ErrorPanel } from '../../parts/error-panel.js';
 import { isNarrow } from '../../state/media.js';
-import { connections } from '../../state/store.js';
 import { isOpening, open, openFailure } from './open.js';
 import { PairsField, pairsOf } from './pairs-field.js';
-
-const REVISIONS = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 
 /** One field for the address, and details for those who need them. */
 export function ConnectForm(): VNode {
@@ -37,7 +35,6 @@ export function ConnectForm(): VNode {
     };
     void open(spec);
   };
-  const revisions = [...connections.value.values()][0]?.revisions ?? REVISIONS;
   return (
     <form
       class="connect-form"
@@ -116,7 +113,7 @@ export function ConnectForm(): VNode {
             }}
           >
             <option value="">the newest that both speak</option>
-            {revisions.map((each) => (
+            {revisions.toReversed().map((each) => (
               <option key={each} value={each}>
                 {each} only
               </option>

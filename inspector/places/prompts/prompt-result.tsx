@@ -2,8 +2,8 @@ import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import type { Story } from '../../../src/inspector/contract/story.js';
 import { cleanLine } from '../../../src/tooling/clean.js';
-import { Button } from '../../parts/controls/button.js';
 import { CopyButton } from '../../parts/controls/copy-button.js';
+import { RawSwitch } from '../../parts/controls/raw-switch.js';
 import { ErrorPanel } from '../../parts/error-panel.js';
 import { Icon } from '../../parts/icon.js';
 import { CodeBlock } from '../../parts/values/code-block.js';
@@ -39,16 +39,7 @@ export function PromptResult({ story }: { readonly story: Story }): VNode {
           {duration(story.serverMs)}, {clock(story.at)}
         </span>
         <CopyButton text={() => messagesText(messages)} label="Copy the messages as text" />
-        <Button
-          look="quiet"
-          icon="braces"
-          isPressed={isRaw.value}
-          onClick={() => {
-            isRaw.value = !isRaw.value;
-          }}
-        >
-          Raw
-        </Button>
+        <RawSwitch isRaw={isRaw} />
       </div>
       {isRaw.value ? (
         <CodeBlock text={JSON.stringify(outcome, undefined, 2)} language="json" label="Raw result" />

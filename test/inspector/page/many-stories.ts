@@ -4,6 +4,7 @@ import type { ConnectionView } from '../../../src/inspector/contract/connection.
 import type { Inspector, InspectorEvent } from '../../../src/inspector/contract/inspector.js';
 import type { MessageHead } from '../../../src/inspector/contract/message.js';
 import type { Story } from '../../../src/inspector/contract/story.js';
+import { emptyCatalog } from '../../../src/inspector/session/connection/catalog.js';
 import type { JsonObject } from '../../../src/jsonrpc/message.js';
 
 const CONNECTION = 'c1';
@@ -65,16 +66,7 @@ export function manyStories(count: number): ManyStories {
         commands.push({ command, input });
         return command === 'again' ? { story: stories.length } : {};
       },
-      catalog: () => ({
-        version: 1,
-        tools: [],
-        resources: [],
-        templates: [],
-        prompts: [],
-        tokens: 0,
-        findings: [],
-        failures: [],
-      }),
+      catalog: () => ({ ...emptyCatalog, version: 1 }),
       message: (wanted) => {
         const head = messages[wanted - 1];
         return head && { seq: wanted, text: head.preview, isCut: false };

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import type { Story } from '../../../../src/inspector/contract/story.js';
 import { isObject, type JsonObject } from '../../../../src/jsonrpc/message.js';
-import { Button } from '../../../parts/controls/button.js';
+import { RawSwitch } from '../../../parts/controls/raw-switch.js';
 import { ErrorPanel } from '../../../parts/error-panel.js';
 import { CodeBlock } from '../../../parts/values/code-block.js';
 import { bytes, counted } from '../../../parts/values/format.js';
@@ -44,19 +44,7 @@ export function ResourceContent({
   }
   const parts = partsOf(outcome);
   const earlier = new Map(partsOf(old.outcome ?? {}).map((part) => [stringIn(part, 'uri') ?? '', part]));
-  const rawButton = (
-    <Button
-      look="quiet"
-      class="resources-raw"
-      icon="braces"
-      isPressed={isRaw.value}
-      onClick={() => {
-        isRaw.value = !isRaw.value;
-      }}
-    >
-      Raw
-    </Button>
-  );
+  const rawButton = <RawSwitch isRaw={isRaw} class="resources-raw" />;
   if (isRaw.value || parts.length === 0)
     return (
       <div class="resources-content">

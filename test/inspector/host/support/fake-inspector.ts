@@ -3,6 +3,7 @@ import type {
   InspectorEvent,
   PageSnapshot,
 } from '../../../../src/inspector/contract/inspector.js';
+import { emptyCatalog } from '../../../../src/inspector/session/connection/catalog.js';
 import type { JsonObject } from '../../../../src/jsonrpc/message.js';
 import { McpError } from '../../../../src/protocol/errors.js';
 
@@ -48,19 +49,7 @@ export function fakeInspector(): FakeInspector {
       if (command === 'crash') throw new TypeError('undefined is not a function');
       return { done: command };
     },
-    catalog: (id) =>
-      id === 'c/1'
-        ? {
-            version: 1,
-            tools: [],
-            resources: [],
-            templates: [],
-            prompts: [],
-            tokens: 0,
-            findings: [],
-            failures: [],
-          }
-        : undefined,
+    catalog: (id) => (id === 'c/1' ? { ...emptyCatalog, version: 1 } : undefined),
     message: (seq) => (seq === 5 ? { seq, text: '{}', isCut: false } : undefined),
     outcome: (story) => (story === 7 ? '{"content":[]}' : undefined),
     tape: (id) => (id === 'c/1' ? '{"a":1}\n' : undefined),
