@@ -9,9 +9,9 @@ import { withPackage } from './pack.js';
 import { evalsOf, globalsOf, importsOf, tokenize } from './scan.js';
 
 // Where it goes, and why it is not less: docs/dependencies.md, "The size of the package".
-const UNPACKED_BYTES = { page: 140_000, rest: 2_570_000 };
+const UNPACKED_BYTES = { page: 140_000, rest: 4_700_000 };
 const INSTALLED_PACKAGES = 5;
-const INSTALLED_BYTES = 3_800_000;
+const INSTALLED_BYTES = 6_000_000;
 /** The code that an import of the entry loads, our files and dependencies together, as shipped, and gzipped. */
 const ENTRY_GZIP_BYTES = { 'dist/index.js': 110_000, 'dist/http.js': 55_500 };
 /** Entries that run on every runtime. */

@@ -10,12 +10,12 @@ interface Module {
 interface LayerCheck {
   readModule(path: string, text: string): Module;
   layerFailures(modules: readonly Module[]): string[];
-  widthFailures(files: readonly string[]): string[];
+  widthNotes(files: readonly string[]): string[];
 }
 
 // The scripts are JavaScript without declarations, so their types are stated here.
 const script = (name: string): string => new URL(`../../../scripts/${name}.js`, import.meta.url).href;
-const { readModule, layerFailures, widthFailures }: LayerCheck = await import(script('layer-failures'));
+const { readModule, layerFailures, widthNotes }: LayerCheck = await import(script('layer-failures'));
 const { withTable }: { withTable(page: string): string | undefined } = await import(script('layers'));
 const { filesUnder }: { filesUnder(folder: string): string[] } = await import(script('files'));
 
@@ -148,8 +148,8 @@ test('a folder without a row, and a room that its layer does not list, are found
 
 test('a folder with more than 18 entries is found', () => {
   const files = Array.from({ length: 19 }, (_, index) => `src/async/a${index}.ts`);
-  expect(widthFailures(files.slice(1))).toEqual([]);
-  expect(widthFailures(files)).toEqual([expect.stringContaining('src/async has 19 entries')]);
+  expect(widthNotes(files.slice(1))).toEqual([]);
+  expect(widthNotes(files)).toEqual([expect.stringContaining('src/async has 19 entries')]);
 });
 
 test('a table of layers that differs from the one on the page is found', () => {
