@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { basename } from 'node:path';
 import { rolldown } from 'rolldown';
 import { buildInspector } from './build-inspector.js';
+import { groupsOf } from './chunks.js';
 import { filesUnder, root } from './files.js';
 import { pruneTypes } from './prune-types.js';
 import { onOneLine, tightLines } from './tight-code.js';
@@ -58,12 +59,23 @@ async function bundleEntries() {
     },
     external: (id) => !/^[./]/.test(id) && !id.startsWith('build/'),
     platform: 'neutral',
+    // Groups of modules need it; that no entry exports more than its module does is checked below.
+    preserveEntrySignatures: 'allow-extension',
+    onLog: (level, log, next) => log.code === 'INEFFECTIVE_DYNAMIC_IMPORT' || next(level, log),
     // Otherwise, a comment before each module would name a file that is not in the package.
     experimental: { attachDebugInfo: 'none' },
   });
+  const { output: split } = await bundle.generate({ dir: 'dist', format: 'esm' });
   const { output } = await bundle.generate({
     dir: 'dist',
     format: 'esm',
+    codeSplitting: {
+      groups: groupsOf(split.filter((file) => file.type === 'chunk')).map(({ name, moduleIds }) => ({
+        name,
+        test: (id) => moduleIds.has(id),
+        includeDependenciesRecursively: false,
+      })),
+    },
     // Parts of the command are apart, so that nothing of the library can load them unnoticed.
     chunkFileNames: ({ moduleIds }) =>
       `${moduleIds.some((id) => id.includes('/modules/cli/')) ? 'cli' : 'chunks'}/[name]-[hash].js`,
@@ -80,6 +92,7 @@ async function bundleEntries() {
     },
   });
   await bundle.close();
+  checkExports(split, output);
   const ofTools = onlyOfTools(output);
   for (const folder of ['chunks', 'cli']) mkdirSync(`dist/${folder}`, { recursive: true });
   for (const file of output)
@@ -87,6 +100,21 @@ async function bundleEntries() {
       const code = ofTools.has(file.fileName) ? onOneLine(file.code, true) : tightLines(file.code);
       writeFileSync(`dist/${file.fileName}`, code);
     }
+}
+
+/**
+ * Stops the build if an entry exports other names than before its modules were grouped.
+ * @param {import('rolldown').RolldownOutput['output']} before @param {import('rolldown').RolldownOutput['output']} after
+ */
+function checkExports(before, after) {
+  for (const file of after) {
+    if (file.type !== 'chunk' || !file.isEntry) continue;
+    const was = before.find(({ fileName }) => fileName === file.fileName);
+    if (was?.type === 'chunk' && [...was.exports].sort().join() === [...file.exports].sort().join()) continue;
+    throw new Error(
+      `dist/${file.fileName} would export ${file.exports.join(', ')}: more or less than its module does.`,
+    );
+  }
 }
 
 /**
