@@ -8,15 +8,15 @@ import type { Call, Dispatch, Outcome } from '../../protocol/call.js';
 import { cancelledBy, copyError, McpError, toMcpError } from '../../protocol/errors.js';
 import { SERVER_INFO } from '../../protocol/meta.js';
 import type { Discovered, Implementation, SubscriptionFilter } from '../../protocol/model/model.js';
-import { ACKNOWLEDGED } from '../../protocol/model/subscriptions.js';
+import { ACKNOWLEDGED, includes } from '../../protocol/model/subscriptions.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
 import type { Forwarder, ForwarderParts } from '../proxy/forwarder.js';
 import type { LinksState } from '../proxy/proxy-links.js';
 import { wayCodes } from '../proxy/way-errors.js';
-import { listedKeys, lists } from '../routing/lists.js';
+import { lists } from '../routing/lists.js';
 import { withServer } from '../routing/names.js';
 import { fetchPages } from '../routing/pages.js';
-import type { ListedKeys, ListName, Routed, RoutedSubscription } from '../routing/router.js';
+import type { ListName, Offer, Routed, RoutedSubscription, Wanted } from '../routing/router.js';
 import type { GatewayServerInfo } from './member-state.js';
 import type { Screen } from './screen.js';
 
@@ -38,7 +38,6 @@ export interface GatewayMemberParts {
 /** One server of a gateway. It is connected when it is first needed. */
 export class GatewayMember implements Routed {
   readonly name: string;
-  listedKeys: ListedKeys = {};
   isHealthy: boolean | undefined;
   isOpenCircuit = false;
   readonly #parts: GatewayMemberParts;
@@ -100,12 +99,24 @@ export class GatewayMember implements Routed {
   async list(kind: ListName, call: Call): Promise<readonly JsonObject[] | undefined> {
     return this.#attempt(call, `its ${lists[kind].field} are left out`, async (signal) => {
       const items = await this.#fetch(kind, call, signal);
-      this.listedKeys[kind] = listedKeys(kind, items) as never;
       return this.#parts.screen.select(kind, items, {
         call,
         fetch: (other) => this.#fetch(other, call, signal),
       });
     });
+  }
+
+  offers(wanted: Wanted, call: Call, { fetch = false }: { readonly fetch?: boolean } = {}): Promise<Offer> {
+    const { screen } = this.#parts;
+    if (!fetch) return screen.offer(wanted, call);
+    const looking = this.#attempt(call, `its ${lists[wanted.kind].field} are left out`, (signal) =>
+      screen.offer(wanted, call, (kind) => this.#fetch(kind, call, signal)),
+    );
+    return looking.then((offer) => offer ?? 'unknown');
+  }
+
+  forget(kind: ListName): void {
+    this.#parts.screen.forgetList(kind);
   }
 
   async reach(call: Call, unavailable: string): Promise<void> {
@@ -122,14 +133,17 @@ export class GatewayMember implements Routed {
     wanted: SubscriptionFilter,
     onChange: (method: string, params: JsonObject) => void,
   ): Promise<RoutedSubscription> {
-    const notifications = await this.#parts.screen.subscription(call, wanted);
+    const { screen } = this.#parts;
+    const notifications = await screen.subscription(call, wanted, (kind) =>
+      this.#fetch(kind, call, call.signal),
+    );
     const lifetime = new Lifetime();
     const close = (): void => lifetime.end(new McpError('cancelled', 'The subscription was closed.'));
     const forget = onEnd(call, close);
     const accepted = await new Promise<SubscriptionFilter>((resolve, reject) => {
       const notify: Call['notify'] = (method, params = {}) => {
         if (method === ACKNOWLEDGED) resolve((params['notifications'] ?? {}) as SubscriptionFilter);
-        else this.#onChange(method, params, onChange);
+        else if (includes(notifications, method, params)) this.#onChange(call, { method, params }, onChange);
       };
       const { _meta } = call.params;
       const params = { notifications: { ...notifications }, ...(_meta !== undefined && { _meta }) };
@@ -141,9 +155,20 @@ export class GatewayMember implements Routed {
     return { accepted, close };
   }
 
-  #onChange(method: string, params: JsonObject, notify: (method: string, params: JsonObject) => void): void {
-    if (method.endsWith('/list_changed')) this.#parts.screen.forget();
-    notify(method, params);
+  #onChange(
+    call: Call,
+    { method, params }: { readonly method: string; readonly params: JsonObject },
+    notify: (method: string, params: JsonObject) => void,
+  ): void {
+    const { screen } = this.#parts;
+    if (method.endsWith('/list_changed')) screen.forget();
+    if (method !== 'notifications/resources/updated' || !screen.isSelective) return notify(method, params);
+    // It may be a part of the resource that was subscribed to, and hidden.
+    const wanted = { kind: 'resources', name: String(params['uri']) } as const;
+    screen
+      .offer(wanted, call)
+      .then((offer) => (offer === 'never' ? undefined : notify(method, params)))
+      .catch((error) => this.#parts.problem(`${this.name}: a change was not reported`, error));
   }
 
   /** Asks the server whether it is there, if it is connected. */

@@ -3,11 +3,12 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { isObject } from '../../jsonrpc/message.js';
 import type { Call } from '../../protocol/call.js';
+import { principalOf } from '../../protocol/caller.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import type { SubscriptionFilter } from '../../protocol/model/model.js';
-import { lists } from '../routing/lists.js';
-import type { ListName } from '../routing/router.js';
+import { listedKeys, lists, matching } from '../routing/lists.js';
+import type { ListedKeys, ListName, Offer, Wanted } from '../routing/router.js';
 import type { GatewayItem, GatewayRule } from './options.js';
 import type { Pins } from './pins/pins.js';
 
@@ -22,8 +23,22 @@ export interface ScreenParts {
   readonly problem: (message: string, cause?: unknown) => void;
 }
 
+/** A list as it was when it was fetched last. */
+interface Seen {
+  /** The keys of everything that the server lists, also of what is held back. */
+  readonly all: ListedKeys;
+  /** The keys of what the pins do not hold back. */
+  readonly accepted: ListedKeys;
+  /** When it was fetched, by the clock that nobody can set. */
+  readonly at: number;
+}
+
+type SeenLists = Map<ListName, Seen>;
+
 /** Definitions that were compared are compared again after this time, so that a server cannot change them silently for long. */
 const COMPARE_AGAIN_MS = 60_000;
+/** The callers whose lists are remembered, if each of them may see others. */
+const MAX_CALLERS = 100;
 const kinds: Readonly<Record<GatewayItem['kind'], ListName>> = {
   tool: 'tools',
   prompt: 'prompts',
@@ -34,8 +49,8 @@ const kinds: Readonly<Record<GatewayItem['kind'], ListName>> = {
 /** Decides what is seen and used of one server. */
 export class Screen {
   readonly #parts: ScreenParts;
-  /** The names that were compared and may be used, by list. */
-  readonly #accepted = new Map<ListName, { readonly names: ReadonlySet<string>; readonly at: number }>();
+  /** The lists that were fetched last, by caller; all callers are one if they see the same. */
+  readonly #seen = new Map<string, SeenLists>();
   #recording: Promise<void> | undefined;
   #instructions: string | undefined;
   #offered: string | undefined;
@@ -68,7 +83,12 @@ export class Screen {
 
   /** Forgets what was compared: the server may come back as another one, or its lists have changed. */
   forget(): void {
-    this.#accepted.clear();
+    this.#seen.clear();
+  }
+
+  /** Forgets one list, which has changed. */
+  forgetList(kind: ListName): void {
+    for (const lists of this.#seen.values()) lists.delete(kind);
   }
 
   /** The entries of a list that a caller may see. */
@@ -77,7 +97,7 @@ export class Screen {
     items: readonly JsonObject[],
     { call, fetch }: { readonly call: Call; readonly fetch: FetchList },
   ): Promise<readonly JsonObject[]> {
-    const pinned = await this.#compare(kind, items, fetch);
+    const { left: pinned } = await this.#compare(kind, items, { call, fetch });
     const { allow, server } = this.#parts;
     if (allow === undefined) return pinned;
     const { key, one } = lists[kind];
@@ -89,26 +109,78 @@ export class Screen {
 
   /** Throws if a call uses what its caller may not use. It looks as if it did not exist. */
   async admit(call: Call, fetch: FetchList): Promise<void> {
+    if (!this.isSelective) return;
+    if (call.method.startsWith('tasks/')) return this.#admitTasks(call, fetch);
     const item = this.#itemOf(call);
     if (item === undefined) return;
-    const { allow, pins } = this.#parts;
-    if (allow !== undefined && (await allow(item, call.auth)) !== true) throw unknown(item);
-    if (pins?.isStrict !== true) return;
-    const isPinned = await this.#isAccepted(kinds[item.kind], item.name, fetch);
-    // The instance of a template has a URI that no list has.
-    if (isPinned || (item.kind === 'resource' && (await this.#hasTemplates(fetch)))) return;
-    throw unknown(item);
+    const offer = await this.offer({ kind: kinds[item.kind], name: item.name }, call, fetch);
+    if (offer === 'never') throw unknown(item);
+  }
+
+  /** Whether anything can be hidden or held back. */
+  get isSelective(): boolean {
+    return this.#parts.allow !== undefined || this.#isStrict;
+  }
+
+  get #isStrict(): boolean {
+    return this.#parts.pins?.isStrict === true;
+  }
+
+  /**
+   * What the server has for a caller: the part of its lists that the rule and the pins leave. Without `fetch`, only lists that were fetched
+   * before are looked at. Something that they hide is never had, and an instance of a template is hidden with its templates.
+   */
+  async offer({ kind, name }: Wanted, call: Call, fetch?: FetchList): Promise<Offer> {
+    if (!(await this.#allows(kind, name, call))) return 'never';
+    const listed = await this.#lookUp(kind, { call, fetch });
+    if (listed?.accepted[kind]?.has(name)) return 'listed';
+    if (kind !== 'resources') return this.#unlisted(listed);
+    const seen = await this.#lookUp('templates', { call, fetch });
+    const templates = matching(seen?.all.templates ?? new Map(), name);
+    for (const template of templates)
+      if (seen?.accepted.templates?.has(template) && (await this.#allows('templates', template, call)))
+        return 'fits';
+    if (templates.length > 0 && this.isSelective) return 'never';
+    return listed === undefined ? 'unknown' : this.#unlisted(seen);
+  }
+
+  /** A list that was never seen cannot say that something is missing in it. */
+  #unlisted(seen: Seen | undefined): Offer {
+    if (seen === undefined) return 'unknown';
+    return this.#isStrict ? 'never' : 'possible';
+  }
+
+  async #allows(kind: ListName, name: string, call: Call): Promise<boolean> {
+    const { allow, server } = this.#parts;
+    return allow === undefined || (await allow({ server, kind: lists[kind].one, name }, call.auth)) === true;
+  }
+
+  // An id does not tell its tool. Somebody who may use no tool of a server has no task there.
+  async #admitTasks(call: Call, fetch: FetchList): Promise<void> {
+    const seen = await this.#lookUp('tools', { call, fetch });
+    for (const name of seen?.accepted.tools ?? []) if (await this.#allows('tools', name, call)) return;
+    throw new McpError('invalid_params', `Unknown task: ${shorten(String(call.params['taskId']), 128)}`);
   }
 
   /** The part of a subscription that a caller may have. */
-  async subscription(call: Call, wanted: SubscriptionFilter): Promise<SubscriptionFilter> {
-    const { allow, server } = this.#parts;
-    const { resourceSubscriptions: uris = [], ...rest } = wanted;
-    const allowed = await Promise.all(
-      uris.map((name) => allow?.({ server, kind: 'resource', name }, call.auth) ?? true),
+  async subscription(call: Call, wanted: SubscriptionFilter, fetch: FetchList): Promise<SubscriptionFilter> {
+    if (!this.isSelective) return wanted;
+    const { resourceSubscriptions: uris = [], taskIds, ...rest } = wanted;
+    const offers = await Promise.all(
+      uris.map((name) => this.offer({ kind: 'resources', name }, call, fetch)),
     );
-    const left = uris.filter((_, at) => allowed[at] === true);
-    return left.length > 0 ? { ...rest, resourceSubscriptions: left } : rest;
+    const left = uris.filter((_, at) => offers[at] !== 'never');
+    const mayHaveTasks =
+      taskIds !== undefined &&
+      (await this.#admitTasks(call, fetch).then(
+        () => true,
+        () => false,
+      ));
+    return {
+      ...rest,
+      ...(left.length > 0 && { resourceSubscriptions: left }),
+      ...(mayHaveTasks && { taskIds }),
+    };
   }
 
   #itemOf({ method, params }: Call): GatewayItem | undefined {
@@ -131,21 +203,44 @@ export class Screen {
     }
   }
 
+  /** Compares a list with the pins, and remembers it. `left` are the entries that are not held back. */
   async #compare(
     kind: ListName,
     items: readonly JsonObject[],
-    fetch: FetchList,
-  ): Promise<readonly JsonObject[]> {
+    { call, fetch }: { readonly call: Call; readonly fetch: FetchList },
+  ): Promise<{ readonly left: readonly JsonObject[]; readonly seen: Seen }> {
     const { pins, server, isSameForAll } = this.#parts;
-    if (pins === undefined) return items;
-    if (await pins.isNew(server)) await this.#record(pins, fetch);
-    const left = await pins.check(server, kind, { items, isWhole: isSameForAll });
-    const { key } = lists[kind];
-    this.#accepted.set(kind, {
-      names: new Set(left.map((item) => item[key] as string)),
-      at: performance.now(),
-    });
-    return left;
+    let left = items;
+    if (pins !== undefined) {
+      if (await pins.isNew(server)) await this.#record(pins, fetch);
+      left = await pins.check(server, kind, { items, isWhole: isSameForAll });
+    }
+    const all = listedKeys(kind, items);
+    const accepted = left === items ? all : listedKeys(kind, left);
+    const seen = { all: { [kind]: all }, accepted: { [kind]: accepted }, at: performance.now() };
+    this.#seenBy(call).set(kind, seen);
+    return { left, seen };
+  }
+
+  /** The list as it was fetched last. With `fetch`, it is fetched if it is missing, or too old to hide anything by it. */
+  async #lookUp(
+    kind: ListName,
+    { call, fetch }: { readonly call: Call; readonly fetch: FetchList | undefined },
+  ): Promise<Seen | undefined> {
+    const known = this.#seenBy(call).get(kind);
+    const isFresh = known !== undefined && performance.now() - known.at < COMPARE_AGAIN_MS;
+    if (fetch === undefined || isFresh || (known !== undefined && !this.isSelective)) return known;
+    const { seen } = await this.#compare(kind, await fetch(kind), { call, fetch });
+    return seen;
+  }
+
+  #seenBy(call: Call): SeenLists {
+    const who = this.#parts.isSameForAll ? '' : principalOf(call);
+    const known = this.#seen.get(who) ?? new Map();
+    this.#seen.delete(who);
+    this.#seen.set(who, known);
+    if (this.#seen.size > MAX_CALLERS) this.#seen.delete(this.#seen.keys().next().value as string);
+    return known;
   }
 
   /** Pins everything that a new server offers, so that nothing can be added later without notice. */
@@ -161,21 +256,6 @@ export class Screen {
       this.#recording = undefined;
     });
     return this.#recording;
-  }
-
-  async #isAccepted(kind: ListName, name: string, fetch: FetchList): Promise<boolean> {
-    return (await this.#acceptedOf(kind, fetch)).has(name);
-  }
-
-  async #hasTemplates(fetch: FetchList): Promise<boolean> {
-    return (await this.#acceptedOf('templates', fetch)).size > 0;
-  }
-
-  async #acceptedOf(kind: ListName, fetch: FetchList): Promise<ReadonlySet<string>> {
-    const known = this.#accepted.get(kind);
-    if (known !== undefined && performance.now() - known.at < COMPARE_AGAIN_MS) return known.names;
-    await this.#compare(kind, await fetch(kind), fetch);
-    return this.#accepted.get(kind)?.names ?? new Set();
   }
 }
 

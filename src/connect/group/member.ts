@@ -8,8 +8,8 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { copyError, McpError, toMcpError } from '../../protocol/errors.js';
 import type { SubscriptionFilter } from '../../protocol/model/model.js';
-import { listedKeys, lists } from '../routing/lists.js';
-import type { ListedKeys, ListName, Routed, RoutedSubscription } from '../routing/router.js';
+import { listedKeys, lists, listsFor, offerOf } from '../routing/lists.js';
+import type { ListedKeys, ListName, Offer, Routed, RoutedSubscription, Wanted } from '../routing/router.js';
 import { fetchList, forward, subscribe } from './member-calls.js';
 
 /** The state of one server of a group. */
@@ -53,7 +53,7 @@ const CLOSE_TIMEOUT_MS = 5000;
 /** One server of a group: connected when it is first needed, and again, after a delay, if it failed. */
 export class Member implements Routed {
   readonly name: string;
-  listedKeys: ListedKeys = {};
+  #listedKeys: ListedKeys = {};
   /** Whether a list was made without this server: then connecting the server changes the list. */
   wasMissed = false;
   /** Whether a list has stopped waiting for the current attempt to connect. */
@@ -136,9 +136,28 @@ export class Member implements Routed {
     const unavailable = `its ${lists[kind].field} are left out`;
     return this.#parts.attempt(this, { signal, unavailable }, async (client, own) => {
       const items = await fetchList(client, kind, own);
-      this.listedKeys[kind] = listedKeys(kind, items) as never;
+      this.#listedKeys[kind] = listedKeys(kind, items) as never;
       return items;
     });
+  }
+
+  offers(
+    wanted: Wanted,
+    call: Call,
+    { fetch = false }: { readonly fetch?: boolean } = {},
+  ): Offer | Promise<Offer> {
+    const offer = offerOf(wanted, this.#listedKeys);
+    return fetch && offer === 'unknown' ? this.#fetchOffer(wanted, call) : offer;
+  }
+
+  async #fetchOffer(wanted: Wanted, call: Call): Promise<Offer> {
+    for (const kind of listsFor(wanted.kind))
+      if (this.#listedKeys[kind] === undefined) await this.list(kind, call);
+    return offerOf(wanted, this.#listedKeys);
+  }
+
+  forget(kind: ListName): void {
+    this.#listedKeys[kind] = undefined;
   }
 
   async reach({ signal }: Call, unavailable: string): Promise<void> {
@@ -208,7 +227,7 @@ export class Member implements Routed {
     const { problem, onReady } = this.#parts;
     this.#client = client;
     this.#error = undefined;
-    this.listedKeys = {};
+    this.#listedKeys = {};
     this.resetBackoff();
     for (const message of client.info().problems) problem(`${this.name}: ${message}`);
     client.on('problem', ({ message, cause }) => problem(`${this.name}: ${message}`, cause));
@@ -234,7 +253,7 @@ export class Member implements Routed {
     this.#facts = this.facts;
     if (this.#client !== undefined) this.#parts.onGone(this.#client);
     this.#client = undefined;
-    this.listedKeys = {};
+    this.#listedKeys = {};
   }
 
   #status(): ServerState['status'] {

@@ -10,13 +10,15 @@ import type { SubscriptionFilter } from '../../protocol/model/model.js';
 import {
   ACKNOWLEDGED,
   grant,
+  includes,
   isEmpty,
   type ListKind,
   listKinds,
   offersOf,
 } from '../../protocol/model/subscriptions.js';
+import { listsFor } from './lists.js';
 import { taskIdOf, taskOf } from './names.js';
-import { ownersOf } from './resources.js';
+import { type FindOwners, ownersOf } from './resources.js';
 import type { Listener, Routed, RoutedSubscription, Router } from './router.js';
 
 /** Serves `subscriptions/listen`: subscribes to the members concerned, including those that connect later. */
@@ -45,7 +47,7 @@ class RoutedStream implements Listener {
   readonly #tasks = new Map<Routed, string[]>();
   /** By the connection that they are made on. */
   readonly #subscriptions = new Map<object, Promise<RoutedSubscription | undefined>>();
-  #owners: (uri: string) => readonly Routed[] = () => [];
+  #owners: FindOwners = async () => [];
   /** Notifications from before the acknowledgement, each once. */
   #early: Map<string, () => void> | undefined = new Map();
   #closed = false;
@@ -96,17 +98,33 @@ class RoutedStream implements Listener {
   attach(member: Routed): void {
     const { connection } = member;
     if (this.#closed || connection === undefined || this.#subscriptions.has(connection)) return;
-    const wanted = this.#wantedFrom(member);
-    if (isEmpty(wanted)) return;
-    const opening = member
-      .subscribe(this.#call, wanted, (method, params) => this.#onChange(member, method, params))
-      .catch((error) => {
-        this.#subscriptions.delete(connection);
+    const opening: Promise<RoutedSubscription | undefined> = this.#subscribe(member).then(
+      (subscription) => {
+        // Later there may be something to subscribe to.
+        if (subscription === undefined) this.#forget(connection, opening);
+        return subscription;
+      },
+      (error) => {
+        this.#forget(connection, opening);
         if (!this.#closed && member.connection === connection)
           this.#router.problem(`${member.name}: its changes are not reported`, error);
         return undefined;
-      });
+      },
+    );
     this.#subscriptions.set(connection, opening);
+  }
+
+  async #subscribe(member: Routed): Promise<RoutedSubscription | undefined> {
+    const wanted = await this.#wantedFrom(member);
+    if (isEmpty(wanted) || this.#closed) return undefined;
+    return member.subscribe(this.#call, wanted, (method, params) => {
+      // A server must not report what it was not asked about: it may be a resource of another server, or hidden from the caller.
+      if (includes(wanted, method, params)) this.#onChange(member, method, params);
+    });
+  }
+
+  #forget(connection: object, opening: Promise<RoutedSubscription | undefined>): void {
+    if (this.#subscriptions.get(connection) === opening) this.#subscriptions.delete(connection);
   }
 
   detach(connection: object): void {
@@ -133,10 +151,10 @@ class RoutedStream implements Listener {
     this.#tasks.set(member, [...(this.#tasks.get(member) ?? []), taskId]);
   }
 
-  #wantedFrom(member: Routed): SubscriptionFilter {
-    const uris = (this.#wanted.resourceSubscriptions ?? []).filter((uri) =>
-      this.#owners(uri).includes(member),
-    );
+  async #wantedFrom(member: Routed): Promise<SubscriptionFilter> {
+    const all = this.#wanted.resourceSubscriptions ?? [];
+    const owners = await Promise.all(all.map((uri) => this.#owners(uri)));
+    const uris = all.filter((_, at) => owners[at]?.includes(member));
     const taskIds = this.#tasks.get(member);
     const wanted = { ...this.#wanted, resourceSubscriptions: uris };
     return { ...grant(wanted, offersOf(member.facts?.capabilities ?? {})), ...(taskIds && { taskIds }) };
@@ -145,8 +163,7 @@ class RoutedStream implements Listener {
   #onChange(member: Routed, method: string, params: JsonObject): void {
     const list = listKinds.find((kind) => method === `notifications/${kind}/list_changed`);
     if (list !== undefined) {
-      member.listedKeys[list] = undefined;
-      if (list === 'resources') member.listedKeys.templates = undefined;
+      for (const kind of listsFor(list)) member.forget(kind);
       this.changed(list);
     } else if (method === 'notifications/tasks') {
       const taskId = taskIdOf(member, String(params['taskId']));

@@ -6,7 +6,7 @@ import { shorten } from '../../protocol/encoding/shorten.js';
 import { TOOL_PREFIX } from '../../protocol/tables/meta-keys.js';
 import { readParts } from '../../protocol/uri-template/grammar.js';
 import { createMatcher } from '../../protocol/uri-template/match.js';
-import type { ListedKeys, ListName, Routed, Router } from './router.js';
+import type { ListedKeys, ListName, Offer, Router, Wanted } from './router.js';
 
 /** The field of each list, the key of its entries, and whether the key has the server's name as a prefix. */
 export const lists = {
@@ -83,12 +83,25 @@ function templatesOf(items: readonly JsonObject[]): NonNullable<ListedKeys['temp
   return templates;
 }
 
-/** The keys of a member's list, which is fetched if it was not fetched before. */
-export async function listedKeysOf<K extends ListName>(
-  member: Routed,
-  kind: K,
-  call: Call,
-): Promise<ListedKeys[K]> {
-  if (member.listedKeys[kind] === undefined) await member.list(kind, call);
-  return member.listedKeys[kind];
+/** What the lists of a server have, for servers that show the same to everybody. */
+export function offerOf({ kind, name }: Wanted, keys: ListedKeys): Offer {
+  if (kind !== 'resources') {
+    const listed = keys[kind];
+    if (listed === undefined) return 'unknown';
+    return listed.has(name) ? 'listed' : 'possible';
+  }
+  const { resources, templates } = keys;
+  if (resources?.has(name)) return 'listed';
+  if (templates !== undefined && matching(templates, name).length > 0) return 'fits';
+  return resources === undefined || templates === undefined ? 'unknown' : 'possible';
+}
+
+/** The templates that match a URI. */
+export function matching(templates: NonNullable<ListedKeys['templates']>, uri: string): readonly string[] {
+  return [...templates].filter(([, match]) => match(uri) !== undefined).map(([template]) => template);
+}
+
+/** The lists that say whether a server has something. */
+export function listsFor(kind: ListName): readonly ListName[] {
+  return kind === 'resources' ? ['resources', 'templates'] : [kind];
 }

@@ -3,7 +3,6 @@
 import type { Call, Outcome } from '../../protocol/call.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
-import { listedKeysOf } from './lists.js';
 import type { Routed, Router } from './router.js';
 
 /** Calls the tool or gets the prompt of the member that a name belongs to. */
@@ -26,9 +25,13 @@ export async function memberOf(
   const longest = [...inOrder].sort((one, other) => other.member.name.length - one.member.name.length)[0];
   if (longest === undefined) throw unknownName(router, kind, name);
   if (inOrder.length === 1) return longest;
-  // One server's name is the beginning of another's: their lists decide, and in lists the first one wins.
-  const keys = await Promise.all(inOrder.map(({ member }) => listedKeysOf(member, kind, call)));
-  return inOrder.find(({ name: own }, at) => keys[at]?.has(own)) ?? longest;
+  // One server's name is the beginning of another's: the lists that the caller sees decide, and in lists the first one wins.
+  const offers = await Promise.all(
+    inOrder.map(({ member, name: own }) => member.offers({ kind, name: own }, call, { fetch: true })),
+  );
+  const listed = inOrder.find((_, at) => offers[at] === 'listed');
+  const usable = inOrder.filter((_, at) => offers[at] !== 'never');
+  return listed ?? (usable.includes(longest) ? longest : (usable[0] ?? longest));
 }
 
 function unknownName(router: Router, kind: 'tools' | 'prompts', name: string): McpError {

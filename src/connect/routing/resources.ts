@@ -3,10 +3,9 @@
 import type { Call, Outcome } from '../../protocol/call.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
-import { listedKeysOf } from './lists.js';
-import type { ListedKeys, Routed, Router } from './router.js';
+import type { Offer, Routed, Router, Wanted } from './router.js';
 
-// Resources keep their URIs, so the lists of the members decide which member owns a resource.
+// Resources keep their URIs, so the lists of the members, as the caller sees them, decide which member owns a resource.
 
 const GRACE_MS = 1000;
 
@@ -16,7 +15,7 @@ export function readResource(router: Router, call: Call): Promise<Outcome> {
   return search(router, call, {
     label: `the resource ${shorten(uri, 256)}`,
     code: 'resource_not_found',
-    ...ownership(uri),
+    wanted: { kind: 'resources', name: uri },
   });
 }
 
@@ -25,106 +24,114 @@ export function completeTemplate(router: Router, call: Call, uri: string): Promi
   return search(router, call, {
     label: `the template ${shorten(uri, 256)}`,
     code: 'invalid_params',
-    has: (keys) => keys.templates?.has(uri) === true,
-    fits: ownership(uri).fits,
+    wanted: { kind: 'templates', name: uri },
   });
 }
 
-interface Ownership {
-  /** Whether the member lists the resource. */
-  readonly has: (keys: ListedKeys) => boolean;
-  /** Whether one of the member's templates matches the URI. */
-  readonly fits: (keys: ListedKeys) => boolean;
-}
-
-interface Search extends Ownership {
+interface Search {
+  readonly wanted: Wanted;
   /** The name of the resource or template in messages. */
   readonly label: string;
   readonly code: 'resource_not_found' | 'invalid_params';
 }
 
-function ownership(uri: string): Ownership {
-  return {
-    has: (keys) => keys.resources?.has(uri) === true,
-    fits: (keys) => [...(keys.templates?.values() ?? [])].some((match) => match(uri) !== undefined),
-  };
-}
+type Offers = ReadonlyMap<Routed, Offer>;
 
-/** Asks the member that lists the resource, then those whose templates match, then all that have resources, until one has it. */
-async function search(router: Router, call: Call, target: Search): Promise<Outcome> {
-  const members = (): readonly Routed[] => [...router.members.values()];
-  const [only] = members();
+/** Asks the member that lists the resource, then those whose templates match, then all that may have it, until one has it. */
+async function search(router: Router, call: Call, { wanted, label, code }: Search): Promise<Outcome> {
+  const [only] = router.members.values();
   if (only !== undefined && router.members.size === 1) return only.forward(call);
   const attempted = new Set<Routed>();
 
-  async function ask(candidates: readonly Routed[]): Promise<Outcome | undefined> {
+  async function ask(candidates: readonly Routed[], offers: Offers): Promise<Outcome | undefined> {
     for (const member of candidates) {
       if (attempted.has(member)) continue;
       attempted.add(member);
       try {
         return await member.forward(call);
       } catch (error) {
-        if (!isNotFound(error) || target.has(member.listedKeys)) throw error;
+        if (!isNotFound(error) || offers.get(member) === 'listed') throw error;
       }
     }
     return undefined;
   }
 
   // The lists that are already fetched come first, so that a server that hangs does not delay calls to the others.
-  const outcome = await ask(likelyOwners(members(), target));
+  const known = await knownOffers(router, wanted, call);
+  const outcome = await ask(likelyOwners(known), known);
   if (outcome !== undefined) return outcome;
-  await fetchLists(router, call, () => likelyOwners(members(), target).length > 0);
-  const later = await ask([...likelyOwners(members(), target), ...members().filter(hasResources)]);
+  const fetched = await fetchOffers(router, wanted, call);
+  const later = await ask([...likelyOwners(fetched), ...possibleOwners(fetched)], fetched);
   if (later !== undefined) return later;
-  const unconnected = members().filter(({ connection }) => connection === undefined);
+  const unconnected = [...router.members.values()].filter(({ connection }) => connection === undefined);
   const unasked = unconnected.map(({ name }) => name).join(', ');
   throw new McpError(
-    target.code,
-    `No server has ${target.label}.${unasked && ` Not asked, because they are not connected: ${unasked}.`}`,
-    target.code === 'resource_not_found' ? { data: { uri: call.params['uri'] } } : {},
+    code,
+    `No server has ${label}.${unasked && ` Not asked, because they are not connected: ${unasked}.`}`,
+    code === 'resource_not_found' ? { data: { uri: call.params['uri'] } } : {},
   );
 }
 
-function likelyOwners(members: readonly Routed[], { has, fits }: Ownership): readonly Routed[] {
-  const owner = members.find(({ listedKeys }) => has(listedKeys));
-  return owner === undefined ? members.filter(({ listedKeys }) => fits(listedKeys)) : [owner];
-}
-
-function hasResources({ connection, facts }: Routed): boolean {
-  return connection !== undefined && facts?.capabilities.resources !== undefined;
+/** What each member has for the caller, in the order of the members, by the lists that were fetched before. */
+async function knownOffers(router: Router, wanted: Wanted, call: Call): Promise<Offers> {
+  const members = [...router.members.values()];
+  const offers = await Promise.all(members.map((member) => member.offers(wanted, call)));
+  return new Map(members.map((member, at) => [member, offers[at] as Offer]));
 }
 
 /**
  * Connects all members and fetches the lists that were not fetched before. Once an owner is found, the others get only one
  * second more: the first in the config wins, but a member that hangs does not delay the call.
  */
-async function fetchLists(router: Router, call: Call, hasOwner: () => boolean): Promise<void> {
+async function fetchOffers(router: Router, wanted: Wanted, call: Call): Promise<Offers> {
+  const offers = new Map<Routed, Offer>([...router.members.values()].map((member) => [member, 'unknown']));
   let timer: ReturnType<typeof setTimeout> | undefined;
   await new Promise<void>((resolve, reject) => {
-    const parts = [...router.members.values()].map(async (member) => {
-      await fetchListsOf(member, call);
-      if (hasOwner()) timer ??= setTimeout(resolve, GRACE_MS);
+    const parts = [...offers.keys()].map(async (member) => {
+      offers.set(member, await member.offers(wanted, call, { fetch: true }));
+      if (likelyOwners(offers).length > 0) timer ??= setTimeout(resolve, GRACE_MS);
     });
     Promise.all(parts).then(() => resolve(), reject);
   }).finally(() => clearTimeout(timer));
+  // What comes later does not change the decision.
+  return new Map(offers);
 }
 
-async function fetchListsOf(member: Routed, call: Call): Promise<void> {
-  for (const kind of ['resources', 'templates'] as const) await listedKeysOf(member, kind, call);
+function likelyOwners(offers: Offers): readonly Routed[] {
+  const listed = membersWith(offers, 'listed');
+  return listed.length > 0 ? listed.slice(0, 1) : membersWith(offers, 'fits');
 }
 
-/** The members to subscribe to for changes to these URIs. A URI that no member lists may belong to any of them. */
-export async function ownersOf(
-  router: Router,
-  uris: readonly string[],
-  call: Call,
-): Promise<(uri: string) => readonly Routed[]> {
-  const members = (): readonly Routed[] => [...router.members.values()];
-  const hasOwners = (): boolean => uris.every((uri) => likelyOwners(members(), ownership(uri)).length > 0);
-  if (!hasOwners()) await fetchLists(router, call, hasOwners);
-  return function ownersOfUri(uri) {
-    const owners = likelyOwners(members(), ownership(uri));
-    return owners.length > 0 ? owners : members().filter(hasResources);
+/** Those that may have more than they list. */
+function possibleOwners(offers: Offers): readonly Routed[] {
+  return [...offers].flatMap(([member, offer]) =>
+    (offer === 'possible' || offer === 'unknown') && hasResources(member) ? [member] : [],
+  );
+}
+
+function membersWith(offers: Offers, wanted: Offer): readonly Routed[] {
+  return [...offers].flatMap(([member, offer]) => (offer === wanted ? [member] : []));
+}
+
+function hasResources({ connection, facts }: Routed): boolean {
+  return connection !== undefined && facts?.capabilities.resources !== undefined;
+}
+
+/** Finds the members to subscribe to for changes to a URI. One that no member lists may belong to any of them. */
+export type FindOwners = (uri: string) => Promise<readonly Routed[]>;
+
+/** Fetches the lists that decide to whom these URIs belong. The result decides by the lists that are known when it is asked. */
+export async function ownersOf(router: Router, uris: readonly string[], call: Call): Promise<FindOwners> {
+  const wanted = (uri: string): Wanted => ({ kind: 'resources', name: uri });
+  for (const uri of uris) {
+    const known = await knownOffers(router, wanted(uri), call);
+    if (likelyOwners(known).length === 0 && [...known.values()].includes('unknown'))
+      await fetchOffers(router, wanted(uri), call);
+  }
+  return async function ownersOfUri(uri) {
+    const offers = await knownOffers(router, wanted(uri), call);
+    const owners = likelyOwners(offers);
+    return owners.length > 0 ? owners : possibleOwners(offers);
   };
 }
 

@@ -16,11 +16,30 @@ export interface ListedKeys {
 
 export type ListName = keyof ListedKeys;
 
+/** Something that a call is about: the list that it would be in, and the name that its server uses, or its URI. */
+export interface Wanted {
+  readonly kind: ListName;
+  readonly name: string;
+}
+
+/**
+ * What one server has for one caller. `listed`: its list has it. `fits`: one of its templates matches the URI. `possible`: no list has it,
+ * but some servers have more than they list. `unknown`: the lists were not fetched. `never`: this caller may not use it, so that this
+ * server must not be asked, and stands in the way of no other.
+ */
+export type Offer = 'listed' | 'fits' | 'possible' | 'unknown' | 'never';
+
 /** One of several servers. */
 export interface Routed {
   readonly name: string;
-  /** The keys of the lists that were fetched last. They show where to look first, and forbid nothing. */
-  listedKeys: ListedKeys;
+  /** What the server has for the caller, by the lists that were fetched before; with `fetch`, those that are missing are fetched first. */
+  readonly offers: (
+    wanted: Wanted,
+    call: Call,
+    options?: { readonly fetch?: boolean },
+  ) => Offer | Promise<Offer>;
+  /** Forgets a list: it has changed. */
+  readonly forget: (kind: ListName) => void;
   /** The server's description of itself; undefined if it was never connected. */
   readonly facts: Pick<ServerFacts, 'capabilities' | 'instructions'> | undefined;
   /** Stands for the connection that subscriptions are made on; undefined if there is none. */
