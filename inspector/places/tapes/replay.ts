@@ -2,14 +2,15 @@
 
 import type { CatalogView } from '../../../src/inspector/contract/connection.js';
 import type { TapeReplayView, TapeView } from '../../../src/inspector/contract/tape.js';
+import { calledTools } from '../../../src/protocol/model/search/search-tools.js';
 
 /** The tools of a tape that are not known to be read-only: each needs the user's word. */
 export function riskyTools({ calls }: TapeView, catalog: CatalogView | undefined): readonly string[] {
-  const readOnly = new Set(catalog?.tools.filter((each) => each.isReadOnly).map((each) => each.tool.name));
-  const names = calls.flatMap(({ method, name }) =>
-    method === 'tools/call' && name !== undefined ? [name] : [],
+  const tools = new Map(catalog?.tools.map(({ tool, isReadOnly }) => [tool.name, isReadOnly]));
+  const names = calls.flatMap(({ method, params }) =>
+    method === 'tools/call' ? calledTools(params, tools) : [],
   );
-  return [...new Set(names)].filter((name) => !readOnly.has(name));
+  return [...new Set(names)].filter((name) => tools.get(name) !== true);
 }
 
 /** How many calls came out the same, differently, and not at all. */

@@ -3,6 +3,7 @@
 import type { InProcess } from '../../index.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
+import { calledTools } from '../../protocol/model/search/search-tools.js';
 import { isSafe } from '../../protocol/tables/methods.js';
 import type { RecordedCall, Recording } from '../../testing/recording/recording.js';
 import { lacksSecret } from '../../testing/recording/secrets.js';
@@ -11,8 +12,8 @@ import { withSecrets } from './fill-secrets.js';
 import { PAGED, wholeList } from './whole-list.js';
 
 export interface TapeReplayOptions extends CompareOptions {
-  /** Whether a tool may be called that does not say that it only reads. */
-  readonly mayCall: (tool: string) => boolean;
+  /** Whether a tool may be called that does not say that it only reads. Also asked about methods that the protocol does not define. */
+  readonly mayCall: (name: string) => boolean;
   /** The values of secret fields, by name, which a tape does not have. */
   readonly secrets: ReadonlyMap<string, string>;
   readonly timeoutMs: number;
@@ -37,13 +38,13 @@ export async function* replayCalls(
   options: TapeReplayOptions,
 ): AsyncGenerator<Replayed> {
   const states = new Map<unknown, unknown>();
-  const recordedTools = new Map(calls.flatMap(({ outcome }) => toolsIn(outcome?.['tools'])));
-  const firstCall = calls.find(({ method }) => method === 'tools/call');
-  const tools = new Map(toolsIn(firstCall ? await fetchList('tools/list', firstCall.capabilities) : []));
+  const recordedTools = toolsIn(calls.flatMap(({ outcome }) => outcome?.['tools'] ?? []));
+  /** The tools that the server lists for a client with these capabilities. */
+  const listed = new Map<string, Promise<ListedTools>>();
 
   for (const call of calls) {
     const params = withState(withSecrets(call.params, options.secrets));
-    const reason = params === undefined ? NOT_ASKED : reasonToSkip(call, params);
+    const reason = params === undefined ? NOT_ASKED : await reasonToSkip(call, params);
     if (reason !== undefined) yield { call, result: 'skipped', reason };
     else if (!(PAGED.has(call.method) && call.params['cursor'] !== undefined)) {
       const differences = await compareCall(call, params as JsonObject);
@@ -51,24 +52,35 @@ export async function* replayCalls(
     }
   }
 
-  function reasonToSkip(
-    { method, params, outcome, error }: RecordedCall,
+  async function reasonToSkip(
+    { method, capabilities, outcome, error }: RecordedCall,
     sent: JsonObject,
-  ): string | undefined {
+  ): Promise<string | undefined> {
     if (UNREPEATABLE.test(method)) return 'it belongs to its connection';
     if (outcome === undefined && error === undefined) return 'the tape has no result of it';
     if (lacksSecret(sent)) return 'the tape does not have its secrets (--secret name=value gives them)';
-    if (method === 'tools/call' ? isHarmless(String(params['name'])) : isSafe(method)) return undefined;
-    return 'it may change something (--allow-effects sends it)';
+    if (method === 'tools/call') return reasonOfTool(sent, capabilities);
+    return isSafe(method) || options.mayCall(method) ? undefined : MAY_CHANGE;
   }
 
   // Both must say so: neither an old tape nor new code alone decides what is harmless.
-  function isHarmless(name: string): boolean {
-    if (options.mayCall(name)) return true;
-    const [now, then] = [tools.get(name), recordedTools.get(name)];
-    // A tool that is gone answers with an error, and changes nothing.
-    if (now === undefined) return true;
-    return isReadOnly(now) && (then === undefined || isReadOnly(then));
+  async function reasonOfTool(params: JsonObject, capabilities: JsonObject): Promise<string | undefined> {
+    const tools = await listFor(capabilities);
+    for (const name of calledTools(params, tools)) {
+      if (options.mayCall(name)) continue;
+      const [now, then] = [tools.get(name), recordedTools.get(name)];
+      // A server may answer calls of tools that it does not list: of those that only a search finds, for example.
+      if (now === undefined) return NOT_LISTED;
+      if (!now || then === false) return MAY_CHANGE;
+    }
+    return undefined;
+  }
+
+  function listFor(capabilities: JsonObject): Promise<ListedTools> {
+    const key = JSON.stringify(capabilities);
+    const known = listed.get(key) ?? fetchList('tools/list', capabilities).then(toolsIn);
+    listed.set(key, known);
+    return known;
   }
 
   async function compareCall(call: RecordedCall, params: JsonObject): Promise<readonly ValueChange[]> {
@@ -124,6 +136,11 @@ export async function* replayCalls(
   }
 }
 
+/** Whether each tool of a list says that it only reads. */
+type ListedTools = ReadonlyMap<string, boolean>;
+
+const MAY_CHANGE = 'it may change something (--allow-effects sends it)';
+const NOT_LISTED = 'the server does not list it, so it may change something (--allow-effects sends it)';
 const NOT_ASKED = 'it answers a question that was not asked this time';
 
 /** The parts of a result that are compared. */
@@ -135,9 +152,14 @@ function shown({ method }: RecordedCall, { outcome, error }: JsonObject): JsonOb
   return { capabilities, instructions };
 }
 
-function toolsIn(list: unknown): readonly (readonly [string, JsonObject])[] {
-  if (!Array.isArray(list)) return [];
-  return list.filter(isObject).map((tool) => [String(tool['name']), tool] as const);
+// A tool that is listed twice, or in two versions, only reads if each of them says so.
+function toolsIn(list: unknown): ListedTools {
+  const tools = new Map<string, boolean>();
+  for (const tool of Array.isArray(list) ? list.filter(isObject) : []) {
+    const name = String(tool['name']);
+    tools.set(name, isReadOnly(tool) && tools.get(name) !== false);
+  }
+  return tools;
 }
 
 function isReadOnly({ annotations }: JsonObject): boolean {

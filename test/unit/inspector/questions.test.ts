@@ -159,7 +159,13 @@ describe('the tasks of a server', () => {
 });
 
 describe('a tape', () => {
-  const call = (name: string) => ({ method: 'tools/call', name, params: {}, notifications: [], at: 0 });
+  const call = (name: string, args = {}) => ({
+    method: 'tools/call',
+    name,
+    params: { name, arguments: args },
+    notifications: [],
+    at: 0,
+  });
 
   it('asks for every tool that is not known to be read-only, once', () => {
     const view = (name: string, isReadOnly: boolean) => ({ tool: { name }, isReadOnly });
@@ -167,6 +173,14 @@ describe('a tape', () => {
     const tape = { id: 't', name: 't', calls: [call('look'), call('pay'), call('pay'), call('unknown')] };
     expect(riskyTools(tape, catalog)).toEqual(['pay', 'unknown']);
     expect(riskyTools(tape, undefined)).toEqual(['look', 'pay', 'unknown']);
+  });
+
+  it('asks for the tool in the arguments of call_tool, and for call_tool itself where it is no part of a search', () => {
+    const view = (name: string) => ({ tool: { name }, isReadOnly: name === 'search_tools' });
+    const searched = { tools: ['search_tools', 'call_tool'].map(view) } as unknown as CatalogView;
+    const tape = { id: 't', name: 't', calls: [call('call_tool', { name: 'pay' })] };
+    expect(riskyTools(tape, searched)).toEqual(['pay']);
+    expect(riskyTools(tape, undefined)).toEqual(['call_tool', 'pay']);
   });
 
   it('counts what came out the same, differently and not at all', () => {

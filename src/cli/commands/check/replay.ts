@@ -23,7 +23,7 @@ import type { Output } from '../../terminal/output.js';
 export const replay: Command = {
   usage: '<tape> --against <target>',
   details:
-    'Makes the calls of a tape again, in their order, and compares the results. The order of fields, entries of lists, ids and times that are\nnew each time, metadata, notifications and removed secrets make no difference; --strict compares ids and times, too.\nA tool is called only if it says that it only reads (readOnlyHint), in the tape and in the target. --allow sends calls of one more tool,\nand --allow-effects of all. Calls that lack a secret are skipped; --secret gives it. Exits with 1 if something is different.',
+    'Makes the calls of a tape again, in their order, and compares the results. The order of fields, entries of lists, ids and times that are\nnew each time, metadata, notifications and removed secrets make no difference; --strict compares ids and times, too.\nA tool is called only if it says that it only reads (readOnlyHint), in the tape and in the target; a tool that the\ntarget does not list is skipped. --allow sends calls of one more tool, also those through call_tool, and --allow-effects of all. Calls that lack a secret are skipped; --secret gives it. Exits with 1 if something is different.',
   words: [1, 2],
   options: {
     against: { type: 'string', value: 'target', help: 'the server to call; or a command after `--`' },

@@ -1,6 +1,6 @@
 // The two tools that stand for all others, in a server, in front of one and in a client: their names, their descriptions and their limits.
 
-import type { JsonObject } from '../../../jsonrpc/message.js';
+import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
 import type { ListedTool } from '../model.js';
 
 export const SEARCH_TOOL = 'search_tools';
@@ -54,6 +54,19 @@ export const callTool: ListedTool = {
     required: ['name'],
   },
 };
+
+/**
+ * The tools that a `tools/call` with these parameters runs at a server that lists `tools`: where tools are searched, that in the arguments
+ * of `call_tool`. Elsewhere, a tool with the name `call_tool` may do anything, so both are named.
+ */
+export function calledTools(
+  { name, arguments: args }: JsonObject,
+  tools: { has(name: string): boolean },
+): readonly string[] {
+  const inner = name === CALL_TOOL && isObject(args) ? args['name'] : undefined;
+  if (typeof inner !== 'string') return [String(name)];
+  return tools.has(SEARCH_TOOL) ? [inner] : [CALL_TOOL, inner];
+}
 
 /** What to tell a model whose arguments of `call_tool` cannot be used. */
 export const BAD_CALL: string = `${CALL_TOOL} needs "name", the name of a tool that ${SEARCH_TOOL} has found, and "arguments", an object.`;
