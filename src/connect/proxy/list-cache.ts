@@ -14,6 +14,8 @@ interface Kept {
 /** A list may be kept for an hour at most, whatever the server says. */
 const MAX_TTL_MS = 3_600_000;
 const MAX_KEPT = 1000;
+/** The parameters and capabilities of callers are part of the keys. What has a longer key is not kept. */
+const MAX_KEY_LENGTH = 8192;
 /** Over plain HTTP, notifications of an older server arrive on a stream that may be away. */
 const UNSURE: ReadonlySet<string> = new Set(['http']);
 
@@ -60,6 +62,7 @@ export class ListCache {
     const { ttlMs, cacheScope, resultType } = outcome;
     if (resultType !== 'complete' || typeof ttlMs !== 'number' || !(ttlMs > 0)) return;
     const key = keyOf(call, cacheScope === 'public' ? undefined : whoOf(call, identity));
+    if (key.length > MAX_KEY_LENGTH) return;
     const [oldest] = this.#kept.keys();
     if (this.#kept.size >= MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
     this.#kept.delete(key);
@@ -73,7 +76,8 @@ export class ListCache {
     if (link.discovered.capabilities[kind]?.listChanged !== true) return undefined;
     const lists = this.#ofLinks.get(link) ?? new Map<string, Outcome>();
     this.#ofLinks.set(link, lists);
-    const key = `${method} ${String(params['cursor'] ?? '')}`;
+    const key = `${method} ${JSON.stringify(params['cursor'] ?? '')}`;
+    if (key.length > MAX_KEY_LENGTH) return undefined;
     return {
       outcome: lists.get(key),
       keep: (outcome) => {

@@ -6,6 +6,7 @@ import {
   findParamHeaders,
   type ParamHeader,
 } from '../../protocol/encoding/param-headers.js';
+import { boundedKey } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 
 // Arguments that are repeated in headers. The request to the server has headers that the proxy writes itself, so only the proxy can see
@@ -36,15 +37,19 @@ export class ParamChecks {
       if (!isObject(tool) || typeof tool['name'] !== 'string') continue;
       if (this.#known.size >= MAX_TOOLS) this.#known.delete(this.#known.keys().next().value as string);
       const { inputSchema } = tool;
-      this.#known.set(tool['name'], isObject(inputSchema) ? findParamHeaders(inputSchema).paramHeaders : []);
+      this.#known.set(
+        boundedKey(tool['name']),
+        isObject(inputSchema) ? findParamHeaders(inputSchema).paramHeaders : [],
+      );
     }
   }
 
   /** Throws if the headers of a call do not say what its arguments say. `list` lists the tools, page by page. */
   async check(call: Call, list: (call: Call) => Promise<Outcome>): Promise<void> {
     const mirrored = call.http?.mirrored;
-    const { name, arguments: args } = call.params;
-    if (mirrored === undefined || typeof name !== 'string') return;
+    const { name: called, arguments: args } = call.params;
+    if (mirrored === undefined || typeof called !== 'string') return;
+    const name = boundedKey(called);
     if (!this.#known.has(name) && performance.now() - this.#lookedAt > LOOK_AGAIN_MS) {
       this.#looking ??= this.#look(call, list)
         .catch(withoutList)

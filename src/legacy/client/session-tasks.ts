@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
+import { boundedKey } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import { newestRevision } from '../../protocol/tables/revisions.js';
 import { isTerminal, supportsTasks } from '../../protocol/tasks.js';
@@ -35,14 +36,17 @@ export class SessionTasks {
     for (const tool of Array.isArray(tools) ? tools : []) {
       if (!isObject(tool) || this.#onlyAsTask.size >= MAX_REMEMBERED) continue;
       const { name, execution } = tool;
-      this.#onlyAsTask.set(String(name), isObject(execution) && execution['taskSupport'] === 'required');
+      this.#onlyAsTask.set(
+        boundedKey(String(name)),
+        isObject(execution) && execution['taskSupport'] === 'required',
+      );
     }
   }
 
   /** Calls a tool, as a task only if the tool demands it: a plain call is simpler, and can be cancelled. */
   async callTool(call: Call, handshake: HandshakeResult): Promise<Outcome> {
     const canBeTask = handshake.tasks && supportsTasks(call.peer);
-    const onlyAsTask = this.#onlyAsTask.get(String(call.params['name']));
+    const onlyAsTask = this.#onlyAsTask.get(boundedKey(String(call.params['name'])));
     if (canBeTask && onlyAsTask) return this.#start(call);
     try {
       return modernOutcome('tools/call', await this.#forward(call));

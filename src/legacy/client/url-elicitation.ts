@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
+import { boundedKey } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 
 // URL elicitation by error: a call that needs the user to visit a page fails, and is retried after the visit. The modern client
@@ -30,7 +31,7 @@ export class UrlElicitations {
     const answers = isObject(inputResponses) ? inputResponses : {};
     const isAccepted = pending.ids.every((id) => isObject(answers[id]) && answers[id]['action'] === 'accept');
     if (!isAccepted) throw pending.error;
-    await Promise.all(pending.ids.map((id) => this.#completion(id, call.signal)));
+    await Promise.all(pending.ids.map((id) => this.#completion(boundedKey(id), call.signal)));
     if (call.signal.aborted) throw call.signal.reason;
     return this.#try({ ...call, params }, next);
   }
@@ -38,8 +39,9 @@ export class UrlElicitations {
   onNotification(method: string, params: JsonObject | undefined): void {
     const id = params?.['elicitationId'];
     if (method !== 'notifications/elicitation/complete' || typeof id !== 'string') return;
-    remember(this.#done, id);
-    this.#waiting.get(id)?.();
+    const key = boundedKey(id);
+    remember(this.#done, key);
+    this.#waiting.get(key)?.();
   }
 
   async #try(call: Call, next: (call: Call) => Promise<Outcome>): Promise<Outcome> {

@@ -1,6 +1,7 @@
 import type { Call } from '../../protocol/call.js';
 import { principalOf } from '../../protocol/caller.js';
 import { subscriberNetwork } from '../../protocol/checks/ip-addresses.js';
+import { boundedKey } from '../../protocol/encoding/shorten.js';
 
 // Groups of calls that share a limit.
 
@@ -25,7 +26,11 @@ export function groupNamer(by: CallGroup, middleware: string): (call: Call) => s
     throw new TypeError(
       `${middleware}: \`by\` must be "caller", "address", "tool", "everyone" or a function.`,
     );
-  return namer;
+  // Middleware remembers the names, and peers choose some of them: they send any name of a tool.
+  return (call) => {
+    const name = namer(call);
+    return typeof name === 'string' ? boundedKey(name) : name;
+  };
 }
 
 /** A caller without an address is the program itself, or its only peer. */

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
 import type { Outcome } from '../../../protocol/call.js';
 import { encodeHeaderValue } from '../../../protocol/encoding/header-value.js';
 import type { ParamHeader } from '../../../protocol/encoding/param-headers.js';
-import { shorten } from '../../../protocol/encoding/shorten.js';
+import { boundedKey, shorten } from '../../../protocol/encoding/shorten.js';
 
 type ParamHeadersModule = typeof import('../../../protocol/encoding/param-headers.js');
 
@@ -37,7 +37,8 @@ export class ToolHeaders {
     if (!isObject(tool)) return true;
     const { name, inputSchema } = tool;
     if (typeof name !== 'string' || !isObject(inputSchema)) return true;
-    this.#paramHeaders.delete(name);
+    const key = boundedKey(name);
+    this.#paramHeaders.delete(key);
     if (this.#module === undefined || !hasParamHeaders(tool)) return true;
     const { paramHeaders, problems } = this.#module.findParamHeaders(inputSchema);
     if (problems.length > 0) {
@@ -46,7 +47,7 @@ export class ToolHeaders {
     }
     const [oldest] = this.#paramHeaders.size >= MAX_TOOLS ? this.#paramHeaders.keys() : [];
     if (oldest !== undefined) this.#paramHeaders.delete(oldest);
-    this.#paramHeaders.set(name, paramHeaders);
+    this.#paramHeaders.set(key, paramHeaders);
     return true;
   }
 
@@ -59,7 +60,7 @@ export class ToolHeaders {
 
   /** The headers that a call of this tool must carry. */
   headers({ name, arguments: args }: JsonObject): Record<string, string> | undefined {
-    const paramHeaders = this.#paramHeaders.get(name as string);
+    const paramHeaders = this.#paramHeaders.get(boundedKey(String(name)));
     if (paramHeaders === undefined || this.#module === undefined) return undefined;
     const headers: Record<string, string> = {};
     for (const paramHeader of paramHeaders) {
