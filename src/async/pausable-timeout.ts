@@ -7,7 +7,8 @@ export class PausableTimeout {
   readonly #reason: () => unknown;
   #leftMs: number;
   #since = performance.now();
-  #paused = 0;
+  #stops = 0;
+  #isPaused = false;
   #ended = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -23,24 +24,44 @@ export class PausableTimeout {
 
   /** Runs `work` with the clock stopped. */
   async pauseFor<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#paused++ === 0) {
-      this.#spend();
-      clearTimeout(this.#timer);
-    }
+    this.#stop();
     try {
       return await work();
     } finally {
-      if (--this.#paused === 0) {
-        this.#since = performance.now();
-        this.#arm();
-      }
+      this.#start();
     }
+  }
+
+  /** Stops the clock until `resume`. A second pause changes nothing. */
+  pause(): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    this.#stop();
+  }
+
+  /** Ends the pause, if there is one. */
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#start();
   }
 
   /** Stops the clock permanently: the signal no longer aborts. */
   end(): void {
     this.#ended = true;
     clearTimeout(this.#timer);
+  }
+
+  #stop(): void {
+    if (this.#stops++ > 0) return;
+    this.#spend();
+    clearTimeout(this.#timer);
+  }
+
+  #start(): void {
+    if (--this.#stops > 0) return;
+    this.#since = performance.now();
+    this.#arm();
   }
 
   #spend(): void {

@@ -1,5 +1,6 @@
 import { onAbort } from '../../async/abort.js';
 import { withSignal } from '../../async/lifetime.js';
+import type { PausableTimeout } from '../../async/pausable-timeout.js';
 import { ByNumber } from '../../jsonrpc/by-number.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import {
@@ -88,6 +89,8 @@ export class CallSender {
   readonly #maxTimeoutMs: number;
   readonly #closing = new AbortController();
   readonly #clock = new Clock(() => this.#open.all());
+  /** The limits of what takes several calls. */
+  readonly #limits = new Set<PausableTimeout>();
   #openQuestions = 0;
   #peer: Peer;
 
@@ -131,12 +134,25 @@ export class CallSender {
 
   /** Runs `ask` while the timeouts of all calls are paused: time spent waiting for the user is not charged to any call. */
   async whileAsking<T>(ask: () => Promise<T>): Promise<T> {
-    if (this.#openQuestions++ === 0) for (const open of this.#open.all()) open.pause();
+    this.#openQuestions++;
+    // Again with each question: a call may have begun since the one before.
+    for (const open of this.#open.all()) open.pause();
+    for (const limit of this.#limits) limit.pause();
     try {
       return await ask();
     } finally {
-      if (--this.#openQuestions === 0) for (const open of this.#open.all()) open.resume();
+      if (--this.#openQuestions === 0) {
+        for (const open of this.#open.all()) open.resume();
+        for (const limit of this.#limits) limit.resume();
+      }
     }
+  }
+
+  /** Pauses a limit whenever the calls are paused, until the returned function is called. */
+  pauseWithCalls(limit: PausableTimeout): () => void {
+    this.#limits.add(limit);
+    if (this.#openQuestions > 0) limit.pause();
+    return () => this.#limits.delete(limit);
   }
 
   /** Sends a call with the program's own `params`, which are copied. */
@@ -176,6 +192,7 @@ export class CallSender {
     const limits = noTimeout ? undefined : { timeoutMs, maxTimeoutMs };
     const open = new OpenCall(id, { method, name, limits, clock: this.#clock, hub: this.#parts.hub });
     this.#open.add(open);
+    if (this.#openQuestions > 0) open.pauseFromStart();
     const forget = signal && onAbort(signal, () => open.end(cancelledBy(signal.reason)));
     try {
       const call = this.#callOf(id, open, { method, name, params, options });

@@ -62,6 +62,7 @@ export class OpenCall implements Timed {
   readonly #startedAt: number = performance.now();
   #activeAt: number = this.#startedAt;
   #lastProgress: number | undefined;
+  #beganWhileAsking = false;
   #fail: ((reason: unknown) => void) | undefined;
 
   constructor(id: number, { method, name, limits, clock, hub }: OpenCallParts) {
@@ -101,7 +102,18 @@ export class OpenCall implements Timed {
     if (progress !== undefined) this.#lastProgress = progress;
   }
 
+  /** Stops the clock: a question has opened. */
   pause(): void {
+    this.#beganWhileAsking = false;
+    this.lifetime.pause();
+  }
+
+  /**
+   * Stops the clock of a call that begins while a question is open. Its `maxTimeoutMs` still runs until the next question: the handler
+   * that answers may have made the call, and would wait forever for a server that does not respond.
+   */
+  pauseFromStart(): void {
+    this.#beganWhileAsking = true;
     this.lifetime.pause();
   }
 
@@ -122,9 +134,10 @@ export class OpenCall implements Timed {
   check(now: number): number {
     if (this.#limits === undefined) return Number.POSITIVE_INFINITY;
     const { timeoutMs, maxTimeoutMs } = this.#limits;
-    if (this.lifetime.isPaused) return Math.min(timeoutMs, 1000);
-    const untilSilent = this.#activeAt + timeoutMs - now;
-    const untilMax = this.#startedAt + this.lifetime.pausedMs + maxTimeoutMs - now;
+    const { isPaused, pausedMs } = this.lifetime;
+    if (isPaused && !this.#beganWhileAsking) return Math.min(timeoutMs, 1000);
+    const untilSilent = isPaused ? 1000 : this.#activeAt + timeoutMs - now;
+    const untilMax = this.#startedAt + (isPaused ? 0 : pausedMs) + maxTimeoutMs - now;
     if (untilSilent > 0 && untilMax > 0) return Math.min(untilSilent, untilMax);
     const label = this.name === undefined ? this.method : `${this.method} "${this.name}"`;
     const message =

@@ -32,12 +32,13 @@ export async function followTask(task: FollowedTask): Promise<JsonObject> {
     ...callOptions
   } = options;
   const limit = new PausableTimeout(maxTimeoutMs, () => timeoutError(id, maxTimeoutMs));
+  const forget = parts.pauseWithCalls(limit);
   const signals = [parts.closing, limit.signal];
   if (options.signal !== undefined) signals.push(options.signal);
   const signal = AbortSignal.any(signals);
   const polling = { ...callOptions, signal };
   const answers = new TaskAnswering({
-    answer: (request, context) => limit.pauseFor(() => parts.answer(request, context)),
+    answer: parts.answer,
     maxRounds: parts.maxRounds,
     send: (responses) => update(responses, polling),
   });
@@ -56,6 +57,7 @@ export async function followTask(task: FollowedTask): Promise<JsonObject> {
     return await poller.result();
   } finally {
     limit.end();
+    forget();
   }
 }
 
@@ -70,6 +72,8 @@ export interface TaskParts {
   readonly request: (method: string, params: JsonObject, options?: CallOptions) => Promise<Outcome>;
   readonly answer: AnswerQuestion;
   readonly maxRounds: number;
+  /** Pauses a limit whenever the user is asked, until the returned function is called. */
+  readonly pauseWithCalls: (limit: PausableTimeout) => () => void;
   /** The limit for a call without one of its own; undefined for no limit. */
   readonly maxTimeoutMs: number | undefined;
   /** Aborts when the client closes. */

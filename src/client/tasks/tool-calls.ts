@@ -36,6 +36,7 @@ export function toolCalls({
     request: (method, params, options) => sender.sendFresh(method, params, options),
     answer: (request, context) => sender.whileAsking(() => answer(request, context)),
     maxRounds,
+    pauseWithCalls: (limit) => sender.pauseWithCalls(limit),
     maxTimeoutMs,
     progress: (progress, name, { onProgress }) =>
       sender.reportProgress(progress, { method: 'tools/call', name, onProgress }),
