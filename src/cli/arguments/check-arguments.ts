@@ -5,6 +5,8 @@ import type { Client } from '../../client/model/client.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { ListedTool } from '../../protocol/model/model.js';
 import { closestName } from '../../schema/explain/closest-name.js';
+import { listProblems } from '../../schema/explain/explain.js';
+import { unknownFields } from '../../schema/explain/unknown-fields.js';
 import { cleanLine } from '../../tooling/clean.js';
 import { usageError } from '../command/failures.js';
 import { parameters } from '../terminal/signature.js';
@@ -25,7 +27,10 @@ export async function findTool(client: Client, name: string): Promise<ListedTool
   });
 }
 
-/** Throws if the arguments do not fit the schema of the tool. A schema that cannot be read is left to the server. */
+/**
+ * Throws if the arguments do not fit the schema of the tool, or have a name that the schema does not mention: many servers ignore those, and
+ * run the tool with a default instead of what was typed. A schema that cannot be read is left to the server.
+ */
 export function checkArguments(tool: ListedTool, args: JsonObject): void {
   const problem = problemOf(tool, args);
   if (problem === undefined) return;
@@ -38,7 +43,10 @@ export function checkArguments(tool: ListedTool, args: JsonObject): void {
 
 function problemOf(tool: ListedTool, args: JsonObject): string | undefined {
   try {
-    return outputCheck(tool.inputSchema)(args);
+    const problem = outputCheck(tool.inputSchema)(args);
+    if (problem !== undefined) return problem;
+    const unknown = unknownFields(tool.inputSchema, args);
+    return unknown.length === 0 ? undefined : listProblems(unknown);
   } catch {
     return undefined;
   }

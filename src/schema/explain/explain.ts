@@ -73,7 +73,8 @@ function findMisspelledFields(
   return issues;
 }
 
-function listProblems(problems: readonly Issue[]): string {
+/** Lists problems in one sentence, as many as fit. */
+export function listProblems(problems: readonly Issue[]): string {
   const texts: string[] = [];
   let length = 0;
   for (const problem of problems.slice(0, MAX_PROBLEMS)) {

@@ -60,6 +60,14 @@ afterAll(async () => {
 });
 
 describe('fullmcp call', () => {
+  it('refuses a name that the schema does not have, instead of running the tool with its default', async () => {
+    const ran = await fullmcp(['call', demo.url, 'countdown', 'form=3']);
+    expect(ran).toMatchObject({ exit: 2, stdout: '' });
+    expect(ran.stderr).toContain('form: unknown field, did you mean "from"?');
+    expect(await fullmcp(['call', demo.url, 'add', 'a=1', 'b=2', 'c=3'])).toMatchObject({ exit: 2 });
+    expect(await fullmcp(['call', demo.url, 'add', '{"a":1,"b":2,"c":3}'])).toMatchObject({ exit: 2 });
+  });
+
   it('prints data as JSON, and as a table if asked to', async () => {
     expect(
       JSON.parse((await fullmcp(['call', url, 'rows'])).stdout.replaceAll('\\u{', '\\\\u{')),

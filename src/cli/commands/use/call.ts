@@ -16,7 +16,7 @@ import { progressLine } from '../../terminal/progress-line.js';
 export const call: Command = {
   usage: '<target> <tool> [name=value …]',
   details:
-    'Arguments are read by the schema of the tool and checked before anything is sent. a.b=1 and list[0]=x reach into objects and lists,\nname:=json is JSON, name=@file the text of a file, @file.json an object (@- reads it from stdin), and {…} is JSON itself.\nQuestions of the tool are asked in the terminal: Ctrl+D declines. Without a terminal, --answer answers them. Text is printed as it is,\nand data as JSON. Images, audio and other bytes are saved with -o, or written to a pipe if they are all that there is.',
+    'Arguments are read by the schema of the tool and checked before anything is sent; a name that the schema does not have is refused.\na.b=1 and list[0]=x reach into objects and lists,\nname:=json is JSON, name=@file the text of a file, @file.json an object (@- reads it from stdin), and {…} is JSON itself.\nQuestions of the tool are asked in the terminal: Ctrl+D declines. Without a terminal, --answer answers them. Text is printed as it is,\nand data as JSON. Images, audio and other bytes are saved with -o, or written to a pipe if they are all that there is.',
   words: [2, Number.POSITIVE_INFINITY],
   options: {
     ...ANSWER_OPTIONS,
