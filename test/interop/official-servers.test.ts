@@ -1,7 +1,14 @@
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
-import { type Client, type ConnectOptions, connect, type LogMessage, type Target } from 'fullmcp/client';
+import {
+  type Client,
+  type ConnectOptions,
+  connect,
+  KnownServers,
+  type LogMessage,
+  type Target,
+} from 'fullmcp/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { soon, until } from '../support/until.js';
 import {
@@ -23,6 +30,8 @@ interface Row {
   /** The features that servers of this kind lack. */
   readonly lacks?: readonly ('progress' | 'questions' | 'changes' | 'log')[];
   readonly pinned?: NonNullable<ConnectOptions['revision']>;
+  /** The server is slower to start than the client waits for its answer, so the client has also sent the handshake. */
+  readonly slow?: boolean;
 }
 
 const session = '2025-11-25';
@@ -32,12 +41,15 @@ const forOneRequest = ['questions', 'changes', 'log'] as const;
 
 const rows: readonly Row[] = [
   { sdk: 'v1', over: 'stdio', transport: 'stdio', revision: session },
+  { sdk: 'v1', over: 'stdio', transport: 'stdio', revision: session, slow: true },
   { sdk: 'v1', over: '/sessions', transport: 'http', revision: session },
   // Progress comes on another stream than the response, and may come after it.
   { sdk: 'v1', over: '/json', transport: 'http', revision: session, lacks: ['progress'] },
   { sdk: 'v1', over: '/stateless', transport: 'http', revision: session, lacks: forOneRequest },
   { sdk: 'v1', over: '/sse', transport: 'http+sse', revision: session },
   { sdk: 'v2', over: 'stdio', transport: 'stdio', revision: newest },
+  // This package keeps to the era of the last request.
+  { sdk: 'v2', over: 'stdio', transport: 'stdio', revision: session, slow: true },
   { sdk: 'v2', over: 'stdio-sessions', transport: 'stdio', revision: session },
   { sdk: 'v2', over: '/mcp', transport: 'http', revision: newest },
   { sdk: 'v2', over: '/streaming', transport: 'http', revision: newest },
@@ -241,8 +253,8 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   },
 };
 
-describe.each(rows)('a server of $sdk over $over, revision $revision', (row) => {
-  const { sdk, over, pinned } = row;
+describe.each(rows)('a server of $sdk over $over, revision $revision, slow: $slow', (row) => {
+  const { sdk, over, pinned, slow } = row;
   const log: LogMessage[] = [];
   const isProcess = !over.startsWith('/');
   let client: Client;
@@ -253,6 +265,8 @@ describe.each(rows)('a server of $sdk over $over, revision $revision', (row) => 
       : `${servers[sdk]?.origin}${over}`;
     client = await connect(target, {
       ...(pinned !== undefined && { revision: pinned }),
+      ...(slow && { probeTimeoutMs: 1 }),
+      knownServers: new KnownServers(),
       elicit: {
         form: () => ({ action: 'accept', content: { name: 'Ada' } }),
         async url({ url }) {

@@ -2,12 +2,12 @@
 
 import { httpSessionExchange } from '../../legacy/client/http/exchange.js';
 import { httpSseWire } from '../../legacy/client/http/http-sse-wire.js';
-import { openSessionLink } from '../../legacy/client/session-link.js';
+import { answerWith, openSessionLink } from '../../legacy/client/session-link.js';
 import type { Link } from '../../protocol/link.js';
 import { wireExchange } from '../../transports/client/wire-exchange.js';
 import type { EraParts } from './eras.js';
 
-export { openSessionLink };
+export { answerWith, openSessionLink };
 
 /** Opens a session over Streamable HTTP. */
 export function openHttpSession(url: URL, { events, open, http, carrier }: EraParts): Promise<Link> {

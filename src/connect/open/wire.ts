@@ -1,13 +1,15 @@
 // Opens a link over a wire (a process's pipes, a WebSocket) and finds out the era of the server.
 
 import { settlesWithin } from '../../async/deadline.js';
+import { nextTurn } from '../../async/next-turn.js';
 import type { TransportName } from '../../protocol/call.js';
+import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Link, LinkEvents } from '../../protocol/link.js';
 import { mutual, sessionRevisions } from '../../protocol/tables/features.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
 import { type DiscoveredServer, discover } from '../../transports/client/discover.js';
-import type { Exchange } from '../../transports/client/exchange.js';
+import type { Exchange, ExchangeEvents } from '../../transports/client/exchange.js';
 import { exchangeLink } from '../../transports/client/exchange-link.js';
 import type { Wire } from '../../transports/client/wire.js';
 import { wireExchange } from '../../transports/client/wire-exchange.js';
@@ -73,6 +75,23 @@ interface NegotiationParts {
   readonly over: OverWire;
 }
 
+/** A probe that was not answered in time, and the way to send it again. */
+interface Both {
+  readonly probe: Promise<DiscoveredServer>;
+  readonly ask: () => Promise<DiscoveredServer>;
+  /** Ends the handshake. */
+  readonly signal: AbortSignal;
+}
+
+interface Handshake {
+  /** The revision to ask for, if the server has named its versions. */
+  readonly sessionRevision?: Revision | undefined;
+  /** Called when the request is on its way. */
+  readonly sent?: () => void;
+  /** Called when the server has accepted the handshake, before the session begins. Rejects if it must not begin. */
+  readonly before?: () => Promise<void>;
+}
+
 /** Finds out the era of the server over one exchange. */
 class Negotiation {
   readonly #exchange: Exchange;
@@ -97,13 +116,13 @@ class Negotiation {
     const probing = new AbortController();
     const handshaking = new AbortController();
     const either = (own: AbortController): AbortSignal => AbortSignal.any([open.signal, own.signal]);
-    const probe = discover(this.#exchange, { ...open, signal: either(probing) }).then((server) =>
-      this.#modern(server),
-    );
+    const ask = (): Promise<DiscoveredServer> =>
+      discover(this.#exchange, { ...open, signal: either(probing) });
+    const probe = ask();
     try {
-      if (revision !== undefined || (await settlesWithin(probe, over.probeTimeoutMs))) return await probe;
-      // A silent server may be of the session era, or slow to start: the first era that works is taken.
-      return await Promise.any([probe, this.handshake(either(handshaking))]);
+      if (revision !== undefined || (await settlesWithin(probe, over.probeTimeoutMs)))
+        return this.#modern(await probe);
+      return await this.#tryBoth({ probe, ask, signal: either(handshaking) });
     } catch (thrown) {
       return await this.#afterProbe(thrown);
     } finally {
@@ -111,6 +130,33 @@ class Negotiation {
       probing.abort(reason);
       if (this.#owner !== 'session') handshaking.abort(reason);
     }
+  }
+
+  /**
+   * Sends the handshake behind a probe that was not answered in time: the server may be of the session era, or slow to start.
+   * A slow server that knows both eras answers both requests, and some then keep to the era of the last one. So after the
+   * handshake, an answer to the probe is not enough: the server is asked again, and is modern if it answers again.
+   */
+  async #tryBoth({ probe, ask, signal }: Both): Promise<Link> {
+    const { answerWith } = await import('./session-era.js');
+    if (await settlesWithin(probe, 0)) return this.#modern(await probe);
+    let secondProbe: Promise<DiscoveredServer> | undefined;
+    // The session begins only if the server is not modern. A server that ignores the second probe is not.
+    const before = async (): Promise<void> => {
+      // Responses that arrive together are read in one turn. The server has read the probe before the handshake.
+      await new Promise<void>(nextTurn);
+      if (secondProbe !== undefined) await settlesWithin(secondProbe, this.#parts.over.probeTimeoutMs);
+      this.#ensureFree();
+    };
+    let session: Promise<Link> | undefined;
+    const handshakeSent = new Promise<void>((sent) => {
+      session = this.handshake(signal, { sent, before });
+    });
+    const modern = Promise.all([probe, handshakeSent]).then(async () => {
+      secondProbe = ask();
+      return this.#modern(await secondProbe, answerWith(this.#parts.events));
+    });
+    return Promise.any([modern, session as Promise<Link>]);
   }
 
   /** Continues after a probe that did not find a modern server. */
@@ -131,39 +177,56 @@ class Negotiation {
     if (isFinal) throw error;
     try {
       if (bothFailed) throw thrown.errors[1];
-      return await this.handshake(open.signal, sessionRevision);
+      return await this.handshake(open.signal, { sessionRevision });
     } catch (second) {
       const last = attempts.add(second, { target, transport, era: 'session' });
       throw isClosed(last) ? last : attempts.toError();
     }
   }
 
-  async handshake(signal: AbortSignal, sessionRevision?: Revision): Promise<Link> {
+  async handshake(signal: AbortSignal, { sessionRevision, sent, before }: Handshake = {}): Promise<Link> {
     const { events, open, over } = this.#parts;
     const { revision = sessionRevision } = open;
-    const close = async (): Promise<void> => {
-      if (this.#owner === 'session') await this.#exchange.close();
-    };
+    const exchange = this.#exchange;
     const { openSessionLink } = await import('./session-era.js');
     this.#ensureFree();
-    const link = await openSessionLink(
-      { ...this.#exchange, close },
-      {
-        events,
-        open: { ...open, signal },
-        transport: over.transport,
-        ...(revision !== undefined && { revision }),
+    const shared: Exchange = {
+      ...exchange,
+      listen: (listener) =>
+        exchange.listen({
+          ...listener,
+          closed: (reason) => {
+            if (this.#owner === undefined) this.#closeReason = reason;
+            listener.closed(reason);
+          },
+        }),
+      async request(outgoing) {
+        const response = exchange.request(outgoing);
+        if (outgoing.method !== 'initialize') return response;
+        sent?.();
+        const result = await response;
+        await before?.();
+        return result;
       },
-    );
+      close: async () => {
+        if (this.#owner === 'session') await exchange.close();
+      },
+    };
+    const link = await openSessionLink(shared, {
+      events,
+      open: { ...open, signal },
+      transport: over.transport,
+      ...(revision !== undefined && { revision }),
+    });
     this.#own('session');
     return link;
   }
 
-  #modern({ revision, discovered }: DiscoveredServer): Link {
+  #modern({ revision, discovered }: DiscoveredServer, answer?: ExchangeEvents['request']): Link {
     const { transport } = this.#parts.over;
     if (this.#closeReason !== undefined) throw this.#closeReason;
     this.#own('modern');
-    this.#listen();
+    this.#listen(answer);
     return exchangeLink(this.#exchange, { transport, revision, discovered });
   }
 
@@ -176,11 +239,11 @@ class Negotiation {
     if (this.#owner !== undefined) throw new McpError('cancelled', 'The other era was found first');
   }
 
-  #listen(): void {
+  /** Listens to a server that is modern, or not known yet. A modern server sends no requests. */
+  #listen(answer: ExchangeEvents['request'] = rejectRequest): void {
     const { events } = this.#parts;
     this.#exchange.listen({
-      // A modern server sends no requests.
-      request: (method) => Promise.reject(new McpError('method_not_found', `Method not found: ${method}`)),
+      request: answer,
       notification: events.notification,
       problem: events.problem,
       closed: (reason) => {
@@ -189,6 +252,10 @@ class Negotiation {
       },
     });
   }
+}
+
+function rejectRequest(method: string): Promise<never> {
+  return Promise.reject(new McpError('method_not_found', `Method not found: ${shorten(method, 128)}`));
 }
 
 function isClosed({ code }: McpError): boolean {

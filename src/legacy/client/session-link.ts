@@ -181,8 +181,8 @@ export async function openSessionLink(exchange: Exchange, parts: SessionLinkPart
   };
 }
 
-// Answers the requests of a session-era server.
-function answerWith({ ask }: LinkEvents): ExchangeEvents['request'] {
+/** Answers the requests of a server of the session era. */
+export function answerWith({ ask }: LinkEvents): ExchangeEvents['request'] {
   return async function answer(method, params, signal) {
     switch (method) {
       case 'ping':

@@ -72,6 +72,28 @@ describe('connecting over stdio to a server', () => {
     expect(server.methods().slice(0, 2)).toEqual(['server/discover', 'initialize']);
   });
 
+  test.each<[what: string, kind: string, revision: string]>([
+    ['keeps to the era of the last request', 'keeps-to-the-last', '2025-11-25'],
+    ['ignores the probe once it has a session', 'ignores-the-second-probe', '2025-11-25'],
+    ['answers the handshake first', 'handshake-first', '2025-11-25'],
+    ['never answers the handshake', 'ignores-the-handshake', '2026-07-28'],
+    ['answers the handshake long after the probe', 'late-session', '2026-07-28'],
+  ])('that was slow and %s can ask, and the client knows its revision', async (_what, kind, revision) => {
+    const server = start(kind);
+    const client = await open(server, {
+      probeTimeoutMs: 50,
+      elicit: () => ({ action: 'accept', content: { ok: true } }),
+    });
+    expect(client.server.revision).toBe(revision);
+    expect(JSON.parse((await client.callTool('ask')).text)).toEqual({
+      action: 'accept',
+      content: { ok: true },
+    });
+    expect(server.methods().slice(0, 2)).toEqual(['server/discover', 'initialize']);
+    expect(server.methods().includes('notifications/initialized')).toBe(revision === '2025-11-25');
+    expect(server.pids()).toHaveLength(1);
+  });
+
   test.each(['dies', 'refuses-and-dies'])('that exits at the probe starts it again (%s)', async (kind) => {
     const server = start(kind);
     const client = await open(server);
