@@ -45,8 +45,9 @@ export async function callOperation(
   await addHeaders(request, operation, { ctx, api });
   const secrets = await api.security.authorize(operation, request, ctx);
   const response = await send(plan, request, { ctx, api, where });
-  if (response.ok) return readReply(response, where);
   const { status, headers } = response;
+  // A 304 answers a condition in the arguments, such as If-None-Match.
+  if (response.ok || status === 304) return readReply(response, operation.method, where);
   throw new ReplyError(
     status,
     describeReply(where, { status, headers, text: await response.text() }, secrets),

@@ -29,22 +29,25 @@ export function makeTool(callable: Callable, trimming: Trimming, workshop: Works
   const where = nameOf(operation.method, operation.path);
   const isTrimmed = trimming.pick.size > 0 || trimming.maxChars !== undefined;
   const json = isTrimmed || api.settings.output === 'pass' ? undefined : outputSchema(operation, workshop);
+  const output = json === undefined ? undefined : checkedOutput(json, where);
   return tool({
     ...describe(operation, api.settings),
     annotations: annotationsOf(operation),
     input: inputSchema(request.args, schemas),
-    ...(json !== undefined && { output: checkedOutput(json, where) }),
+    ...(output !== undefined && { output: output.schema }),
     run: async (input, ctx) => {
       const reply = await callOperation(callable, valuesOf(input), { ctx, api });
-      if (json !== undefined && reply.kind !== 'json')
+      const result = toResult(reply, trimming, where);
+      if (output !== undefined && reply.kind === 'empty')
+        return { ...result, structuredContent: output.emptyValue(reply.status) };
+      if (output !== undefined && reply.kind !== 'json')
         throw new ToolError(
           `${where} succeeded with status ${reply.status}, but its reply is not the JSON that the API's document describes.`,
         );
-      const result = toResult(reply, trimming, where);
       // Without an output schema, clients expect structured content only if it is an object.
       const isObject =
         typeof result.structuredContent === 'object' && !Array.isArray(result.structuredContent);
-      return json !== undefined || (isObject && result.structuredContent !== null)
+      return output !== undefined || (isObject && result.structuredContent !== null)
         ? result
         : { content: result.content };
     },

@@ -67,10 +67,59 @@ test('a reply that does not fit is an error that says so, or is passed on', asyn
   const wrong = await strict.callTool('a');
   expect(wrong.isError).toBe(true);
   expect(JSON.stringify(wrong.content)).toMatch(/succeeded, but its reply does not fit the schema.*id/);
-  expect(await textOf(strict, 'b')).toMatch(/succeeded with status 204, but its reply is not the JSON/);
+  expect(await textOf(strict, 'b')).toMatch(/succeeded with status 204 and has no content.*Do not repeat it/);
   await using lenient = await clientOf(document, { baseUrl: upstream.baseUrl, output: 'pass' });
   expect((await lenient.callTool('a')).data).toEqual({ id: 'x' });
   expect((await lenient.tools().all()).every(({ outputSchema }) => outputSchema === undefined)).toBe(true);
+});
+
+test.each([204, 205, 304])(
+  'a reply with status %s has no body and is a success, even if the document describes JSON for it',
+  async (status) => {
+    await using upstream = await startUpstream((response) => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end();
+    });
+    const documented = { [status]: { description: '', content: { 'application/json': { schema: item } } } };
+    const document = documentOf({
+      '/a': {
+        delete: { operationId: 'documented', responses: documented },
+        post: {
+          operationId: 'both',
+          parameters: [{ name: 'If-None-Match', in: 'header', schema: { type: 'string' } }],
+          responses: { ...json(item), ...documented },
+        },
+        put: { operationId: 'undocumented', responses: json({ type: 'object' }) },
+        head: { operationId: 'head', responses: json(item) },
+      },
+    });
+    await using client = await clientOf(document, { baseUrl: upstream.baseUrl });
+    await client.tools().all();
+    for (const name of ['documented', 'both', 'undocumented', 'head']) {
+      const { isError, text } = await client.callTool(name);
+      expect({ name, isError, text }).toEqual({
+        name,
+        isError: false,
+        text: status === 304 ? 'Not modified (status 304).' : `Done (status ${status}, no content).`,
+      });
+    }
+    expect((await client.callTool('undocumented')).data).toEqual({});
+    expect(upstream.received.map(({ method }) => method)).toContain('DELETE');
+  },
+);
+
+test('a reply without a body is not read, even if a fetch of your own gives it one', async () => {
+  const fetch = async (url: URL | string, init?: { readonly method?: string }): Promise<Response> => {
+    const body = new Response('not JSON', { headers: { 'content-type': 'application/json' } });
+    if (init?.method === 'HEAD') return body;
+    return Object.defineProperty(body, 'status', { value: Number(String(url).slice(-3)) });
+  };
+  const document = documentOf({
+    '/204': { delete: { operationId: 'gone', responses: {} } },
+    '/head': { head: { operationId: 'head', responses: {} } },
+  });
+  await using client = await clientOf(document, { fetch: fetch as never });
+  expect(await textOf(client, 'gone')).toBe('Done (status 204, no content).');
+  expect(await textOf(client, 'head')).toBe('Done (status 200, no content).');
 });
 
 test('an operation with several successful replies has an output schema only if all of them are JSON', async () => {

@@ -11,10 +11,11 @@ import type { ReadOperation } from '../document/operations.js';
 import type { DocumentReferences, Json } from '../document/references.js';
 import { essenceOf, isJsonType } from '../request/body.js';
 import type { Schemas } from '../schema/schemas.js';
+import { isBodyless } from './read-reply.js';
 
 /** The media types of the successful replies of an operation, for the header `Accept`. */
 export function acceptOf(operation: ReadOperation, references: DocumentReferences): string {
-  const types = successes(operation, references).flatMap(({ content }) =>
+  const types = successes(operation, references).flatMap(({ response: { content } }) =>
     isObject(content) ? Object.keys(content) : [],
   );
   const json = types.find((type) => isJsonType(essenceOf(type)));
@@ -23,15 +24,17 @@ export function acceptOf(operation: ReadOperation, references: DocumentReference
 }
 
 /**
- * The schema of the result: that of all successful replies. Undefined if one of them has no schema or is not JSON, because every result
- * of a tool with an output schema must fit it.
+ * The schema of the result: that of all successful replies. Undefined if one of them has no body, no schema or is not JSON, because every
+ * result of a tool with an output schema must fit it.
  */
 export function outputSchema(
   operation: ReadOperation,
   { references, schemas }: { readonly references: DocumentReferences; readonly schemas: Schemas },
 ): JsonSchema | undefined {
-  const all = successes(operation, references).map(({ content }) => jsonSchemaOf(content, references));
-  if (operation.method === 'head' || all.length === 0 || all.includes(undefined)) return undefined;
+  const all = successes(operation, references).map(({ status, response }) =>
+    isBodyless(Number(status), operation.method) ? undefined : jsonSchemaOf(response['content'], references),
+  );
+  if (all.length === 0 || all.includes(undefined) || isConditional(operation)) return undefined;
   const distinct = new Map(all.map((schema) => [schemas.resolve(schema), schema]));
   const [target] = distinct.keys();
   if (distinct.size === 1 && isObject(target) && Object.keys(target).length === 0) return undefined;
@@ -45,11 +48,27 @@ export function outputSchema(
   });
 }
 
-function successes({ raw }: ReadOperation, references: DocumentReferences): readonly Json[] {
+/** Whether the arguments can make the API reply with 304, which has no body. */
+function isConditional({ parameters }: ReadOperation): boolean {
+  return parameters.some(
+    ({ place, name }) =>
+      place === 'header' && ['if-none-match', 'if-modified-since'].includes(name.toLowerCase()),
+  );
+}
+
+interface Success {
+  readonly status: string;
+  readonly response: Json;
+}
+
+function successes({ raw }: ReadOperation, references: DocumentReferences): readonly Success[] {
   const responses = isObject(raw['responses']) ? raw['responses'] : {};
   return Object.entries(responses)
     .filter(([status]) => /^2(\d\d|XX)$/i.test(status))
-    .map(([status, response]) => references.object(response, `the response ${status}`));
+    .map(([status, response]) => ({
+      status,
+      response: references.object(response, `the response ${status}`),
+    }));
 }
 
 function jsonSchemaOf(content: unknown, references: DocumentReferences): unknown {
@@ -68,24 +87,44 @@ function isObjectUnion({ allOf, properties }: Json, schemas: Schemas): boolean {
   );
 }
 
-/** The schema for `output` of a tool. A reply that does not fit is an error that the model can read. */
-export function checkedOutput(json: JsonSchema, where: string): StandardJsonSchema<unknown> {
+/** The output of a tool: its schema, and the value of a reply without a body. */
+export interface CheckedOutput {
+  /** The schema for `output` of a tool. A reply that does not fit is an error that the model can read. */
+  readonly schema: StandardJsonSchema<unknown>;
+  /** The value of a reply without a body. Throws a `ToolError` if no such value fits the schema. */
+  readonly emptyValue: (status: number) => unknown;
+}
+
+/** The check of an operation's replies. */
+export function checkedOutput(json: JsonSchema, where: string): CheckedOutput {
   let compiled: CompiledSchema | undefined;
+  // Compiled with the first call: few of the operations of a large document are ever called.
+  const compile = (): CompiledSchema => (compiled ??= compileSchema(json, { io: 'output' }));
   function validate(value: unknown): { readonly value: unknown } {
-    // Compiled with the first call: few of the operations of a large document are ever called.
-    compiled ??= compileSchema(json, { io: 'output' });
-    const result = compiled.validate(value);
+    const result = compile().validate(value);
     if ('then' in result || result.ok) return { value };
     throw new ToolError(
-      `${where} succeeded, but its reply does not fit the schema in the API's document. ${explain(result.issues, compiled, value)}`,
+      `${where} succeeded, but its reply does not fit the schema in the API's document. ${explain(result.issues, compile(), value)}`,
+    );
+  }
+  function emptyValue(status: number): unknown {
+    for (const value of [{}, [], null]) {
+      const result = compile().validate(value);
+      if (!('then' in result) && result.ok) return value;
+    }
+    throw new ToolError(
+      `${where} succeeded with status ${status} and has no content, but the API's document describes JSON for it. Do not repeat it for that reason.`,
     );
   }
   return {
-    '~standard': {
-      version: 1,
-      vendor: 'openapi',
-      validate,
-      jsonSchema: { input: () => json, output: () => json },
+    emptyValue,
+    schema: {
+      '~standard': {
+        version: 1,
+        vendor: 'openapi',
+        validate,
+        jsonSchema: { input: () => json, output: () => json },
+      },
     },
   };
 }

@@ -15,9 +15,18 @@ export type Reply =
   | { readonly kind: 'text'; readonly status: number; readonly text: string; readonly mediaType: string }
   | { readonly kind: 'binary'; readonly status: number; readonly data: string; readonly mediaType: string };
 
-/** Reads the body of a reply. */
-export async function readReply(response: Response, where: string): Promise<Reply> {
+/** Whether a reply has no body, whatever its headers and the document say. RFC 9110, 6.4.1. */
+export function isBodyless(status: number, method: string): boolean {
+  return method === 'head' || status === 204 || status === 205 || status === 304;
+}
+
+/** Reads the body of a reply to an operation. */
+export async function readReply(response: Response, method: string, where: string): Promise<Reply> {
   const { status } = response;
+  if (isBodyless(status, method)) {
+    await response.body?.cancel();
+    return { kind: 'empty', status };
+  }
   const bytes = new Uint8Array(await response.arrayBuffer());
   if (bytes.length === 0) return { kind: 'empty', status };
   const declared = essenceOf(response.headers.get('content-type') ?? '');
@@ -48,7 +57,7 @@ export interface Trimming {
 export function toResult(reply: Reply, { pick, maxChars }: Trimming, where: string): ToolResult {
   switch (reply.kind) {
     case 'empty':
-      return { content: [{ type: 'text', text: `Done (status ${reply.status}, no content).` }] };
+      return { content: [{ type: 'text', text: describeEmpty(reply.status) }] };
     case 'json': {
       const value = pickFields(reply.value, pick);
       const text = JSON.stringify(value);
@@ -65,6 +74,10 @@ export function toResult(reply: Reply, { pick, maxChars }: Trimming, where: stri
     default:
       return reply satisfies never;
   }
+}
+
+function describeEmpty(status: number): string {
+  return status === 304 ? 'Not modified (status 304).' : `Done (status ${status}, no content).`;
 }
 
 function toBlock({ data, mediaType }: Extract<Reply, { kind: 'binary' }>, where: string): ContentBlock {
