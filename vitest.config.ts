@@ -41,6 +41,8 @@ const suites = {
   inspector: ['test/inspector/page/!(apps|hostile|many-messages|peers).test.ts'],
   browser: ['test/browser/**/*.test.ts'],
   runtimes: ['test/runtimes/**/*.test.ts'],
+  // Exactly the version of `engines`.
+  oldest: ['test/oldest-node/**/*.test.ts'],
   types: ['test/dist/**/*.test.ts'],
 };
 

@@ -136,8 +136,21 @@ function checkEval() {
   }
 }
 
-/** No import of the library reaches a file of the command, not even later. */
+/**
+ * No import of the library reaches a file of the command, not even later. The command itself loads the check of the version of Node before
+ * anything else: on an old Node, other files would not even link.
+ */
 function checkCommand() {
+  for (const file of graphOf('dist/cli/fullmcp.js').keys()) {
+    const isCheck = file === 'dist/cli/fullmcp.js' || /^dist\/chunks\/runtime-[^/]+\.js$/.test(file);
+    const builtins = importsOf(tokenize(readFileSync(file, 'utf8'))).filter(({ specifier }) =>
+      specifier.startsWith('node:'),
+    );
+    if (!isCheck || builtins.length > 0)
+      failures.push(
+        `${file} is loaded before the command has checked the version of Node. Import it from src/cli/program.ts.`,
+      );
+  }
   const seen = new Set(readdirSync('dist').flatMap((name) => (name.endsWith('.js') ? [`dist/${name}`] : [])));
   for (const file of seen)
     for (const { specifier } of importsOf(tokenize(readFileSync(file, 'utf8')))) {

@@ -348,15 +348,13 @@ export const NODE_GLOBALS = [
 ];
 /** Files that look at `globalThis` for globals of Node, and work without them elsewhere. */
 export const MAY_LOOK_FOR_NODE = [
-  'client.ts',
   'client-web.ts',
-  'proxy.ts',
-  'gateway.ts',
   'node.ts',
   'oauth.ts',
   'oauth-proxy.ts',
   'stdio.ts',
   'async/next-turn.ts',
+  'protocol/checks/runtime.ts',
   'protocol/telemetry/operator-log.ts',
   'protocol/telemetry/tracing.ts',
 ];

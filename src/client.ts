@@ -8,7 +8,7 @@ import { checkRuntime } from './protocol/checks/runtime.js';
 export * from './connect/public.js';
 export type { ServerProcess } from './transports/stdio/client/spawn.js';
 
-checkRuntime(globalThis.process?.versions);
+checkRuntime();
 
 /**
  * Connects to a server, whatever it is and whatever it speaks: a URL, a script, a process, a server in the same process, or a

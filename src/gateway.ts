@@ -23,7 +23,7 @@ export type {
 export type { McpConfig, ServerEntry } from './connect/targets/target.js';
 export type { RankRequest, RankTools, SearchOptions } from './protocol/model/search/options.js';
 
-checkRuntime(globalThis.process?.versions);
+checkRuntime();
 
 /**
  * Makes a server that presents several servers as one: those of an `mcpServers` config, or of its file. Tools and prompts have the name of

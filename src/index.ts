@@ -2,6 +2,7 @@
 
 import { taskHost } from './extensions/tasks/host.js';
 import type { Handler, RequestContext } from './http.js';
+import { checkRuntime } from './protocol/checks/runtime.js';
 import { type CoreServer, createServer as createCore } from './server/create-server.js';
 import type { AllSources, Certain, OrUndefined, Present } from './server/define/fitting.js';
 import type { ServerDefinition, ServerOptions, ServerSetup, WithMounted } from './server/define/options.js';
@@ -170,6 +171,8 @@ export {
   inProcess,
   type RequestOptions,
 } from './transports/memory/in-process.js';
+
+checkRuntime();
 
 /**
  * A server, with `fetch` for runtimes that mount a module's default export. It is built once and serves any number of clients,

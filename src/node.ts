@@ -30,7 +30,7 @@ import type { Logger } from './server/state/log.js';
 import type { Cluster } from './state/cluster.js';
 import { serveOverWebSocket } from './transports/websocket/accept.js';
 
-checkRuntime(globalThis.process?.versions);
+checkRuntime();
 
 export type { AuditFileOptions } from './adapters/node/audit/audit-file.js';
 export { auditFile, verifyAuditFile } from './adapters/node/audit/audit-file.js';

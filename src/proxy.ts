@@ -16,7 +16,7 @@ export type {
 } from './connect/proxy/options.js';
 export type { RankRequest, RankTools, SearchOptions } from './protocol/model/search/options.js';
 
-checkRuntime(globalThis.process?.versions);
+checkRuntime();
 
 /**
  * Makes a server that passes every call on to another one: anything that `connect` takes, of any revision. Callers may speak any other

@@ -8,7 +8,7 @@ import { logSettingsOf } from './protocol/telemetry/log-settings.js';
 import type { CoreServer } from './server/create-server.js';
 import { type StdioOptions, type StdioServing, serveOverStdio } from './transports/stdio/server/serve.js';
 
-checkRuntime(globalThis.process?.versions);
+checkRuntime();
 
 export type { StdioOptions, StdioServing } from './transports/stdio/server/serve.js';
 

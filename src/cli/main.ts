@@ -1,32 +1,19 @@
-// The command `fullmcp`.
+// The file that `fullmcp` starts. It imports only the check of the version: a static import of a later part would be resolved before any line
+// runs, and fail on an old Node with a message that nobody understands.
 
-import process from 'node:process';
-import { runCommand } from './run.js';
-import type { Person } from './terminal/person.js';
+import { checkRuntime } from '../protocol/checks/runtime.js';
 
-const stopping = new AbortController();
-process.once('SIGINT', () => {
-  stopping.abort();
-  // A second time, nothing is waited for.
-  process.once('SIGINT', () => process.exit(130));
-});
-// `fullmcp … | head` ends the pipe early.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+await main();
 
-process.exitCode = await runCommand(process.argv.slice(2), {
-  stdout: process.stdout,
-  stderr: process.stderr,
-  env: process.env,
-  person,
-  signal: stopping.signal,
-});
-
-function person(): Person {
-  return {
-    input: process.stdin,
-    output: process.stderr,
-    isPresent: process.stdin.isTTY === true && process.stderr.isTTY === true,
-    interrupt: () => process.emit('SIGINT'),
-    openPage: async (url) => (await import('../adapters/node/oauth/open-browser.js')).openBrowser(url),
-  };
+async function main(): Promise<void> {
+  const { process } = globalThis;
+  try {
+    checkRuntime();
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 2;
+    return;
+  }
+  const { runProgram } = await import('./program.js');
+  await runProgram();
 }

@@ -35,6 +35,7 @@ const homes = [
   },
   { folder: here('../../examples/migration/'), tests: [here('migration.test.ts')] },
   { folder: here('../runtimes/'), tests: [here('../runtimes/')] },
+  { folder: here('../oldest-node/'), tests: [here('../oldest-node/')] },
   {
     folder: here('../conformance/'),
     tests: [here('../browser/oauth-proxy.test.ts'), here('../cli/conformance/')],

@@ -63,7 +63,7 @@ function packageJson({ name, transport, version }: Choices): string {
     version: '0.1.0',
     private: true,
     type: 'module',
-    engines: { node: '>=20.6' },
+    engines: { node: '>=20.19' },
     scripts: {
       start: `fullmcp run src/server.ts${listen}`,
       dev: 'fullmcp dev src/server.ts',

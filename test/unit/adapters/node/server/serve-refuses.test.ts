@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { createServer } from 'fullmcp';
 import { createHandler } from 'fullmcp/http';
@@ -83,15 +84,49 @@ test('a port that is already in use ends a program with an error that has no sta
   expect(stderr.trim().split('\n').length).toBeLessThan(10);
 });
 
-test.each(['node', 'stdio', 'client'])(
+const old = (version: string): string =>
+  `data:text/javascript,Object.defineProperty(process,'versions',{value:{node:'${version}'}})`;
+
+test.each(['index', 'node', 'stdio', 'client', 'proxy', 'gateway'])(
   'fullmcp/%s names the Node version that it needs as soon as it is loaded',
   (name) => {
-    const old = "data:text/javascript,Object.defineProperty(process,'versions',{value:{node:'18.20.4'}})";
-    const stderr = stderrOf(`await import(${entry(name)});`, '--import', old);
-    expect(stderr).toContain('Error: fullmcp needs Node 20 or newer; this is Node 18.20.4.');
+    const stderr = stderrOf(`await import(${entry(name)});`, '--import', old('20.18.3'));
+    expect(stderr).toContain('Error: fullmcp needs Node 20.19 or newer; this is Node 20.18.3.');
   },
 );
 
 test('the version check accepts runtimes without Node and recent versions of Node', () => {
-  for (const versions of [undefined, {}, { node: '20.0.0' }, { node: '24.1.0' }]) checkRuntime(versions);
+  for (const node of ['20.19.0', '20.20.2', '22.0.0', '24.1.0']) checkRuntime({ node });
+  checkRuntime(undefined);
+  checkRuntime({});
+});
+
+test('the version check accepts Bun and Deno, whichever Node they imitate', () => {
+  checkRuntime({ node: '20.11.1', deno: '2.0.0' });
+  checkRuntime({ node: '18.15.0', bun: '1.1.0' });
+});
+
+test.each(['14.21.3', '18.20.8', '20.0.0', '20.11.1', '20.18.3'])(
+  'the version check rejects Node %s',
+  (node) => {
+    expect(() => checkRuntime({ node })).toThrow(`fullmcp needs Node 20.19 or newer; this is Node ${node}.`);
+  },
+);
+
+test('the version check and package.json name the same oldest version of Node', () => {
+  const { engines } = JSON.parse(readFileSync('package.json', 'utf8')) as { engines: { node: string } };
+  const oldest = engines.node.replace('>=', '');
+  checkRuntime({ node: `${oldest}.0` });
+  expect(() => checkRuntime({ node: '0.0.0' })).toThrow(`fullmcp needs Node ${oldest} or newer`);
+});
+
+test('the command on a Node that is too old prints one line that names the version it needs, and exits with 2', () => {
+  const { status, stderr, stdout } = spawnSync(
+    process.execPath,
+    ['--import', old('20.11.1'), 'dist/cli/fullmcp.js', '--version'],
+    { encoding: 'utf8' },
+  );
+  expect(stderr).toBe('fullmcp needs Node 20.19 or newer; this is Node 20.11.1.\n');
+  expect(stdout).toBe('');
+  expect(status).toBe(2);
 });

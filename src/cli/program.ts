@@ -1,0 +1,35 @@
+// The command `fullmcp` in its process: signals, streams and the exit code.
+
+import process from 'node:process';
+import { runCommand } from './run.js';
+import type { Person } from './terminal/person.js';
+
+/** Runs the command that was typed. The exit code of the process is that of the command. */
+export async function runProgram(): Promise<void> {
+  const stopping = new AbortController();
+  process.once('SIGINT', () => {
+    stopping.abort();
+    // A second time, nothing is waited for.
+    process.once('SIGINT', () => process.exit(130));
+  });
+  // `fullmcp … | head` ends the pipe early.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+
+  process.exitCode = await runCommand(process.argv.slice(2), {
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    person,
+    signal: stopping.signal,
+  });
+}
+
+function person(): Person {
+  return {
+    input: process.stdin,
+    output: process.stderr,
+    isPresent: process.stdin.isTTY === true && process.stderr.isTTY === true,
+    interrupt: () => process.emit('SIGINT'),
+    openPage: async (url) => (await import('../adapters/node/oauth/open-browser.js')).openBrowser(url),
+  };
+}
