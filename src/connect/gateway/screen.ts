@@ -7,6 +7,7 @@ import { principalOf } from '../../protocol/caller.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import type { SubscriptionFilter } from '../../protocol/model/model.js';
+import { notFound } from '../../protocol/not-found.js';
 import { listedKeys, lists, matching } from '../routing/lists.js';
 import type { ListedKeys, ListName, Offer, Wanted } from '../routing/router.js';
 import type { GatewayItem, GatewayRule } from './options.js';
@@ -260,8 +261,5 @@ export class Screen {
 }
 
 function unknown({ kind, name }: GatewayItem): McpError {
-  const label = shorten(name, 128);
-  return kind === 'resource'
-    ? new McpError('resource_not_found', `Resource not found: ${label}`, { data: { uri: name } })
-    : new McpError('invalid_params', `Unknown ${kind}: ${label}`);
+  return notFound(kind, name);
 }

@@ -3,9 +3,9 @@
 import { settlesWithin } from '../../async/deadline.js';
 import { nextTurn } from '../../async/next-turn.js';
 import type { TransportName } from '../../protocol/call.js';
-import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Link, LinkEvents } from '../../protocol/link.js';
+import { notFound } from '../../protocol/not-found.js';
 import { mutual, sessionRevisions } from '../../protocol/tables/features.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
 import { type DiscoveredServer, discover } from '../../transports/client/discover.js';
@@ -255,7 +255,7 @@ class Negotiation {
 }
 
 function rejectRequest(method: string): Promise<never> {
-  return Promise.reject(new McpError('method_not_found', `Method not found: ${shorten(method, 128)}`));
+  return Promise.reject(notFound('method', method));
 }
 
 function isClosed({ code }: McpError): boolean {

@@ -5,7 +5,7 @@ import type { Call, Dispatch, Outcome } from '../../protocol/call.js';
 import { discoveredOf } from './discover.js';
 import { listen } from './listen.js';
 import { listAll } from './lists.js';
-import { forwardNamed, forwardToTask, memberOf } from './names.js';
+import { forwardNamed, forwardRenamed, forwardToTask, memberOf } from './names.js';
 import { completeTemplate, readResource } from './resources.js';
 import type { Router } from './router.js';
 
@@ -49,5 +49,9 @@ async function complete(router: Router, call: Call): Promise<Outcome> {
   const { type, name, uri } = isObject(ref) ? ref : {};
   if (type === 'ref/resource' && typeof uri === 'string') return completeTemplate(router, call, uri);
   const owner = await memberOf(router, 'prompts', name, call);
-  return owner.member.forward(call, { ref: { ...(ref as object), name: owner.name } });
+  return forwardRenamed(owner.member, call, {
+    changes: { ref: { ...(ref as object), name: owner.name } },
+    inner: owner.name,
+    outer: name as string,
+  });
 }

@@ -1,14 +1,33 @@
 // Finds the server that a name or a task id belongs to.
 
+import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
+import { notFound, renameFault } from '../../protocol/not-found.js';
 import type { Routed, Router } from './router.js';
 
 /** Calls the tool or gets the prompt of the member that a name belongs to. */
 export async function forwardNamed(router: Router, kind: 'tools' | 'prompts', call: Call): Promise<Outcome> {
   const { member, name } = await memberOf(router, kind, call.params['name'], call);
-  return member.forward(call, { name });
+  return forwardRenamed(member, call, {
+    changes: { name },
+    inner: name,
+    outer: call.params['name'] as string,
+  });
+}
+
+/** Forwards a call that names a tool or prompt. An error about the name has the caller's name for it. */
+export async function forwardRenamed(
+  member: Routed,
+  call: Call,
+  { changes, inner, outer }: { readonly changes: JsonObject; readonly inner: string; readonly outer: string },
+): Promise<Outcome> {
+  try {
+    return await member.forward(call, changes);
+  } catch (error) {
+    throw renameFault(error, inner, outer);
+  }
 }
 
 /** The member that a name belongs to, and the name that the member itself uses. */
@@ -36,10 +55,8 @@ export async function memberOf(
 
 function unknownName(router: Router, kind: 'tools' | 'prompts', name: string): McpError {
   const prefixes = [...router.members.keys()].map((server) => `${server}_`).join(', ');
-  return new McpError(
-    'invalid_params',
-    `Unknown ${kind.slice(0, -1)}: ${shorten(name, 128)}. Names begin with the name of their server: ${prefixes || 'there are no servers'}.`,
-  );
+  const hint = `. Names begin with the name of their server: ${prefixes || 'there are no servers'}.`;
+  return notFound(kind === 'tools' ? 'tool' : 'prompt', name, hint);
 }
 
 // The id of a task begins with the name of its server, so that the server is known even after a restart of this program.

@@ -3,6 +3,7 @@
 import type { Call, Outcome } from '../../protocol/call.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
+import { faultData } from '../../protocol/not-found.js';
 import type { Offer, Routed, Router, Wanted } from './router.js';
 
 // Resources keep their URIs, so the lists of the members, as the caller sees them, decide which member owns a resource.
@@ -13,7 +14,8 @@ export function readResource(router: Router, call: Call): Promise<Outcome> {
   const { uri } = call.params;
   if (typeof uri !== 'string') throw new McpError('invalid_params', 'params.uri must be a string');
   return search(router, call, {
-    label: `the resource ${shorten(uri, 256)}`,
+    kind: 'resource',
+    name: uri,
     code: 'resource_not_found',
     wanted: { kind: 'resources', name: uri },
   });
@@ -22,7 +24,8 @@ export function readResource(router: Router, call: Call): Promise<Outcome> {
 /** Completes an argument of a template. */
 export function completeTemplate(router: Router, call: Call, uri: string): Promise<Outcome> {
   return search(router, call, {
-    label: `the template ${shorten(uri, 256)}`,
+    kind: 'template',
+    name: uri,
     code: 'invalid_params',
     wanted: { kind: 'templates', name: uri },
   });
@@ -30,15 +33,16 @@ export function completeTemplate(router: Router, call: Call, uri: string): Promi
 
 interface Search {
   readonly wanted: Wanted;
-  /** The name of the resource or template in messages. */
-  readonly label: string;
+  readonly kind: 'resource' | 'template';
+  /** The URI of the resource or template. */
+  readonly name: string;
   readonly code: 'resource_not_found' | 'invalid_params';
 }
 
 type Offers = ReadonlyMap<Routed, Offer>;
 
 /** Asks the member that lists the resource, then those whose templates match, then all that may have it, until one has it. */
-async function search(router: Router, call: Call, { wanted, label, code }: Search): Promise<Outcome> {
+async function search(router: Router, call: Call, { wanted, kind, name, code }: Search): Promise<Outcome> {
   const [only] = router.members.values();
   if (only !== undefined && router.members.size === 1) return only.forward(call);
   const attempted = new Set<Routed>();
@@ -64,11 +68,11 @@ async function search(router: Router, call: Call, { wanted, label, code }: Searc
   const later = await ask([...likelyOwners(fetched), ...possibleOwners(fetched)], fetched);
   if (later !== undefined) return later;
   const unconnected = [...router.members.values()].filter(({ connection }) => connection === undefined);
-  const unasked = unconnected.map(({ name }) => name).join(', ');
+  const unasked = unconnected.map((member) => member.name).join(', ');
   throw new McpError(
     code,
-    `No server has ${label}.${unasked && ` Not asked, because they are not connected: ${unasked}.`}`,
-    code === 'resource_not_found' ? { data: { uri: call.params['uri'] } } : {},
+    `No server has the ${kind} ${shorten(name, 256)}.${unasked && ` Not asked, because they are not connected: ${unasked}.`}`,
+    { data: faultData(kind, name) },
   );
 }
 

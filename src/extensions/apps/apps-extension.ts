@@ -2,8 +2,6 @@
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Middleware, Peer } from '../../protocol/call.js';
-import { shorten } from '../../protocol/encoding/shorten.js';
-import { McpError } from '../../protocol/errors.js';
 import {
   APP_TYPE,
   isAppType,
@@ -13,6 +11,7 @@ import {
   uiOf,
 } from '../../protocol/model/apps/app.js';
 import type { ListedTool } from '../../protocol/model/model.js';
+import { notFound } from '../../protocol/not-found.js';
 import type { ServerExtension } from '../../server/define/extension.js';
 import type { Tool } from '../../server/define/tool.js';
 import { declares, extension } from '../extension.js';
@@ -129,5 +128,5 @@ const hideAppTools: Middleware = async function hideAppTools(call, next) {
 
 const refuseTextHosts: Middleware = async function refuseTextHosts(call, next) {
   if (call.isNested || showsApps(call.peer)) return next(call);
-  throw new McpError('invalid_params', `Unknown tool: ${shorten(String(call.params['name']), 128)}`);
+  throw notFound('tool', String(call.params['name']));
 };

@@ -5,6 +5,7 @@ import type { Call, Outcome, TransportName } from '../../protocol/call.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Link, LinkEvents, OpenOptions } from '../../protocol/link.js';
+import { notFound } from '../../protocol/not-found.js';
 import { newestSession } from '../../protocol/tables/features.js';
 import { knows } from '../../protocol/tables/methods.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
@@ -192,7 +193,7 @@ export function answerWith({ ask }: LinkEvents): ExchangeEvents['request'] {
       case 'roots/list':
         return ask(params === undefined ? { method } : { method, params }, signal);
       default:
-        throw new McpError('method_not_found', `Method not found: ${shorten(method, 128)}`);
+        throw notFound('method', method);
     }
   };
 }

@@ -3,11 +3,11 @@ import { Lifetime, withSignal } from '../../async/lifetime.js';
 import { isObject, type JsonObject, type RequestMessage } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome, Peer } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
-import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import { SERVER_INFO } from '../../protocol/meta.js';
 import type { ServerCapabilities, SubscriptionFilter } from '../../protocol/model/model.js';
 import { ACKNOWLEDGED, intersection, reportAllChanged } from '../../protocol/model/subscriptions.js';
+import { notFound } from '../../protocol/not-found.js';
 import { has } from '../../protocol/tables/features.js';
 import { MAX_URI_LENGTH } from '../../protocol/tables/limits.js';
 import { isLogLevel, type LogLevel } from '../../protocol/tables/log-level.js';
@@ -118,8 +118,7 @@ export class Session {
   /** Responds to a request of this session with the JSON of a result. */
   async respond(message: RequestMessage, request: SessionRequest): Promise<string> {
     const { method, params = {} } = message;
-    if (!knows(this.revision, method))
-      throw new McpError('method_not_found', `Method not found: ${shorten(method, 128)}`);
+    if (!knows(this.revision, method)) throw notFound('method', method);
     switch (method) {
       case 'ping':
         return '{}';

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Outcome, Peer } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
+import { notFound } from '../../protocol/not-found.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
 import { isTerminal, TASKS } from '../../protocol/tasks.js';
 import { printAsOlder } from '../shapes/to-older.js';
@@ -61,7 +62,7 @@ export async function respondToTaskMethod(
     case 'tasks/result':
       return result(params, request);
     default:
-      throw new McpError('method_not_found', `Method not found: ${method}`);
+      throw notFound('method', method);
   }
 }
 

@@ -5,6 +5,7 @@ import { checkCounts } from '../../protocol/checks/number-options.js';
 import { copyCall } from '../../protocol/direct.js';
 import { McpError } from '../../protocol/errors.js';
 import { SERVER_INFO } from '../../protocol/meta.js';
+import { faultData } from '../../protocol/not-found.js';
 import type { HostedMiddleware, MiddlewareHost } from '../../state/hosted-middleware.js';
 import { memoryStore } from '../../state/memory/store.js';
 import type { Store } from '../../state/store.js';
@@ -170,7 +171,7 @@ function throwNotFound(error: unknown, uri: string): never {
   throw new McpError(
     'resource_not_found',
     `Not found: ${uri}. The result has expired, was replaced by newer ones, is another caller's, or ends before this offset. Call the tool again.`,
-    { data: { uri } },
+    { data: faultData('resource', uri) },
   );
 }
 

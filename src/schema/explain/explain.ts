@@ -24,6 +24,23 @@ type Path = Issue['path'];
  * reported in the library's words.
  */
 export function explain(issues: readonly Issue[], compiled: CompiledSchema, value: unknown): string {
+  return explanationOf(issues, compiled, value).text;
+}
+
+/** The explanation of a failed validation. */
+export interface Explanation {
+  /** The problems, in a line or two. */
+  readonly text: string;
+  /** The path to the field of the first problem, such as `address.city`; undefined if the problem is the whole value. */
+  readonly field: string | undefined;
+}
+
+/** Explains a failed validation, and names the field that the explanation begins with. */
+export function explanationOf(
+  issues: readonly Issue[],
+  compiled: CompiledSchema,
+  value: unknown,
+): Explanation {
   const { document, io } = compiled;
   // A value that coercion has made valid is not a problem.
   const coercedValue = io === 'input' ? coerce(document, value).value : value;
@@ -36,10 +53,14 @@ export function explain(issues: readonly Issue[], compiled: CompiledSchema, valu
     [...schemaIssues, ...libraryIssues, ...findMisspelledFields(document, coercedValue, schemaIssues)],
     fieldNames(placesAt(document, [], coercedValue)),
   );
-  if (problems.length === 0) return 'The value does not match the schema.';
-  const parent = problems[0]?.path.slice(0, -1) ?? [];
+  const [first] = problems;
+  if (first === undefined) return { text: 'The value does not match the schema.', field: undefined };
+  const parent = first.path.slice(0, -1);
   const names = fieldNames(placesAt(document, parent, coercedValue));
-  return `${listProblems(problems)}${listFields(parent, names)}`;
+  return {
+    text: `${listProblems(problems)}${listFields(parent, names)}`,
+    field: first.path.length === 0 ? undefined : pathText(first.path),
+  };
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { Caller } from '../../protocol/caller.js';
-import { shorten } from '../../protocol/encoding/shorten.js';
-import { McpError } from '../../protocol/errors.js';
-import { UNKNOWN_NAME } from '../../protocol/tables/failure-texts.js';
+import type { McpError } from '../../protocol/errors.js';
+import { notFound } from '../../protocol/not-found.js';
 import { closestName } from '../../schema/explain/closest-name.js';
 import type { Catalog } from './catalog.js';
 
@@ -20,5 +19,5 @@ export async function unknownName(
     names.filter((other) => other !== name),
   );
   const hint = closest === undefined ? '' : `. Did you mean "${closest}"?`;
-  return new McpError('invalid_params', `${UNKNOWN_NAME[kind]}${shorten(name, 128)}${hint}`);
+  return notFound(kind, name, hint);
 }

@@ -2,8 +2,8 @@
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
-import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
+import { notFound } from '../../protocol/not-found.js';
 import type { Context } from '../context/context.js';
 import type { HandlerHome } from '../context/handler-run.js';
 import type { Complete } from '../results/results.js';
@@ -53,20 +53,21 @@ async function completersOf(
 ): Promise<Completing> {
   const { type, name, uri } = ref;
   if (type === 'ref/prompt' && typeof name === 'string') {
-    return (await completers(call, 'prompts', name)) ?? reject(`Unknown prompt: ${shorten(name, 128)}`);
+    return (await completers(call, 'prompts', name)) ?? reject(notFound('prompt', name));
   }
   if (type === 'ref/resource' && typeof uri === 'string') {
-    return (
-      (await completers(call, 'templates', uri)) ?? reject(`Unknown resource template: ${shorten(uri, 256)}`)
-    );
+    return (await completers(call, 'templates', uri)) ?? reject(notFound('template', uri));
   }
-  return reject('params.ref must be {"type":"ref/prompt","name":…} or {"type":"ref/resource","uri":…}');
+  throw new McpError(
+    'invalid_params',
+    'params.ref must be {"type":"ref/prompt","name":…} or {"type":"ref/resource","uri":…}',
+  );
 }
 
 function isArray(suggestions: readonly string[] | object): suggestions is readonly string[] {
   return Array.isArray(suggestions);
 }
 
-function reject(message: string): never {
-  throw new McpError('invalid_params', message);
+function reject(error: McpError): never {
+  throw error;
 }

@@ -2,8 +2,8 @@
 
 import { type Call, compose, type Dispatch, type Middleware, type Outcome } from '../../protocol/call.js';
 import { fromDirect } from '../../protocol/direct.js';
-import { shorten } from '../../protocol/encoding/shorten.js';
 import { copyError, McpError } from '../../protocol/errors.js';
+import { notFound } from '../../protocol/not-found.js';
 import { callEvents } from '../../protocol/telemetry/tracing.js';
 import type { Registry } from '../catalog/registry.js';
 import type { MapError } from '../results/map-error.js';
@@ -75,7 +75,7 @@ export function createDispatch(parts: DispatchParts): Dispatch {
   function handlerOf(method: string): (call: Call) => Outcome | Promise<Outcome> {
     const handler = methods.get(method);
     if (handler !== undefined) return handler;
-    throw new McpError('method_not_found', `Method not found: ${shorten(method, 128)}`);
+    throw notFound('method', method);
   }
 
   function numbered(error: McpError): McpError {

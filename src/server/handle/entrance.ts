@@ -2,8 +2,8 @@
 
 import type { Call } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
-import { shorten } from '../../protocol/encoding/shorten.js';
-import { McpError } from '../../protocol/errors.js';
+import type { McpError } from '../../protocol/errors.js';
+import { notFound } from '../../protocol/not-found.js';
 import type { CompiledAccess, ServerAccess } from '../access/access.js';
 import type { Gate, Verdict } from '../access/gate.js';
 import { scopesError } from '../access/refusals.js';
@@ -87,14 +87,14 @@ export class Entrance {
   /** The resource, or the first template, that has a URI. It alone decides: no later template is tried for a caller that it refuses. */
   resource(caller: Caller, uri: string): ResourceMatch | Promise<ResourceMatch> {
     const match = this.#registry.findResource(uri);
-    if (match === undefined) throw notFound(uri);
+    if (match === undefined) throw notFound('resource', uri);
     return this.isOpen(caller, match.source) ? match : this.#guardedResource(caller, match);
   }
 
   async #guardedResource(caller: Caller, match: ResourceMatch): Promise<ResourceMatch> {
     const { uri, source, values } = match;
-    await this.#enter(caller, source.access, () => notFound(uri));
-    await this.#enter(caller, source.access, () => notFound(uri), values);
+    await this.#enter(caller, source.access, () => notFound('resource', uri));
+    await this.#enter(caller, source.access, () => notFound('resource', uri), values);
     return match;
   }
 
@@ -113,13 +113,7 @@ export class Entrance {
 
   /** Checks the caller of a custom method: first without `params`, then with them. */
   async method(call: Call, { access }: CompiledMethod, params?: unknown): Promise<void> {
-    if (access !== undefined)
-      await this.#enter(
-        call,
-        access,
-        () => new McpError('method_not_found', `Method not found: ${shorten(call.method, 128)}`),
-        params,
-      );
+    if (access !== undefined) await this.#enter(call, access, () => notFound('method', call.method), params);
   }
 
   /** The rules for tasks: a caller sees a task while it may use the tool, whatever the arguments of the task. */
@@ -204,11 +198,4 @@ export class Entrance {
   #unknown(kind: 'tool' | 'prompt', name: string, caller: Caller): Promise<McpError> {
     return unknownName(kind, name, { catalog: this.#registry[`${kind}s`], caller });
   }
-}
-
-/** The error for a resource that does not exist, or not for this caller. */
-export function notFound(uri: string): McpError {
-  return new McpError('resource_not_found', `Resource not found: ${shorten(uri, 256)}`, {
-    data: { uri: uri.slice(0, 2048) },
-  });
 }

@@ -2,9 +2,10 @@
 
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
+import { faultData } from '../../protocol/not-found.js';
 import { INVALID_ARGUMENTS } from '../../protocol/tables/failure-texts.js';
 import type { Around } from '../../protocol/telemetry/hosting.js';
-import { explainLater } from '../../schema/explain-later.js';
+import { explanationLater } from '../../schema/explain-later.js';
 import type { SharedState } from '../../state/cluster.js';
 import type { ServerResults } from '../../state/hosted-middleware.js';
 import type { Topic } from '../../state/topic.js';
@@ -121,8 +122,10 @@ export function methodTable(parts: ServerParts): MethodTable {
       const { arguments: args = {} } = call.params;
       const checked = await prompt.args.validate(args);
       if (!checked.ok) {
-        const problem = await explainLater(checked.issues, prompt.args, args);
-        throw new McpError('invalid_params', `${INVALID_ARGUMENTS}prompt ${prompt.name}. ${problem}`);
+        const { text, field } = await explanationLater(checked.issues, prompt.args, args);
+        throw new McpError('invalid_params', `${INVALID_ARGUMENTS}prompt ${prompt.name}. ${text}`, {
+          data: faultData('prompt', prompt.name, field),
+        });
       }
       await entrance.promptInput(call, prompt, checked.value);
       const value = await withToolErrors(prompt.run(checked.value, ctx));
@@ -163,8 +166,10 @@ export function methodTable(parts: ServerParts): MethodTable {
     await entrance.method(call, method);
     const checked = schema && (await schema.validate(withoutMeta(call.params)));
     if (checked?.ok === false && schema) {
-      const problem = await explainLater(checked.issues, schema, call.params);
-      throw new McpError('invalid_params', `Invalid params. ${problem}`);
+      const { text, field } = await explanationLater(checked.issues, schema, call.params);
+      throw new McpError('invalid_params', `Invalid params. ${text}`, {
+        data: faultData('method', call.method, field),
+      });
     }
     const params = checked?.ok ? checked.value : call.params;
     await entrance.method(call, method, params);

@@ -247,7 +247,7 @@ describe('`allow`', () => {
     expect(await failureOf(call('tools/call', { name: 'remove', arguments: { owner: 'bob' } }))).toEqual({
       code: 'invalid_params',
       message: 'Unknown tool: remove',
-      data: undefined,
+      data: { kind: 'tool', name: 'remove' },
     });
     expect(ran).toEqual(['ann']);
   });
