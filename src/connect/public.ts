@@ -31,6 +31,7 @@ export type {
   Handlers,
   QuestionContext,
   SamplingHandler,
+  SamplingRejection,
   SamplingRequest,
   SamplingResult,
 } from '../client/model/handlers.js';

@@ -8,6 +8,9 @@ import type { Revision } from './tables/revisions.js';
 /** The `reason` in the data of an error after which it is unknown whether the call has taken effect. */
 export const UNKNOWN_OUTCOME = 'unknown_outcome';
 
+/** The message of an error with the code `user_rejected`, in the words of the specification. */
+export const USER_REJECTED = 'User rejected sampling request';
+
 /**
  * The stable names of protocol errors. Compare these in your code; the JSON-RPC numbers differ between revisions.
  *
@@ -24,6 +27,7 @@ export const UNKNOWN_OUTCOME = 'unknown_outcome';
  * - `cancelled`: the call was cancelled.
  * - `overloaded`: a limit is reached; retry later.
  * - `connection_closed`: the connection or the server was closed during the call.
+ * - `user_rejected`: the user said no to a request for a message from a model.
  *
  * Only clients get these:
  *
@@ -48,6 +52,7 @@ export type ErrorCode =
   | 'cancelled'
   | 'overloaded'
   | 'connection_closed'
+  | 'user_rejected'
   // Clients get the following codes; of these, servers throw only `unauthorized` and `forbidden`.
   | 'connect_failed'
   | 'unauthorized'
@@ -78,6 +83,8 @@ const wire: Readonly<Record<ErrorCode, WireError>> = {
   cancelled: { number: -32603, status: 200 },
   overloaded: { number: -32603, status: 503 },
   connection_closed: { number: -32603, status: 200 },
+  // Spec 2024-11-05 to 2025-11-25, Sampling, Error Handling. 2026-07-28 has no number: its clients do not answer at all.
+  user_rejected: { number: -1, status: 200 },
   connect_failed: { number: -32603, status: 502 },
   unauthorized: { number: -32603, status: 401 },
   forbidden: { number: -32603, status: 403 },
@@ -229,6 +236,11 @@ export function cancelledBy(reason: unknown): McpError {
     : new McpError('cancelled', 'The call was cancelled', { cause: reason });
 }
 
+/** The error for a request for a message from a model that the user has rejected. */
+export function userRejected(): McpError {
+  return new McpError('user_rejected', USER_REJECTED);
+}
+
 /** Throws the error of a cancellation: `delay(ms, { signal }).catch(throwCancelled)`. */
 export function throwCancelled(reason: unknown): never {
   throw cancelledBy(reason);
@@ -241,6 +253,9 @@ export function throwCancelled(reason: unknown): never {
 export function fromWire({ code: number, message, data }: ErrorObject): McpError {
   if (isObject(data) && data['status'] === 429)
     return new McpError('overloaded', message, { number, data, status: 429 });
+  // Other servers use this number for anything, so that the words must be those of the specification, too.
+  if (number === wire.user_rejected.number && message === USER_REJECTED)
+    return new McpError('user_rejected', message, { number, data });
   return new McpError(codes.get(number) ?? 'remote_error', message, { number, data });
 }
 

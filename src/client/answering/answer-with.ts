@@ -1,13 +1,15 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
-import { cancelledBy, McpError } from '../../protocol/errors.js';
+import { cancelledBy, McpError, userRejected } from '../../protocol/errors.js';
 import type { InputRequest } from '../../protocol/model/input.js';
 import type {
   ElicitForm,
   ElicitFormHandler,
   Handlers,
   QuestionContext,
+  SamplingHandler,
   SamplingRequest,
+  SamplingResult,
 } from '../model/handlers.js';
 import {
   HandlerMistake,
@@ -65,7 +67,7 @@ function handling(
       }
       case 'sampling/createMessage':
         if (run === undefined) throw unhandled('sample');
-        return readSamplingResult(await run(params as unknown as SamplingRequest, context));
+        return readSamplingResult(await runModel(run, params as unknown as SamplingRequest, context));
       case 'roots/list':
         if (roots === undefined) throw unhandled('roots');
         return { roots: readRoots(typeof roots === 'function' ? await roots() : roots) };
@@ -77,6 +79,17 @@ function handling(
         );
     }
   };
+
+  async function runModel(
+    handler: SamplingHandler,
+    request: SamplingRequest,
+    context: QuestionContext,
+  ): Promise<SamplingResult> {
+    const result = await handler(request, context);
+    if (isObject(result) && (result['action'] === 'decline' || result['action'] === 'cancel'))
+      throw userRejected();
+    return result as SamplingResult;
+  }
 
   /** Calls the handler until the answer fits the schema: the user may have made a mistake. */
   async function askUntilFit(

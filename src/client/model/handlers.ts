@@ -78,11 +78,17 @@ export interface SamplingResult extends SamplingMessage {
   readonly stopReason?: string;
 }
 
+/** The user did not let the model run: a server of a session is told so, and otherwise the call fails with `user_rejected`. */
+export interface SamplingRejection {
+  /** `decline`: the user said no. `cancel`: the user closed the dialog without an answer. Servers see no difference. */
+  readonly action: 'decline' | 'cancel';
+}
+
 /** Runs a model and returns its message. Let the user approve the request first. */
 export type SamplingHandler = (
   request: SamplingRequest,
   context: QuestionContext,
-) => SamplingResult | Promise<SamplingResult>;
+) => SamplingResult | SamplingRejection | Promise<SamplingResult | SamplingRejection>;
 
 /**
  * The handlers for a server's questions. Each handler is declared to the server as a capability; the server must not ask

@@ -1,7 +1,9 @@
 import { withSignalOf } from '../../async/lifetime.js';
-import type { JsonObject } from '../../jsonrpc/message.js';
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome } from '../../protocol/call.js';
+import { userRejected } from '../../protocol/errors.js';
 import { withoutPeer } from '../../protocol/meta.js';
+import { isRejectedSampling } from '../../protocol/model/input.js';
 import { modernRevisions } from '../../protocol/tables/features.js';
 import { isCacheable } from '../../protocol/tables/methods.js';
 import { newestRevision } from '../../protocol/tables/revisions.js';
@@ -38,6 +40,10 @@ export function forwarding({ links, held, lists, identify }: ForwardingParts): D
     const { link, owner, done } = await links.take(call, identity);
     const sent = sentAs(call, identity, link.isModern ? call.params : withoutPeer(call.params));
     if (link.isModern) {
+      if (hasRejection(call.params)) {
+        done();
+        throw userRejected();
+      }
       const keep = isList ? lists.keeper(call, identity) : undefined;
       const outcome = link.dispatch(sent, owner).finally(done);
       if (keep === undefined) return outcome;
@@ -111,6 +117,11 @@ function sentAs(call: Call, identity: ForwardedIdentity | undefined, params: Jso
     auth,
     notify,
   });
+}
+
+// Spec 2026-07-28, Sampling, Error Handling: a call whose user declines is not sent again.
+function hasRejection({ inputResponses }: JsonObject): boolean {
+  return isObject(inputResponses) && Object.values(inputResponses).some(isRejectedSampling);
 }
 
 /** Results of older servers do not say how long they may be cached, so they may not. */

@@ -3,8 +3,9 @@ import { withDeadline } from '../../async/deadline.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome, TransportName } from '../../protocol/call.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
-import { McpError } from '../../protocol/errors.js';
+import { McpError, userRejected } from '../../protocol/errors.js';
 import type { Link, LinkEvents, OpenOptions } from '../../protocol/link.js';
+import { isRejectedSampling } from '../../protocol/model/input.js';
 import { notFound } from '../../protocol/not-found.js';
 import { newestSession } from '../../protocol/tables/features.js';
 import { knows } from '../../protocol/tables/methods.js';
@@ -191,11 +192,17 @@ export function answerWith({ ask }: LinkEvents): ExchangeEvents['request'] {
       case 'elicitation/create':
       case 'sampling/createMessage':
       case 'roots/list':
-        return ask(params === undefined ? { method } : { method, params }, signal);
+        return accepted(await ask(params === undefined ? { method } : { method, params }, signal));
       default:
         throw notFound('method', method);
     }
   };
+}
+
+// The answer may be that of a client behind this one.
+function accepted(answer: JsonObject): JsonObject {
+  if (isRejectedSampling(answer)) throw userRejected();
+  return answer;
 }
 
 // Notifications that belong to the session, even if the server sends them on the stream of a request.

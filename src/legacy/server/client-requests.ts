@@ -7,6 +7,7 @@ import {
 } from '../../jsonrpc/message.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
+import { rejectionIn } from '../../protocol/model/input.js';
 import { has } from '../../protocol/tables/features.js';
 import { QUESTION_KEY } from '../../protocol/tables/meta-keys.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
@@ -24,6 +25,7 @@ export interface ClientChannel {
 export class UnansweredRequest extends Error {}
 
 interface PendingAnswer {
+  readonly method: string;
   readonly resolve: (result: JsonObject) => void;
   readonly reject: (error: Error) => void;
 }
@@ -56,7 +58,7 @@ export class ClientRequests {
       const { method, params, elicitationId } = toQuestion(key, request, revision);
       const id = this.#nextId();
       ids.push(id);
-      const answer = await this.#request(id, () => send(printRequest(id, method, params)));
+      const answer = await this.#request(id, method, () => send(printRequest(id, method, params)));
       if (elicitationId !== undefined && answer['action'] === 'accept') elicitationIds.push(elicitationId);
       return [key, answer];
     };
@@ -78,9 +80,9 @@ export class ClientRequests {
     return `ask-${crypto.randomUUID()}`;
   }
 
-  #request(id: string, send: () => void): Promise<JsonObject> {
+  #request(id: string, method: string, send: () => void): Promise<JsonObject> {
     return new Promise<JsonObject>((resolve, reject) => {
-      this.#pending.set(id, { resolve, reject });
+      this.#pending.set(id, { method, resolve, reject });
       send();
     }).finally(() => this.#pending.delete(id));
   }
@@ -106,8 +108,10 @@ export class ClientRequests {
     const id = String(message.id);
     const pending = this.#pending.get(id);
     if (pending === undefined) return this.#withdrawn?.has(id) === true;
-    if (message.kind === 'result') pending.resolve(message.result);
-    else pending.reject(new UnansweredRequest(unansweredBecause(message.error.message)));
+    const answer = message.kind === 'result' ? message.result : rejectionIn(pending.method, message.error);
+    if (answer !== undefined) pending.resolve(answer);
+    else if (message.kind === 'error')
+      pending.reject(new UnansweredRequest(unansweredBecause(message.error.message)));
     return true;
   }
 

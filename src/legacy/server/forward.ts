@@ -77,12 +77,14 @@ export async function forwardRequest(
     );
   } catch (error) {
     const lacksCapability = isMissingCapability(error);
-    if (!(error instanceof UnansweredRequest || lacksCapability)) throw error;
+    const isRejected = McpError.is(error) && error.code === 'user_rejected';
+    if (!(error instanceof UnansweredRequest || lacksCapability || isRejected)) throw error;
     if (lacksCapability && needsTasks(error))
       throw new McpError('method_not_found', 'This tool runs only as a task.');
     // A model sees the failed result of a tool, but not an error of the protocol.
     if (method === 'tools/call')
       return JSON.stringify({ content: [{ type: 'text', text: error.message }], isError: true });
+    if (isRejected) throw error;
     throw new McpError(lacksCapability ? 'invalid_request' : 'internal_error', error.message);
   }
 }

@@ -12,6 +12,22 @@ export interface InputRequest {
   readonly params?: JsonObject;
 }
 
+/** The number of the error with which a client of a session says that its user rejected a request for sampling. */
+const REJECTED = -1;
+
+/** The answer to a request for sampling that the user has rejected. Only calls of sessions have it: 2026-07-28 has no such answer. */
+export const rejectedSampling: JsonObject = Object.freeze({ error: Object.freeze({ code: REJECTED }) });
+
+/** Whether an answer says that the user rejected a request for sampling. */
+export function isRejectedSampling(answer: unknown): boolean {
+  return isObject(answer) && isObject(answer['error']) && answer['error']['code'] === REJECTED;
+}
+
+/** The answer in the error with which a client responded to a question; undefined if the client could not answer. */
+export function rejectionIn(method: string, error: { readonly code: number }): JsonObject | undefined {
+  return method === 'sampling/createMessage' && error.code === REJECTED ? rejectedSampling : undefined;
+}
+
 /** One message of the conversation that a model continues. */
 export interface SamplingMessage {
   /** The speaker: `user`, or `assistant` for the model. */

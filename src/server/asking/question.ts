@@ -5,6 +5,7 @@ import { McpError } from '../../protocol/errors.js';
 import {
   type ElicitUrlResult,
   type InputRequest,
+  isRejectedSampling,
   type Root,
   type SamplingContent,
   type SamplingMessage,
@@ -125,11 +126,11 @@ export interface SampleResult extends SamplingMessage {
   readonly text: string;
 }
 
-/** Makes the question for the client's model. */
+/** Makes the question for the client's model. The answer is undefined if the user rejected the question. */
 export function sampleQuestion(
   question: SampleOptions,
   deprecated: ReportDeprecated,
-): Question<SampleResult> {
+): Question<SampleResult | undefined> {
   checkQuestion(question, 'ctx.sample("title", { messages, maxTokens })');
   deprecated('ctx.sample');
   if ((question.includeContext ?? 'none') !== 'none') deprecated('includeContext');
@@ -139,6 +140,7 @@ export function sampleQuestion(
   return {
     request: { method: 'sampling/createMessage', params: { messages: conversation, ...options } },
     read(response) {
+      if (isRejectedSampling(response)) return { ok: true, value: undefined };
       if (!isObject(response) || typeof response['model'] !== 'string') return UNREADABLE;
       const { role, content } = response;
       if ((role !== 'assistant' && role !== 'user') || !isContent(content)) return UNREADABLE;

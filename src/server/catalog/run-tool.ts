@@ -85,6 +85,8 @@ export function toolRunner(tool: RunnableTool, errors: ToolErrors): RunTool {
   async function failTool(error: unknown, ctx: CallContext<never, never>, call: Call): Promise<ToolResult> {
     // The run was ended from outside, so that reason counts, and not the handler's error.
     if (ctx.endReason !== undefined) throw ctx.endReason;
+    // A model reads the failed result of a tool, and should know that the user said no.
+    if (McpError.is(error) && error.code === 'user_rejected') return toolFailure(error.message);
     if (McpError.is(error)) throw error;
     // The call was cancelled, so the handler's error is not reported.
     if (ctx.signal.aborted) throw new McpError('cancelled', 'The call was cancelled', { cause: error });

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Auth, Call, HttpFacts, Outcome } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
 import { copyCall } from '../../protocol/direct.js';
-import { cancelledBy } from '../../protocol/errors.js';
+import { cancelledBy, userRejected } from '../../protocol/errors.js';
 import { atLeast } from '../../protocol/tables/log-level.js';
 import type { QuestionEvent } from '../../protocol/telemetry/events.js';
 import { questionEvents } from '../../protocol/telemetry/tracing.js';
@@ -16,6 +16,8 @@ import {
   type Question,
   requiredCapabilities,
   rootsQuestion,
+  type SampleOptions,
+  type SampleResult,
   sampleQuestion,
   type UrlQuestion,
   urlQuestion,
@@ -190,7 +192,13 @@ export class CallContext<State, User> implements Context<State, User> {
   }
 
   get sample(): Context['sample'] {
-    return (key, options) => this.#ask(key, () => sampleQuestion(options, this.#parts.deprecated));
+    return (key, options) => markHandled(this.#sample(key, options));
+  }
+
+  async #sample(key: string, options: SampleOptions): Promise<SampleResult> {
+    const result = await this.#ask(key, () => sampleQuestion(options, this.#parts.deprecated));
+    if (result === undefined) throw userRejected();
+    return result;
   }
 
   get roots(): Context['roots'] {

@@ -59,7 +59,7 @@ describe.each([
       ...{ calls: () => calls, effects: () => effects },
     }),
     {
-      ...{ modern, sessions, isOlder: revision === '2025-11-25' },
+      ...{ modern, sessions, isOlder: revision === '2025-11-25', hasHandler: revision === '2025-11-25' },
       few: [...some(modern, 'HTTP 2026-07-28'), ...some(sessions, 'HTTP 2025-11-25')],
     },
   );

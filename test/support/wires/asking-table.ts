@@ -43,6 +43,8 @@ export interface AskingWires {
   readonly few: readonly Wire[];
   /** Whether the server with the handlers is of the session era, behind a proxy. */
   readonly isOlder?: boolean;
+  /** Whether the handler is told what a session's client answers: not if it is of the newest revision and behind a proxy. */
+  readonly hasHandler?: boolean;
 }
 
 /** A request for a tool. */
@@ -70,7 +72,7 @@ export function openingClients(
 /** Runs the table. */
 export function askingTable(
   world: () => AskingWorld,
-  { modern: modernOnes, sessions, few, isOlder = false }: AskingWires,
+  { modern: modernOnes, sessions, few, isOlder = false, hasHandler = true }: AskingWires,
 ): void {
   const open = openingClients(world);
   const http = few.find(({ name }) => name === 'HTTP 2026-07-28');
@@ -186,6 +188,23 @@ export function askingTable(
       expect(client.questions).toHaveLength(1);
       const { error } = await client.call('resources/read', { uri: 'asking://roots' });
       expect(error).toMatchObject({ code: -32603, message: 'The client could not answer: What are roots?' });
+      expect((await client.call('ping'))['result']).toEqual({});
+    });
+
+    test('tells a handler that the user rejected its sampling request, apart from a client that fails', async () => {
+      let code = -1;
+      const client = await open(wire, () => ({ error: { code, message: 'User rejected sampling request' } }));
+      const text = async (name: string): Promise<unknown> => {
+        const { result } = await client.call(...tool(name));
+        return [result.content[0].text, result.isError === true];
+      };
+      const rejected = ['User rejected sampling request', true];
+      // Spec 2026-07-28: a call whose user declines is not sent again, so that its handler does not learn of it.
+      expect(await text('opinion')).toEqual(hasHandler ? ['The user said no.', false] : rejected);
+      expect(await text('summary')).toEqual(rejected);
+      code = -32603;
+      const failed = ['The client could not answer: User rejected sampling request', true];
+      expect(await text('opinion')).toEqual(failed);
       expect((await client.call('ping'))['result']).toEqual({});
     });
 

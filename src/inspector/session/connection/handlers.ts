@@ -4,10 +4,10 @@ import type {
   ElicitFormResult,
   Handlers,
   QuestionContext,
+  SamplingRejection,
   SamplingResult,
 } from '../../../client/model/handlers.js';
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
-import { McpError } from '../../../protocol/errors.js';
 import type { ElicitUrlResult, Root } from '../../../protocol/model/input.js';
 import type { IncomingQuestion, PageQuestions } from '../../stories/asking.js';
 import type { StoryRecord } from '../../stories/story-record.js';
@@ -41,9 +41,7 @@ export function handlersOf({ asking, story, roots }: HandlerParts): Handlers {
       async run(request, context) {
         const sampling = request as unknown as JsonObject;
         const answer = await ask({ kind: 'sampling', message: lastWords(sampling), sampling }, context);
-        if (answer['action'] !== undefined)
-          throw new McpError('remote_error', 'The user declined the request for a message.', { number: -1 });
-        return answer as unknown as SamplingResult;
+        return answer as unknown as SamplingResult | SamplingRejection;
       },
     },
     // The page sets the roots beforehand: servers ask for them at any time, and some before they answer anything else.

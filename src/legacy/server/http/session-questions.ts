@@ -269,7 +269,7 @@ function newPending({ live, message }: AskingCall, requests: JsonObject, call: s
     const { method, params, elicitationId } = toQuestion(key, request, revision);
     const id = questionId(call);
     const text = printRequest(id, method, params);
-    return elicitationId === undefined ? { id, key, text } : { id, key, text, elicitationId };
+    return { id, key, method, text, ...(elicitationId !== undefined && { elicitationId }) };
   });
   const { id, method, params } = message;
   return {

@@ -1,5 +1,6 @@
 import type { JsonObject, Message, RequestMessage } from '../../../jsonrpc/message.js';
 import { McpError } from '../../../protocol/errors.js';
+import { rejectionIn } from '../../../protocol/model/input.js';
 import type { Revision } from '../../../protocol/tables/revisions.js';
 import type { Lease, Store, StoreChange, StoreEntry, Written } from '../../../state/store.js';
 import { MAX_OPEN, unansweredBecause } from '../client-requests.js';
@@ -12,6 +13,8 @@ import type { StreamingCall } from './call-record.js';
 export interface PendingQuestion {
   readonly id: string;
   readonly key: string;
+  /** The method of the request. Absent in calls of earlier versions. */
+  readonly method?: string;
   /** The request, as it is sent to the client. */
   readonly text: string;
   readonly elicitationId?: string;
@@ -238,14 +241,17 @@ function withAnswer(
   id: string,
   message: Extract<Message, { kind: 'result' | 'error' }>,
 ): AskedCall {
-  if (message.kind === 'error')
+  const { method = '' } = pending.questions.find((question) => question.id === id) ?? {};
+  const rejection = message.kind === 'error' ? rejectionIn(method, message.error) : undefined;
+  if (message.kind === 'error' && rejection === undefined)
     return {
       ...pending,
       state: 'answered',
       failure: unansweredBecause(message.error.message),
       answers: [...pending.answers, { id, result: {} }],
     };
-  const answers = [...pending.answers, { id, result: message.result }];
+  const result = rejection ?? (message as Extract<Message, { kind: 'result' }>).result;
+  const answers = [...pending.answers, { id, result }];
   const state = answers.length === pending.questions.length ? 'answered' : 'open';
   return { ...pending, state, answers };
 }
