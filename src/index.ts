@@ -124,7 +124,7 @@ export type { ErrorAnswer, OnError } from './server/results/map-error.js';
 export { ToolError } from './server/results/tool-error.js';
 export type { ToolResult } from './server/results/tool-result.js';
 export type { Behaviour, CompatibilityOptions } from './server/state/behaviours.js';
-export type { Announcement, Changed } from './server/state/changes.js';
+export type { Announcement, Changed, ChangeOptions, Recipient } from './server/state/changes.js';
 export type { DeprecationMode } from './server/state/deprecations.js';
 export type { IdempotencyOptions } from './server/state/idempotency-options.js';
 export type { Lifespan } from './server/state/lifespan.js';

@@ -34,7 +34,7 @@ import { resultMeta, serverInfo } from './results/server-info.js';
 import { toolOutcomes } from './results/tool-outcomes.js';
 import { searchFront } from './search/search-front.js';
 import { type Behaviour, readCompatibility } from './state/behaviours.js';
-import { type Announcement, type Changed, changedOver } from './state/changes.js';
+import { type Changed, type ChangeMessage, changedOver } from './state/changes.js';
 import { deprecationReports } from './state/deprecations.js';
 import { runOnce } from './state/idempotency.js';
 import { LifespanRun } from './state/lifespan.js';
@@ -137,7 +137,7 @@ export function createServer<State, User, T>(
   const registry = new Registry(info, options, { compiled, complete, changes: topics.changes, gate, front });
   const releases = new Releases(registry, topics.releases);
   const lifespan = new LifespanRun(options.lifespan);
-  const announce = (change: Announcement): Promise<unknown> | undefined => registry.publish(change);
+  const announce = (change: ChangeMessage): Promise<unknown> | undefined => registry.publish(change);
   const changed = changedOver((change) => void announce(change));
   const seal = createSeal(sealOptions(options, { log, store }));
   const [hasUser, hasAuth] = [user !== undefined, options.auth !== undefined];

@@ -1,13 +1,13 @@
 import type { SharedState } from '../state/cluster.js';
 import { Topic } from '../state/topic.js';
 import type { ReleaseAnnouncement } from './catalog/releases.js';
-import type { Announcement, TaskAnnouncement } from './state/changes.js';
+import type { ChangeMessage, TaskAnnouncement } from './state/changes.js';
 import type { OutcomeAnnouncement } from './state/end-watch.js';
 import type { Logger } from './state/log.js';
 
 /** The topics of the bus over which the processes of a server talk to each other. */
 export interface ServerTopics {
-  readonly changes: Topic<Announcement>;
+  readonly changes: Topic<ChangeMessage>;
   readonly tasks: Topic<TaskAnnouncement>;
   readonly outcomes: Topic<OutcomeAnnouncement>;
   readonly releases: Topic<ReleaseAnnouncement>;

@@ -12,6 +12,7 @@ import { result } from '../../examples/guide/in-process.js';
 import longLists from '../../examples/guide/long-lists.js';
 import methods from '../../examples/guide/methods.js';
 import middleware, { closedAtNight, lines, reports } from '../../examples/guide/middleware.js';
+import ownChanges from '../../examples/guide/own-changes.js';
 import prompts from '../../examples/guide/prompts.js';
 import resources from '../../examples/guide/resources.js';
 import tools from '../../examples/guide/tools.js';
@@ -134,6 +135,27 @@ test('the long lists of the guide are listed page by page to their ends', async 
   const listed = await client.resources().all();
   expect(listed).toHaveLength(5000);
   expect(listed.at(-1)).toMatchObject({ uri: 'notes://2500', name: 'Note 2500' });
+});
+
+test('the server of the guide with data of each user tells only its owner of changes', async () => {
+  const heard: Record<'ada' | 'bob', string[]> = { ada: [], bob: [] };
+  const ada = await testClient(ownChanges, { caller: { subject: 'ada' } });
+  const bob = await testClient(ownChanges, { caller: { subject: 'bob' } });
+  for (const [name, client] of Object.entries({ ada, bob }))
+    await client.subscribe(
+      { uris: ['issue://1', 'issue://2'], resources: true },
+      {
+        onChange: (change) =>
+          void heard[name as 'ada' | 'bob'].push(change.kind === 'resource' ? change.uri : change.kind),
+      },
+    );
+  await ada.callTool('rename_issue', { id: '1', title: 'Broken' });
+  await ada.callTool('delete_issue', { id: '1' });
+  await bob.callTool('rename_issue', { id: '2', title: 'Slow' });
+  await until('both are told', () => heard.ada.length >= 2 && heard.bob.length >= 2);
+  await Promise.all([ada.settled(), bob.settled()]);
+  expect(new Set(heard.ada)).toEqual(new Set(['issue://1', 'resources']));
+  expect(new Set(heard.bob)).toEqual(new Set(['issue://2', 'resources']));
 });
 
 test('the server of the guide announces changes of its lists and resources', async () => {

@@ -11,7 +11,7 @@ import type { Guarded } from '../access/views.js';
 import type { ServerOptions } from '../define/options.js';
 import type { TemplateValues } from '../define/template-values.js';
 import type { Complete } from '../results/results.js';
-import type { Announcement } from '../state/changes.js';
+import { type Announcement, type ChangeMessage, changeOf } from '../state/changes.js';
 import { capabilitiesOf } from './capabilities.js';
 import { Catalog } from './catalog.js';
 import { type CompiledDefinitions, DefinitionError } from './compile.js';
@@ -52,7 +52,7 @@ export const allKinds: readonly Announcement['kind'][] = ['tools', 'prompts', 'r
 export interface RegistryParts {
   readonly compiled: CompiledDefinitions;
   readonly complete: Complete;
-  readonly changes: Topic<Announcement>;
+  readonly changes: Topic<ChangeMessage>;
   readonly gate: Gate;
   readonly front?: ToolFront | undefined;
 }
@@ -65,13 +65,15 @@ export class Registry {
   readonly resources: Catalog<CompiledResource>;
   readonly templates: Catalog<CompiledTemplate>;
   readonly prompts: Catalog<CompiledPrompt>;
-  readonly changes: Topic<Announcement>;
+  readonly changes: Topic<ChangeMessage>;
   readonly complete: Complete;
   readonly pageSize: number;
   /** Whether the server has received its first call. A definition that is added after that is announced as a change. */
   inUse = false;
   /** Whether a resource has, or had, `onSubscribe` or `onUnsubscribe`. */
   hasHooks = false;
+  /** Whether a resource belongs, or belonged, to a mounted server that has the option `user`. */
+  mountsUsers = false;
   readonly #info: Implementation;
   readonly #options: AnyOptions;
   readonly #announcedKinds: Set<Announcement['kind']>;
@@ -93,7 +95,7 @@ export class Registry {
     this.#announcedKinds = new Set(changes === true || bus !== undefined ? allKinds : changes);
     this.changes = topic;
     // A kind of changes that another process announces counts as declared here, too.
-    topic.subscribe({ message: ({ kind }) => this.declare(kind), gap: () => undefined });
+    topic.subscribe({ message: (message) => this.declare(changeOf(message).kind), gap: () => undefined });
     this.complete = complete;
     this.#methods = [...compiled.methods.values()];
     const shared = { pageSize, hints: { ttlMs: listTtlMs, cacheScope: 'public' }, complete, gate };
@@ -133,6 +135,7 @@ export class Registry {
       this.hasHooks = true;
       this.#announcedKinds.add('resource');
     }
+    if ((entry as Partial<CompiledResource>).mounted?.home.hasUser) this.mountsUsers = true;
     this.#onChange(kind, name, entry, isFollowing);
     return {
       remove: () => {
@@ -224,7 +227,7 @@ export class Registry {
   }
 
   /** Announces a change. The promise resolves when other processes are told, or cannot be; undefined if there are none. */
-  publish(change: Announcement): Promise<unknown> | undefined {
+  publish(change: ChangeMessage): Promise<unknown> | undefined {
     return this.changes.publish(change);
   }
 

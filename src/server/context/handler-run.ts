@@ -17,6 +17,8 @@ export interface HandlerRun<Input, Value> {
 export interface HandlerHome {
   /** Whether there is nothing to prepare. */
   readonly isPrepared: boolean;
+  /** Whether the server has the option `user`, so that its handlers may answer each caller differently. */
+  readonly hasUser: boolean;
   /** Makes the state and the user of a call. */
   readonly prepare: (call: Call) => Promise<PreparedInputs>;
   /** The functions that the context calls. */

@@ -6,7 +6,7 @@ import type { ResourceContents } from '../../protocol/model/content.js';
 import type { Replay } from '../asking/replay.js';
 import type { Run } from '../asking/run.js';
 import type { ToolResult } from '../results/tool-result.js';
-import type { Announcement } from '../state/changes.js';
+import type { ChangeMessage } from '../state/changes.js';
 import type { ReportDeprecated } from '../state/deprecations.js';
 import type { LogCount } from './call-log.js';
 import type { StoredParts } from './caller-state.js';
@@ -39,7 +39,7 @@ export interface ContextParts {
   /** Makes the replay of a call when its handler asks the first question or runs the first step. */
   readonly newReplay: () => Replay;
   /** Announces a change. The promise resolves when other processes are told, or cannot be; undefined if there are none. */
-  readonly announce: (change: Announcement) => Promise<unknown> | undefined;
+  readonly announce: (change: ChangeMessage) => Promise<unknown> | undefined;
   /** The name and the store of the server. */
   readonly stored: Pick<StoredParts, 'server' | 'store'>;
   /** Reports the use of deprecated parts of the API. */

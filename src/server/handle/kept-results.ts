@@ -3,7 +3,7 @@
 import type { ServerResults } from '../../state/hosted-middleware.js';
 import type { Topic } from '../../state/topic.js';
 import type { Registry } from '../catalog/registry.js';
-import type { Announcement } from '../state/changes.js';
+import { type ChangeMessage, changeOf } from '../state/changes.js';
 
 /** The lists that a server prints once, or makes anew for each caller. */
 const LISTS: Readonly<Record<string, 'tools' | 'prompts' | 'resources'>> = {
@@ -46,13 +46,16 @@ export function keptResults(
 }
 
 // A tool may be removed, and its middleware with it.
-function follow(changes: Topic<Announcement>, reference: WeakRef<Listener>): void {
+function follow(changes: Topic<ChangeMessage>, reference: WeakRef<Listener>): void {
   const tell: Listener = (change) => {
     const listener = reference.deref();
     if (listener === undefined) changes.unsubscribe(subscription);
     else listener(change);
   };
-  const subscription = { message: tell, gap: () => tell({ kind: 'everything' }) };
+  const subscription = {
+    message: (message: ChangeMessage) => tell(changeOf(message)),
+    gap: () => tell({ kind: 'everything' }),
+  };
   changes.subscribe(subscription);
 }
 

@@ -10,16 +10,23 @@ import { ACKNOWLEDGED, grant, isEmpty, reportAllChanged } from '../../protocol/m
 import { MAX_SUBSCRIBED, MAX_SUBSCRIBED_LENGTH, MAX_URI_LENGTH } from '../../protocol/tables/limits.js';
 import { begin, subscriptionEvents } from '../../protocol/telemetry/tracing.js';
 import type { Topic, TopicListener } from '../../state/topic.js';
+import { isTrusted } from '../access/gate.js';
 import type { Complete } from '../results/results.js';
-import type { Announcement, TaskAnnouncement } from '../state/changes.js';
+import {
+  type Announcement,
+  type ChangeMessage,
+  isRecipient,
+  type TaskAnnouncement,
+} from '../state/changes.js';
 import type { Logger } from '../state/log.js';
 import type { Entrance } from './entrance.js';
+import type { Reading } from './reading.js';
 import type { TaskHost } from './task-host.js';
 import type { Watching } from './watching.js';
 
 /** The parts of the server that subscriptions need. */
 export interface ListenOptions {
-  readonly changes: Topic<Announcement>;
+  readonly changes: Topic<ChangeMessage>;
   readonly taskChanges: Topic<TaskAnnouncement>;
   readonly complete: Complete;
   /** Whether this server announces changes of a kind. */
@@ -27,8 +34,11 @@ export interface ListenOptions {
   readonly entrance: Entrance;
   readonly tasks: TaskHost | undefined;
   readonly watching: Watching;
+  readonly reading: Reading;
   readonly log: Logger;
 }
+
+const UPDATED = 'notifications/resources/updated';
 
 /** Makes the handler of `subscriptions/listen`. It acknowledges the subscription, then forwards changes until the call ends. */
 export function listen(options: ListenOptions): (call: Call) => Outcome | Promise<Outcome> {
@@ -101,11 +111,13 @@ interface ForwarderParts {
 }
 
 /** Forwards changes to one subscription. */
-class Forwarder implements TopicListener<Announcement | TaskAnnouncement> {
+class Forwarder implements TopicListener<ChangeMessage | TaskAnnouncement> {
   readonly #call: Call;
   readonly #parts: ForwarderParts;
   readonly #uris: ReadonlySet<string> | undefined;
   readonly #taskIds: ReadonlySet<string> | undefined;
+  /** The resources that are being read, to find out whether the caller may know of their changes. */
+  #checked: Map<string, 'now' | 'again'> | undefined;
 
   constructor(call: Call, parts: ForwarderParts) {
     this.#call = call;
@@ -117,20 +129,50 @@ class Forwarder implements TopicListener<Announcement | TaskAnnouncement> {
     if (granted.taskIds) options.taskChanges.subscribe(this);
   }
 
-  message(change: Announcement | TaskAnnouncement): void {
+  message(message: ChangeMessage | TaskAnnouncement): void {
+    if ('id' in message) {
+      if (this.#taskIds?.has(message.id)) this.#reportTask(message.id);
+    } else if (message.kind !== 'addressed') {
+      this.#report(message);
+    } else if (isTrusted(this.#call) || isRecipient(this.#call.auth, message.to)) {
+      this.#report(message.change, { isAddressed: true });
+    }
+  }
+
+  #report(change: Announcement, { isAddressed = false } = {}): void {
     const { granted, options } = this.#parts;
     const { entrance } = options;
-    if ('id' in change) {
-      if (this.#taskIds?.has(change.id)) this.#reportTask(change.id);
-    } else if (change.kind === 'resource') {
-      const { uri } = change;
-      if (this.#uris?.has(uri))
-        this.#ifAllowed(entrance.mayFollow(this.#call, uri), 'notifications/resources/updated', { uri });
+    if (change.kind === 'resource') {
+      if (this.#uris?.has(change.uri)) this.#reportUpdate(change.uri, isAddressed);
     } else if (granted[`${change.kind}ListChanged`]) {
       const { kind, name } = change;
       const sees = name === undefined || entrance.seesChange(this.#call, kind, name);
       this.#ifAllowed(sees, `notifications/${kind}/list_changed`);
     }
+  }
+
+  #reportUpdate(uri: string, isAddressed: boolean): void {
+    const { entrance, reading } = this.#parts.options;
+    if (isAddressed || !reading.mayDiffer(this.#call, uri)) {
+      this.#ifAllowed(entrance.mayFollow(this.#call, uri), UPDATED, { uri });
+    } else if (this.#checked?.has(uri)) {
+      this.#checked.set(uri, 'again');
+    } else {
+      void this.#reportIfReadable(uri);
+    }
+  }
+
+  // Changes while the resource is read are one more change after it.
+  async #reportIfReadable(uri: string): Promise<void> {
+    const { entrance, reading } = this.#parts.options;
+    this.#checked ??= new Map();
+    do {
+      this.#checked.set(uri, 'now');
+      const isReadable =
+        (await entrance.mayFollow(this.#call, uri)) && (await reading.canRead(this.#call, uri));
+      if (isReadable) this.#ifAllowed(true, UPDATED, { uri });
+    } while (this.#checked.get(uri) === 'again' && !hasEnded(this.#call));
+    this.#checked.delete(uri);
   }
 
   #ifAllowed(isAllowed: boolean | Promise<boolean>, method: string, params?: JsonObject): void {

@@ -31,6 +31,7 @@ import { completeArgument } from './complete.js';
 import { Entrance } from './entrance.js';
 import { listen } from './listen.js';
 import { type ReadResourceResult, readResource } from './read-resource.js';
+import { Reading } from './reading.js';
 import { createHandlerRunner, type HandlerRunnerParts } from './run-handler.js';
 import type { TaskHost, TaskPluginParts } from './task-host.js';
 import type { HostUse } from './tool-middleware.js';
@@ -81,6 +82,13 @@ export function methodTable(parts: ServerParts): MethodTable {
   const { runHandler, runNested } = runner;
   const entrance = new Entrance(parts);
   const watching = new Watching({ ...parts, entrance });
+  const reading = new Reading({
+    registry,
+    log,
+    home: runner.home,
+    read: (call, match) =>
+      runNested(call, cannotAsk, (ctx) => readResource(match, ctx), { home: match.source.mounted?.home }),
+  });
   const { runOnce, around, hostUse } = parts;
   const tools = toolCalls({ registry, entrance, runner, tasks: () => tasks, runOnce, around, hostUse });
   const tasks = parts.tasks?.({
@@ -231,6 +239,7 @@ export function methodTable(parts: ServerParts): MethodTable {
         entrance,
         tasks,
         watching,
+        reading,
         log,
       }),
     ],

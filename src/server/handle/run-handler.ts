@@ -90,8 +90,9 @@ export function createHandlerRunner(
   const warnOfUnknownCaller = unknownCallerWarning(parts.user !== undefined, log);
   const rounds = askingRounds({ warnOfUnknownCaller, seal, complete, log });
   // Most servers have neither a lifespan nor the option `user`, and then nothing has to be awaited before a handler runs.
-  const isPrepared = !lifespan.hasLifespan && parts.user === undefined;
-  const own: HandlerHome = { isPrepared, prepare: prepareOwn, contextParts };
+  const hasUser = parts.user !== undefined;
+  const isPrepared = !lifespan.hasLifespan && !hasUser;
+  const own: HandlerHome = { isPrepared, hasUser, prepare: prepareOwn, contextParts };
 
   async function prepareOwn(call: Call): Promise<PreparedInputs> {
     if (isPrepared) return noInputs;

@@ -15,7 +15,7 @@ import {
 import type { CompiledResource } from '../catalog/resources.js';
 import type { CompiledTool } from '../catalog/tools.js';
 import type { ToolOutcomes } from '../results/tool-outcomes.js';
-import type { Announcement } from '../state/changes.js';
+import { type ChangeMessage, changeOf } from '../state/changes.js';
 import type { ServerInternals } from './internals.js';
 import { type MountParts, mountPrompt, mountResource, mountTool } from './mounted-definitions.js';
 import { composeNames, type Names, namesWith, renameCall, renameChange, urisOf } from './names.js';
@@ -59,9 +59,10 @@ export function linkMount(prefix: string, inner: ServerInternals, parts: LinkPar
     isKnown: () => registry.isKnown(),
   };
   const listener = {
-    message(change: Announcement) {
+    message(message: ChangeMessage) {
+      const change = changeOf(message);
       if (change.kind === 'resource' && hidesResource(view, inner.registry, change.uri)) return;
-      announce(registry, inner, renameChange(change, names));
+      announce(registry, inner, renameChange(message, names));
     },
     gap: () => registry.changes.reportGap(),
   };
@@ -133,7 +134,7 @@ function mountEntry(kind: DefinitionList, name: string, entry: Guarded, parts: M
 }
 
 // If the mounted server has a bus of its own, each process hears of the change there.
-function announce(registry: Registry, inner: ServerInternals, change: Announcement): void {
+function announce(registry: Registry, inner: ServerInternals, change: ChangeMessage): void {
   if (inner.shared.bus() === undefined) void registry.publish(change);
   else registry.changes.notify(change);
 }

@@ -1,7 +1,7 @@
 import type { Call } from '../../protocol/call.js';
 import { copyCall } from '../../protocol/direct.js';
 import type { DefinitionList } from '../catalog/registry.js';
-import type { Announcement } from '../state/changes.js';
+import { type Announcement, type ChangeMessage, changeOf, withChange } from '../state/changes.js';
 import { type UriRule, uriRule } from './uris.js';
 
 /** Renames the definitions of a mounted server, and back. A resource is named by its URI. */
@@ -49,8 +49,12 @@ export function renameCall(call: Call, rename: Names['outer']): Call {
   return copyCall(call, { params: { ...params, name: rename(kind, params['name'] as string) } });
 }
 
-/** A change under the names that clients use. */
-export function renameChange(change: Announcement, names: Names): Announcement {
+/** A change under the names that clients use, for the same callers. */
+export function renameChange(message: ChangeMessage, names: Names): ChangeMessage {
+  return withChange(message, rename(changeOf(message), names));
+}
+
+function rename(change: Announcement, names: Names): Announcement {
   if (change.kind === 'resource') return { ...change, uri: names.outer('resources', change.uri) };
   const { kind, name } = change;
   return name === undefined ? change : { kind, name: names.outer(kind, name) };
