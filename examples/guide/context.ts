@@ -9,7 +9,7 @@ export default createServer({
     crawl: tool({
       description: 'Fetch pages, one after the other',
       input: z.object({ urls: z.array(z.url()).max(100) }),
-      run: async ({ urls }, { signal, progress, log }) => {
+      run: async ({ urls }, { signal, progress, log, logger }) => {
         const sizes: Record<string, number> = {};
         for (const [done, url] of urls.entries()) {
           progress(done, urls.length, url);
@@ -17,6 +17,7 @@ export default createServer({
           if (!page.ok) log.warning(`${url} answered ${page.status}`);
           sizes[url] = (await page.text()).length;
         }
+        logger.info('Crawled', { pages: urls.length });
         return sizes;
       },
     }),

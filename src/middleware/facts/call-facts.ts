@@ -2,18 +2,13 @@ import { pausedMsOf } from '../../async/lifetime.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 
+export { targetOf } from '../../protocol/telemetry/call-target.js';
+
 // The facts about a call that several kinds of middleware use.
 
 /** Whether a call may stay open for as long as the client likes, or belongs to a task, so that its time says nothing. */
 export function isLongLived({ method }: Call): boolean {
   return method === 'subscriptions/listen' || method.startsWith('tasks/');
-}
-
-/** The name of the tool or prompt that a call is for, or the URI of the resource; undefined for other calls. */
-export function targetOf({ method, params }: Call): string | undefined {
-  const target = method === 'resources/read' ? params['uri'] : params['name'];
-  const isNamed = method === 'tools/call' || method === 'prompts/get' || method === 'resources/read';
-  return isNamed && typeof target === 'string' ? target : undefined;
 }
 
 /** The end of a call that has an outcome: `asks` if the client is asked, `tool_error` for a result with `isError`, otherwise `ok`. */

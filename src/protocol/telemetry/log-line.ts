@@ -1,3 +1,4 @@
+import { LoggedCall } from './handler-log.js';
 import { type HideInText, hideInText } from './secret-text.js';
 
 // One message as one line: nothing in it can begin another line, or command a terminal.
@@ -30,9 +31,7 @@ export class LogLines {
 
   /** A line of JSON for a program. */
   json({ level, message, server, detail }: LogEntry): string {
-    const what = isError(detail)
-      ? { error: this.#error(detail, MAX_CAUSES) }
-      : detail !== undefined && { detail: this.#clean(textOf(detail)) };
+    const what = detail instanceof LoggedCall ? this.#call(detail) : this.#detail(detail);
     return printJson({
       time: new Date().toISOString(),
       level,
@@ -42,9 +41,22 @@ export class LogLines {
     });
   }
 
+  #detail(detail: unknown): object {
+    if (isError(detail)) return { error: this.#error(detail, MAX_CAUSES) };
+    return detail === undefined ? {} : { detail: this.#clean(textOf(detail)) };
+  }
+
+  #call({ method, target, id, caller, data }: LoggedCall): object {
+    const facts = { method, target: target && this.#clean(target), id, caller };
+    if (isError(data)) return { ...facts, error: this.#error(data, MAX_CAUSES) };
+    return data === undefined ? facts : { ...facts, data: parsed(this.#clean(textOf(data))) };
+  }
+
   /** A line for a person. The stack of an error follows, indented. */
-  text({ level, message, detail }: LogEntry): string {
-    const line = `[fullmcp] ${level}: ${this.#clean(message).replace(UNPRINTABLE, escaped)}`;
+  text({ level, message, detail: all }: LogEntry): string {
+    const about = all instanceof LoggedCall ? ` (${this.#clean(subjectOf(all))})` : '';
+    const line = `[fullmcp] ${level}: ${`${this.#clean(message)}${about}`.replace(UNPRINTABLE, escaped)}`;
+    const detail = all instanceof LoggedCall ? all.data : all;
     if (detail === undefined) return line;
     const lines = this.#clean(isError(detail) ? stackOf(detail, MAX_CAUSES) : textOf(detail)).split('\n');
     return `${line} ${lines.map((one) => one.trim().replace(UNPRINTABLE, escaped)).join('\n    ')}`;
@@ -90,6 +102,19 @@ function stackOf({ message, stack, cause }: ErrorLike, causes: number): string {
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
+}
+
+/** The value that a text stands for, so that a program can search in it; the text itself if it was cut. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function subjectOf({ method, target, id, caller }: LoggedCall): string {
+  return `${target ?? method}, call ${id}${caller === undefined ? '' : `, ${caller.subject}`}`;
 }
 
 function escaped(character: string): string {

@@ -7,6 +7,7 @@ import { copyCall } from '../../protocol/direct.js';
 import { cancelledBy, userRejected } from '../../protocol/errors.js';
 import { atLeast } from '../../protocol/tables/log-level.js';
 import type { QuestionEvent } from '../../protocol/telemetry/events.js';
+import { type HandlerLog, handlerLog, LoggedCall } from '../../protocol/telemetry/handler-log.js';
 import { questionEvents } from '../../protocol/telemetry/tracing.js';
 import type { Schema } from '../../schema/schema.js';
 import {
@@ -156,6 +157,11 @@ export class CallContext<State, User> implements Context<State, User> {
       const params = { level, ...(logger !== undefined && { logger }), data: toLogData(data) };
       this.#call.notify('notifications/message', params);
     });
+  }
+
+  get logger(): HandlerLog {
+    const { uri } = this as { readonly uri?: string };
+    return handlerLog(this.#parts.log, (data) => new LoggedCall(this.#call, uri, data));
   }
 
   #logCount(): LogCount {

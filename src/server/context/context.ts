@@ -3,6 +3,7 @@ import type { Auth, HttpFacts } from '../../protocol/call.js';
 import type { ResourceContents } from '../../protocol/model/content.js';
 import type { ElicitUrlResult, Root } from '../../protocol/model/input.js';
 import type { LogLevel } from '../../protocol/tables/log-level.js';
+import type { HandlerLog } from '../../protocol/telemetry/handler-log.js';
 import type { Infer, Schema } from '../../schema/schema.js';
 import type {
   ElicitResult,
@@ -23,8 +24,13 @@ export interface Context<State = unknown, User = unknown> {
   readonly signal: AbortSignal;
   /** Reports progress to the client, if the client requested that. Values that do not increase are dropped. */
   readonly progress: (done: number, total?: number, message?: string) => void;
-  /** Sends log messages to the client, from the level that the client requested upwards. `server.logger` is for the operator. */
+  /** Sends log messages to the client, from the level that the client requested upwards. `logger` is for the operator. */
   readonly log: ContextLog;
+  /**
+   * Writes lines to the log of the operator: to the `logger` of the server, or to standard error. Each line has the tool, the id of the
+   * call and the caller. Clients do not see them; `log` is for clients.
+   */
+  readonly logger: HandlerLog;
   /** The authenticated caller; undefined if the transport has no `auth` or `auth` did not identify the caller. */
   readonly auth: Auth | undefined;
   /** The client as it describes itself: name, revision and capabilities. */

@@ -8,6 +8,7 @@ import type { Run } from '../asking/run.js';
 import type { ToolResult } from '../results/tool-result.js';
 import type { ChangeMessage } from '../state/changes.js';
 import type { ReportDeprecated } from '../state/deprecations.js';
+import type { Logger } from '../state/log.js';
 import type { LogCount } from './call-log.js';
 import type { StoredParts } from './caller-state.js';
 import type { Context } from './context.js';
@@ -42,6 +43,8 @@ export interface ContextParts {
   readonly announce: (change: ChangeMessage) => Promise<unknown> | undefined;
   /** The name and the store of the server. */
   readonly stored: Pick<StoredParts, 'server' | 'store'>;
+  /** Writes to the log of the operator. */
+  readonly log: Logger;
   /** Reports the use of deprecated parts of the API. */
   readonly deprecated: ReportDeprecated;
   readonly read: (nested: NestedCall, uri: string) => Promise<readonly ResourceContents[]>;

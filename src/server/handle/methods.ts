@@ -99,6 +99,7 @@ export function methodTable(parts: ServerParts): MethodTable {
   const contextParts: ContextParts = {
     newReplay: () => new Replay(undefined, { maxBytes: parts.seal.maxBytes }),
     announce: parts.announce,
+    log,
     stored: parts.stored,
     deprecated: parts.deprecated,
     async read({ call, run, inputs }, uri) {
