@@ -1,4 +1,4 @@
-import { createServer, resource, tool } from 'fullmcp';
+import { defineWith } from 'fullmcp';
 import { z } from 'zod';
 
 interface Issue {
@@ -9,11 +9,12 @@ interface Issue {
 const issues = new Map<string, Issue>();
 
 // #region own
+const { createServer, resource, tool } = defineWith({ user: ({ auth }) => auth?.subject ?? 'guest' });
+
 const server = createServer({
   name: 'guide-own-changes',
   version: '1.0.0',
   changes: ['resource', 'resources'],
-  user: ({ auth }) => auth?.subject ?? 'guest',
   resources: {
     'issue://{id}': resource({
       read: ({ id }, { user }) => (issues.get(id)?.owner === user ? issues.get(id)?.title : undefined),
