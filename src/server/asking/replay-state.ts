@@ -26,6 +26,9 @@ interface Use {
 // The bytes that a key adds to the journal besides its own: quotes, brackets and a digest.
 const KEY_OVERHEAD = 32;
 
+/** The digest of a step: it asks nothing. */
+const STEP = '';
+
 // A question may change while the user thinks. A question that is different in every run is a mistake in the handler.
 const MAX_CHANGES = 3;
 
@@ -39,8 +42,11 @@ export class ReplayState {
   readonly #steps: Map<string, unknown>;
   /** The keys of all rounds, each with the digest of its question. */
   readonly #keys: Map<string, string>;
-  /** The keys that this round has used. */
-  readonly #usedKeys = new Set<string>();
+  /** The keys that this round has used, and for what. */
+  readonly #usedKeys = new Map<string, 'question' | 'step'>();
+  /** The keys of earlier rounds from the first one on that this round has not reached. */
+  readonly #laterKeys: Iterator<[string, string], undefined>;
+  #nextKey: [string, string] | undefined;
   readonly #changes: Map<string, number>;
   readonly #changedQuestions = new Set<string>();
   /** Whether this run has asked a question whose answer may be used only once. */
@@ -59,6 +65,8 @@ export class ReplayState {
     this.#keys = new Map(journal.keys);
     this.#changes = new Map(journal.changes);
     this.#parallel = journal.parallel;
+    this.#laterKeys = journal.keys.entries();
+    this.#nextKey = this.#laterKeys.next().value;
     // This round may end before it reaches a question that was answered with it.
     for (const key of journal.keys.keys()) {
       if (Object.hasOwn(answers, key) && !this.#answers.has(key)) this.#answers.set(key, answers[key]);
@@ -78,12 +86,20 @@ export class ReplayState {
       this.#parallel = true;
       this.#news.parallel = true;
     }
-    if (!this.#keys.has(key)) this.#bytes += 2 * key.length + KEY_OVERHEAD;
-    this.#usedKeys.add(key);
-    if (question?.subject !== undefined) this.isOnce = true;
-    const digest =
-      question === undefined ? '' : questionDigest(this.#journal.run, question.request, question);
+    this.#usedKeys.set(key, question === undefined ? 'step' : 'question');
+    if (question === undefined) return;
+    if (question.subject !== undefined) this.isOnce = true;
+    this.#record(key, questionDigest(this.#journal.run, question.request, question));
+  }
+
+  /** Records that a step whose key is claimed begins, so that later runs must reach it. */
+  recordStep(key: string): void {
+    this.#record(key, STEP);
+  }
+
+  #record(key: string, digest: string): void {
     if (this.#keys.get(key) === digest) return;
+    if (!this.#keys.has(key)) this.#bytes += 2 * key.length + KEY_OVERHEAD;
     this.#keys.set(key, digest);
     this.#news.keys.push([key, digest]);
   }
@@ -177,17 +193,43 @@ export class ReplayState {
    */
   skippedKey(open: ReadonlyMap<string, unknown>): string | undefined {
     if (this.#parallel) return undefined;
-    for (const key of this.#journal.keys.keys()) {
+    for (const [key, digest] of this.#journal.keys) {
+      if (!this.#isReached(key, digest)) return key;
       if (open.has(key)) return undefined;
-      if (!this.#usedKeys.has(key)) return key;
     }
     return undefined;
   }
 
-  /** A key of an earlier round that this round did not reach, if there is one. */
-  get missedKey(): string | undefined {
-    for (const key of this.#journal.keys.keys()) if (!this.#usedKeys.has(key)) return key;
+  /**
+   * Returns a key of an earlier round that must be reached before this step may begin, if there is one. A step that is new comes
+   * after all of them. A step that an earlier round began, and that failed or was interrupted, comes after those that were
+   * reached before it. None of them can depend on the step, because they were reached without it.
+   */
+  keyBefore(step: string): string | undefined {
+    const missed = this.missedKey;
+    if (missed === undefined) return undefined;
+    for (const key of this.#journal.keys.keys()) {
+      if (key === missed) return missed;
+      if (key === step) return undefined;
+    }
     return undefined;
+  }
+
+  /** Whether two questions or steps ever ran in parallel. */
+  get isParallel(): boolean {
+    return this.#parallel;
+  }
+
+  /** The first key of an earlier round that this round has not reached, if there is one. */
+  get missedKey(): string | undefined {
+    while (this.#nextKey !== undefined && this.#isReached(...this.#nextKey))
+      this.#nextKey = this.#laterKeys.next().value;
+    return this.#nextKey?.[0];
+  }
+
+  /** Whether this round has used a key of an earlier round, and for the same: a question is not reached by a step with its key. */
+  #isReached(key: string, digest: string): boolean {
+    return this.#usedKeys.get(key) === (digest === STEP ? 'step' : 'question');
   }
 
   /** The keys of the questions that are asked again, because they have changed since they were answered. */
@@ -226,11 +268,12 @@ function noNews(): {
   return { steps: [], keys: [], changes: [], parallel: false };
 }
 
-/** The error for a run that did not reach a key of an earlier run. */
-export function keyNotReached(key: string): McpError {
+/** The error for a run that did not reach a key of an earlier run. `held` is the step that was not started because of that. */
+export function keyNotReached(key: string, { held }: { readonly held?: string } = {}): McpError {
+  const consequence = held === undefined ? '' : `, so "${held}" was not started`;
   return new McpError(
     'internal_error',
-    `The handler did not reach "${key}" again, although an earlier run of the same call did. A handler must ask the same questions in every run: decide only by the input, by answers and by the results of steps, and start nothing inside a step, which runs only once.`,
+    `The handler did not reach "${key}" again, although an earlier run of the same call did${consequence}. A handler must ask the same questions in every run: decide only by the input, by answers and by the results of steps, and start nothing inside a step, which runs only once. A call that waited while its handler was changed in such a way cannot continue.`,
   );
 }
 

@@ -22,6 +22,14 @@ import type { Suspender } from './suspender.js';
 // A run that seems to have skipped a key may have a parallel branch that has not reached the key yet. Before the run fails, the
 // branch gets as much time as a request to another service takes.
 const SLOW_BRANCH_MS = 1000;
+// In a run that is known to have parallel branches, a step that waits for them is not refused so soon. Nothing happens meanwhile.
+const SLOW_PARALLEL_BRANCH_MS = 30_000;
+
+/** A step that has not begun, because the run has not reached a key that comes before it. */
+interface HeldStep {
+  readonly release: () => void;
+  readonly reject: (reason: Error) => void;
+}
 
 /** The options of `Replay`. */
 export interface ReplayOptions {
@@ -42,6 +50,9 @@ export class Replay implements Run {
   #suspender: Suspender | undefined;
   readonly #questions: OpenQuestions;
   readonly #steps: Steps;
+  readonly #held = new Map<string, HeldStep>();
+  /** How long a run with held steps may do nothing until it counts as one that has skipped a key. */
+  #slowMs = SLOW_BRANCH_MS;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #reason: Error | undefined;
   #hasRefused = false;
@@ -121,6 +132,7 @@ export class Replay implements Run {
     this.#reason = reason ?? suspension();
     clearTimeout(this.#timer);
     this.#questions.rejectAll(this.#reason);
+    this.#releaseSteps();
   }
 
   close(): void {
@@ -164,6 +176,8 @@ export class Replay implements Run {
 
   withdraw(prefix: string, reason: Error): void {
     this.#questions.withdraw(prefix, reason);
+    for (const [key, { reject }] of this.#held) if (key.startsWith(prefix)) reject(reason);
+    if (this.#held.size > 0) this.#scheduleIdleCheck();
   }
 
   /**
@@ -201,10 +215,14 @@ export class Replay implements Run {
       this.#report?.met('step', key, 'known', earlier);
       return earlier.value as T;
     }
+    // The check comes before the work: code that was changed while the call waited must not do anything that cannot be undone.
+    if (this.#state.keyBefore(key) !== undefined) await this.#hold(key);
+    if (this.#reason !== undefined) return this.#refuse(this.#reason);
+    this.#state.recordStep(key);
     const report = this.#report?.step(key, this.#state.idempotencyKey(key));
     try {
       const done = await this.#steps.run(key, work);
-      if (done === undefined) return this.#refuse(this.#reason as Error);
+      if (done === undefined) return this.#refuse(this.reason as Error);
       report?.('ran', done.value);
       return done.value;
     } catch (error) {
@@ -223,7 +241,40 @@ export class Replay implements Run {
       this.#hasRefused = true;
       throw problem;
     }
-    this.#state.claim(key, { question, isParallel: this.#steps.areRunning || this.open.size > 0 });
+    const isParallel = this.#steps.areRunning || this.open.size > 0 || this.#held.size > 0;
+    const missed = isParallel ? this.#state.missedKey : undefined;
+    this.#state.claim(key, { question, isParallel });
+    if (this.#held.size === 0) return;
+    if (this.#state.missedKey !== missed) this.#releaseSteps();
+    this.#scheduleIdleCheck();
+  }
+
+  /** Holds a step until the run has reached every key that comes before it, or is over. */
+  async #hold(key: string): Promise<void> {
+    if (this.#held.size === 0)
+      this.#slowMs = this.#state.isParallel ? SLOW_PARALLEL_BRANCH_MS : SLOW_BRANCH_MS;
+    try {
+      await new Promise<void>((release, reject) => {
+        this.#held.set(key, { release, reject });
+        this.#scheduleIdleCheck();
+      });
+    } finally {
+      this.#held.delete(key);
+      this.#scheduleIdleCheck();
+    }
+  }
+
+  /** Releases the steps that need not be held any more. */
+  #releaseSteps(): void {
+    for (const [key, { release }] of this.#held)
+      if (this.#reason !== undefined || this.#state.keyBefore(key) === undefined) release();
+  }
+
+  #refuseHeld(): void {
+    for (const held of this.#held.keys()) {
+      const missing = this.#state.keyBefore(held);
+      if (missing !== undefined) return this.end(keyNotReached(missing, { held }));
+    }
   }
 
   #refuse(reason: Error): Promise<never> {
@@ -234,8 +285,9 @@ export class Replay implements Run {
   // After one turn of the event loop without a new question or a running step, the handler can only wait.
   #scheduleIdleCheck(): void {
     clearTimeout(this.#timer);
-    if (this.open.size === 0 || this.#steps.areRunning || this.#reason !== undefined) return;
-    this.#timer = setTimeout(() => this.#checkIdle(), 0);
+    if (this.#steps.areRunning || this.#reason !== undefined) return;
+    if (this.open.size > 0) this.#timer = setTimeout(() => this.#checkIdle(), 0);
+    else if (this.#held.size > 0) this.#timer = setTimeout(() => this.#refuseHeld(), this.#slowMs);
   }
 
   #checkIdle({ hasWaited = false } = {}): void {

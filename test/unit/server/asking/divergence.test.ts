@@ -1,5 +1,5 @@
 import { createServer, type InProcess, inProcess, type Tool, ToolError, tool } from 'fullmcp';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 
 const able = { capabilities: { elicitation: {} } };
@@ -148,5 +148,191 @@ describe('a run that reaches all its keys again', () => {
     let outcome = await call('tools/call', { name: 't' });
     for (let at = 0; at < 30; at++) outcome = await answer(call, outcome, `question ${at}`);
     expect(outcome).toMatchObject({ content: [{ text: 'done' }] });
+  });
+});
+
+describe('a step that is new', () => {
+  /** A promise, and the function that resolves it. */
+  function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
+    let open!: () => void;
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    return { opened, open };
+  }
+
+  /** Lets the time of the fake timers pass until a promise settles. */
+  async function passTime<T>(promise: Promise<T>): Promise<T> {
+    let isSettled = false;
+    const settled = promise.finally(() => {
+      isSettled = true;
+    });
+    settled.catch(() => undefined);
+    while (!isSettled) {
+      await vi.advanceTimersByTimeAsync(100);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return settled;
+  }
+
+  test('does not run in a run that has skipped the step of an earlier run', async () => {
+    const effects: string[] = [];
+    let run = 0;
+    const call = build(async (_, ctx) => {
+      if (run++ === 0) await ctx.step('charge', () => 1);
+      await ctx.ask('sure', question('Sure?'));
+      await ctx.step('ship', () => effects.push('ship'));
+      return 'done';
+    });
+    const first = await call('tools/call', { name: 't' });
+    await expect(answer(call, first, 'sure')).rejects.toMatchObject({
+      code: 'internal_error',
+      message: expect.stringMatching(/did not reach "charge" again.*, so "ship" was not started\./),
+    });
+    expect(effects).toEqual([]);
+  });
+
+  test('waits for a slow parallel branch, and runs when the branch has reached its question', async () => {
+    const events: string[] = [];
+    const fetched = gate();
+    let run = 0;
+    const call = build(async (_, ctx) => {
+      const isFirst = run++ === 0;
+      async function fetches() {
+        if (!isFirst) await fetched.opened;
+        events.push('asks');
+        await ctx.ask('b', question('B?'));
+      }
+      async function pays() {
+        await ctx.ask('a', question('A?'));
+        setImmediate(fetched.open);
+        await ctx.step('pay', () => events.push('pays'));
+      }
+      await Promise.all([pays(), fetches()]);
+      return 'done';
+    });
+    const first = await call('tools/call', { name: 't' });
+    events.length = 0;
+    expect(await answer(call, first, 'a', 'b')).toMatchObject({ content: [{ text: 'done' }] });
+    expect(events).toEqual(['asks', 'pays']);
+  });
+
+  test('does not run if a parallel branch has skipped a key, and the call ends after half a minute', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const effects: string[] = [];
+    let run = 0;
+    const call = build(async (_, ctx) => {
+      const keys = run++ === 0 ? ['a', 'b'] : ['a'];
+      await Promise.all(keys.map((key) => ctx.step(key, () => effects.push(key))));
+      await ctx.ask('sure', question('Sure?'));
+      await Promise.all(['c', 'd'].map((key) => ctx.step(key, () => effects.push(key))));
+      return 'done';
+    });
+    const first = await passTime(call('tools/call', { name: 't' }));
+    await expect(passTime(answer(call, first, 'sure'))).rejects.toThrow(
+      /did not reach "b" again.*"c" was not/,
+    );
+    expect(effects).toEqual(['a', 'b']);
+  });
+
+  test('waits for the answer to a question that was changed, if keys of an earlier run come after that', async () => {
+    const effects: string[] = [];
+    let message = 'First?';
+    const call = build(async (_, ctx) => {
+      async function one() {
+        await ctx.ask('one', question(message));
+        await ctx.step('of one', () => effects.push('of one'));
+      }
+      async function two() {
+        await ctx.ask('two', question('Two?'));
+        await ctx.step('of two', () => effects.push('of two'));
+      }
+      await Promise.all([one(), two()]);
+      return 'done';
+    });
+    const first = await call('tools/call', { name: 't' });
+    const second = await answer(call, first, 'one');
+    expect(effects).toEqual(['of one']);
+    message = 'Second?';
+    const third = await answer(call, second, 'two');
+    expect(keysOf(third)).toEqual(['one']);
+    expect(effects).toEqual(['of one']);
+    expect(await answer(call, third, 'one', 'two')).toMatchObject({ content: [{ text: 'done' }] });
+    expect(effects).toEqual(['of one', 'of two']);
+  });
+
+  test('of an inner tool does not run once the time of that tool is over', async () => {
+    const effects: string[] = [];
+    const reads = gate();
+    let run = 0;
+    const server = createServer({
+      name: 'test',
+      version: '1.0.0',
+      secret: 'x'.repeat(32),
+      logger: () => undefined,
+      tools: {
+        inner: tool({
+          timeoutMs: 50,
+          run: async (_, ctx) => {
+            await ctx.ask('sure', question('Sure?'));
+            await ctx.step('pay', () => effects.push('pay'));
+          },
+        }),
+        t: tool({
+          run: async (_, ctx) => {
+            const isFirst = run++ === 0;
+            async function other() {
+              if (!isFirst) await reads.opened;
+              await ctx.step('read', () => 1);
+            }
+            const inner = ctx.call('inner').then((result) => {
+              reads.open();
+              return result;
+            });
+            await Promise.all([inner, other()]);
+            return inner;
+          },
+        }),
+      },
+    });
+    const call = inProcess(server, able);
+    const first = await call('tools/call', { name: 't' });
+    expect(keysOf(first)).toEqual(['inner#1/sure']);
+    expect(await answer(call, first, 'inner#1/sure')).toMatchObject({ isError: true });
+    expect(effects).toEqual([]);
+  });
+
+  test('in place of a question is not that question', async () => {
+    const effects: string[] = [];
+    let run = 0;
+    const call = build(async (_, ctx) => {
+      if (run++ === 0) await ctx.ask('sure', question('Sure?'));
+      await ctx.step('sure', () => effects.push('sure'));
+      return 'done';
+    });
+    const first = await call('tools/call', { name: 't' });
+    await expect(answer(call, first, 'sure')).rejects.toThrow('did not reach "sure" again');
+    expect(effects).toEqual([]);
+  });
+
+  test('may follow a step that failed, was caught, and succeeds now', async () => {
+    const effects: string[] = [];
+    let run = 0;
+    const call = build(async (_, ctx) => {
+      const isFirst = run++ === 0;
+      await ctx
+        .step('mail', () => {
+          if (isFirst) throw new Error('The mail server is away');
+          effects.push('mail');
+        })
+        .catch(() => undefined);
+      await ctx.ask('sure', question('Sure?'));
+      await ctx.step('ship', () => effects.push('ship'));
+      return 'done';
+    });
+    const first = await call('tools/call', { name: 't' });
+    expect(await answer(call, first, 'sure')).toMatchObject({ content: [{ text: 'done' }] });
+    expect(effects).toEqual(['mail', 'ship']);
   });
 });
