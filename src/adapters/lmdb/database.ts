@@ -5,7 +5,7 @@ import { settlesWithin } from '../../async/deadline.js';
 import type { StoreLimits } from '../../state/store-shares.js';
 import { checkDataFile } from './data-file.js';
 import { checkFileSystem, Disk } from './disk.js';
-import { checkNeighbours } from './neighbours.js';
+import { checkNeighbours, checkOwnId } from './neighbours.js';
 import { type Lmdb, openTables, type Tables } from './tables.js';
 import { Transaction } from './transaction.js';
 
@@ -185,7 +185,7 @@ export class Database {
   }
 
   #open(): Tables {
-    const tables = openTables(this.#lmdb, this.#path);
+    const tables = openTables(this.#lmdb, this.#path, (root) => checkOwnId(root, this.#path));
     try {
       checkNeighbours(tables, this.#path);
       return tables;

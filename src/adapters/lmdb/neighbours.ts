@@ -1,8 +1,13 @@
 // Checks that the processes that have a database open can share it.
 
+import { spawnSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import process from 'node:process';
 import type { LmdbRoot, Tables } from './tables.js';
+
+/** The longest time that a process may take to look at the table of readers. */
+const LOOK_MS = 5000;
 
 /**
  * Throws if another process has the database open that cannot share it with this one: LMDB tells processes apart by their ids, so
@@ -11,12 +16,7 @@ import type { LmdbRoot, Tables } from './tables.js';
  */
 export function checkNeighbours({ root, homes }: Tables, path: string): void {
   const { pid } = process;
-  // Before the first read, our own id can only be there if this process has opened the database before, or if a process in another
-  // container has the same id. In the latter case the read would wait until that process is gone.
-  if (readersOf(root).includes(pid))
-    throw new Error(
-      `The store at ${path} is already open in process ${pid}: this one, or one with the same number in another container. Open it once in a process, and give each container its own folder.`,
-    );
+  checkOwnId(root, path);
   const home = homeOf();
   // Written only if it is not there: the database is also reopened when the disk is full.
   const settle = (): void => void (homes.get(pid) === home || homes.put(pid, home));
@@ -35,6 +35,29 @@ export function checkNeighbours({ root, homes }: Tables, path: string): void {
     throw new Error(
       `The store at ${path} is in use by process ${strangers.join(', ')} of another container or machine. Processes can share it only if they share their process ids: run them in one container, give each its own folder, or use a store that is a server: fullmcp/postgres or fullmcp/redis.`,
     );
+}
+
+/**
+ * Throws if a process with the id of this one has the database open: this one, or one in another container. A read would then wait
+ * until that process is gone, so this comes before every read.
+ */
+export function checkOwnId(root: LmdbRoot, path: string): void {
+  const { pid } = process;
+  const isThere = (): boolean => readersOf(root).includes(pid);
+  if (!isThere()) return;
+  forgetDeadNamesake(path);
+  if (isThere())
+    throw new Error(
+      `The store at ${path} is already open in process ${pid}: this one, or one with the same number in another container. Open it once in a process, and give each container its own folder.`,
+    );
+}
+
+// A process that was killed keeps its place until another process looks. LMDB takes a place with its own id for its own, so only a
+// process with another id can tell whether the kernel still holds it: in a container, ids are soon used again.
+function forgetDeadNamesake(path: string): void {
+  const lmdb = createRequire(import.meta.url).resolve('lmdb');
+  const look = `require(process.argv[1]).open({ path: process.argv[2], noSubdir: false, maxDbs: 16 }).readerCheck()`;
+  spawnSync(process.execPath, ['-e', look, lmdb, path], { stdio: 'ignore', timeout: LOOK_MS });
 }
 
 function readersOf(root: LmdbRoot): readonly number[] {

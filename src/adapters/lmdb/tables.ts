@@ -74,8 +74,8 @@ export interface Tables {
 /** The version of this layout. A database with another one is not opened. */
 export const FORMAT = 2;
 
-/** Opens the tables of the store at `path`. */
-export function openTables(lmdb: Lmdb, path: string): Tables {
+/** Opens the tables of the store at `path`. `beforeFirstRead` may throw if the store cannot be read. */
+export function openTables(lmdb: Lmdb, path: string, beforeFirstRead: (root: LmdbRoot) => void): Tables {
   const root = lmdb.open({
     path,
     noSubdir: false,
@@ -86,6 +86,7 @@ export function openTables(lmdb: Lmdb, path: string): Tables {
     eventTurnBatching: false,
   });
   try {
+    beforeFirstRead(root);
     checkFormat(root, path);
     const table = <V, K extends Key>(name: string): Table<V, K> =>
       root.openDB<V, K>({ name, encoding: 'json' });

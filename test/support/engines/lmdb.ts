@@ -88,6 +88,70 @@ export class LmdbProcess {
   }
 }
 
+// A process namespace of its own, which ends with the process that made it.
+const container = ['--pid', '--fork', '--mount-proc', '--kill-child=KILL'];
+
+/** Keeps the store open in a process namespace of its own, in a process with the id 1. Undefined if that is not possible here. */
+export async function holdInContainer(path: string): Promise<{ kill: () => Promise<void> } | undefined> {
+  const program = `
+    const { lmdbStore } = await import(${JSON.stringify(lmdbEntry)});
+    const store = lmdbStore(${JSON.stringify(path)});
+    await store.get('a:g');
+    console.log('opened');
+    setInterval(() => undefined, 1000);`;
+  const child = spawn('unshare', [...container, process.execPath, '--input-type=module', '-e', program]);
+  const isOpen = await new Promise<boolean>((resolve) => {
+    child.stdout.once('data', () => resolve(true));
+    child.once('error', () => resolve(false));
+    child.once('close', () => resolve(false));
+  });
+  // The output closes when every process of the namespace is gone.
+  const kill = (): Promise<void> =>
+    new Promise((resolve) => {
+      child.once('close', () => resolve());
+      child.kill('SIGKILL');
+    });
+  return isOpen ? { kill } : undefined;
+}
+
+/**
+ * In a process namespace of its own: a process keeps the store open, another one that has it open is killed, and a third one gets the
+ * id of the second. Resolves with what the third one printed.
+ */
+export function openWithIdOfKilled(path: string): Promise<string> {
+  const open = `
+    const { lmdbStore } = await import(${JSON.stringify(lmdbEntry)});
+    try {
+      const store = lmdbStore(${JSON.stringify(path)});
+      await store.get('a:g');
+      console.log('opened by', process.pid);
+      if (process.argv[1] === 'stay') setInterval(() => undefined, 1000);
+      else await store.close();
+    } catch (error) {
+      console.log(error.message);
+    }`;
+  const shell = `
+    stay() { "$0" --input-type=module -e "$1" stay > "$2" & until [ -s "$2" ] || ! kill -0 $!; do sleep 0.05; done; }
+    mkdir -p "$2"
+    stay "$1" "$2/first"; first=$!
+    stay "$1" "$2/second"; second=$!
+    kill -9 $second; wait $second 2>/dev/null
+    echo $((second - 1)) > /proc/sys/kernel/ns_last_pid || echo "no namespaces"
+    "$0" --input-type=module -e "$1" > "$2/third"
+    cat "$2/second" "$2/third"
+    kill -9 $first`;
+  const args = [...container, 'bash', '-c', shell, process.execPath, open, path];
+  const child = spawn('unshare', args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  let output = '';
+  child.stdout.on('data', (data: Buffer) => {
+    output += data.toString();
+  });
+  return new Promise((resolve) => {
+    child.on('error', () => resolve('no namespaces'));
+    child.on('close', () => resolve(output.trim()));
+  });
+}
+
 /** Opens the store in a process namespace of its own, as in another container. Resolves with what the process printed. */
 export function openInContainer(path: string): Promise<string> {
   const program = `
@@ -99,15 +163,7 @@ export function openInContainer(path: string): Promise<string> {
     } catch (error) {
       console.log(error.message);
     }`;
-  const child = spawn('unshare', [
-    '--pid',
-    '--fork',
-    '--mount-proc',
-    process.execPath,
-    '--input-type=module',
-    '-e',
-    program,
-  ]);
+  const child = spawn('unshare', [...container, process.execPath, '--input-type=module', '-e', program]);
   let output = '';
   child.stdout.on('data', (data: Buffer) => {
     output += data.toString();

@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { lmdbStore } from 'fullmcp/lmdb';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/state/store.js';
-import { LmdbProcess, openInContainer } from '../../../support/engines/lmdb.js';
+import {
+  holdInContainer,
+  LmdbProcess,
+  openInContainer,
+  openWithIdOfKilled,
+} from '../../../support/engines/lmdb.js';
 import { until } from '../../../support/until.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'fullmcp-lmdb-processes-'));
@@ -243,6 +248,27 @@ describe('a store on disk that cannot be shared', () => {
     await store.close();
     expect(await openInContainer(path)).toBe('opened 1');
     openStore(path);
+  });
+
+  it('is refused to a process with the same id in another container while that one has it open, and not after it was killed', async (context) => {
+    const path = fresh();
+    const held = await holdInContainer(path);
+    if (held === undefined) return context.skip('Namespaces are not available here.');
+    expect(await openInContainer(path)).toMatch(
+      new RegExp(
+        `^The store at ${path} is already open in process 1: this one, or one with the same number in another container\\.`,
+      ),
+    );
+    await held.kill();
+    expect(await openInContainer(path)).toBe('opened undefined');
+  });
+
+  it('is opened by a process that has the id of one that was killed', async (context) => {
+    const output = await openWithIdOfKilled(fresh());
+    if (output.includes('no namespaces')) context.skip('Namespaces are not available here.');
+    const [before, after] = output.split('\n');
+    expect(before).toMatch(/^opened by \d+$/);
+    expect(after).toBe(before);
   });
 });
 
