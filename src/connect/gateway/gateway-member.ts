@@ -5,6 +5,7 @@ import { withDeadline } from '../../async/deadline.js';
 import { Lifetime, onEnd, withSignal, withSignalOf } from '../../async/lifetime.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome } from '../../protocol/call.js';
+import { copyCall } from '../../protocol/direct.js';
 import { cancelledBy, copyError, McpError, toMcpError } from '../../protocol/errors.js';
 import { SERVER_INFO } from '../../protocol/meta.js';
 import type { Discovered, Implementation, SubscriptionFilter } from '../../protocol/model/model.js';
@@ -13,6 +14,7 @@ import type { Revision } from '../../protocol/tables/revisions.js';
 import type { Forwarder, ForwarderParts } from '../proxy/forwarder.js';
 import type { LinksState } from '../proxy/proxy-links.js';
 import { wayCodes } from '../proxy/way-errors.js';
+import { type Refusal, unmarked } from '../routing/checked-use.js';
 import { lists } from '../routing/lists.js';
 import { withServer } from '../routing/names.js';
 import { fetchPages } from '../routing/pages.js';
@@ -86,8 +88,18 @@ export class GatewayMember implements Routed {
     };
   }
 
+  /** The reason why a call to this server must not be made; undefined if there is none. The call is not made. */
+  async refusal(call: Call, changes: JsonObject = {}): Promise<Refusal | undefined> {
+    const { screen, elder } = this.#parts;
+    const own = copyCall(call, { params: { ...call.params, ...changes } });
+    const older = this.#forwarder.awaits(own) ? undefined : elder(this.name, own);
+    if (older !== undefined) return older.refusal(call, changes);
+    await screen.rejectHidden(own, (kind) => this.#fetch(kind, own, own.signal));
+    return this.#forwarder.refusal(own);
+  }
+
   async forward(call: Call, changes: JsonObject = {}): Promise<Outcome> {
-    const own = withSignalOf(call, { ...call, params: { ...call.params, ...changes } });
+    const own = withSignalOf(call, { ...call, params: unmarked({ ...call.params, ...changes }) });
     // The caller may answer a question of the server that had this name before.
     const elder = this.#forwarder.awaits(own) ? undefined : this.#parts.elder(this.name, own);
     if (elder !== undefined) return elder.forward(call, changes);

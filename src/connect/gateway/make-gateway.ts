@@ -1,5 +1,5 @@
 import { unref } from '../../async/unref.js';
-import { compose, type Dispatch, type Middleware, type Outcome } from '../../protocol/call.js';
+import { type Call, compose, type Dispatch, type Middleware, type Outcome } from '../../protocol/call.js';
 import { checkOptions } from '../../protocol/checks/known-keys.js';
 import { timerMs } from '../../protocol/checks/number-options.js';
 import { McpError } from '../../protocol/errors.js';
@@ -12,11 +12,13 @@ import type { ProxyServer } from '../proxy/make-proxy.js';
 import { targetOpener } from '../proxy/open-target.js';
 import type { Identity } from '../proxy/options.js';
 import { wayCodes } from '../proxy/way-errors.js';
+import { type Checked, composeChecked } from '../routing/checked-use.js';
 import { routingDispatch } from '../routing/dispatch.js';
 import { withSearch } from '../routing/search-front.js';
 import type { Runtime } from '../targets/options.js';
 import type { McpConfig } from '../targets/target.js';
 import { configFile, type GatewayFiles, watchConfig } from './config-source.js';
+import { gatewayCheck } from './gateway-check.js';
 import { GatewayMember } from './gateway-member.js';
 import { GatewayServers, type Reloaded } from './gateway-servers.js';
 import type { GatewayServerInfo } from './member-state.js';
@@ -173,6 +175,15 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
         : outcome;
     };
 
+    // The rules come before middleware, which may answer with what it has kept of another caller's calls.
+    const isOpenToAll = allow === undefined && pins?.isStrict !== true && !asksIdentity(identity);
+    const check = gatewayCheck(servers);
+    async function checkLoaded(call: Call): Promise<Checked> {
+      if (!isLoaded) await start();
+      return check(call);
+    }
+    const answer = isOpenToAll ? compose(use, dispatch) : composeChecked(use, dispatch, checkLoaded);
+
     async function close(): Promise<void> {
       stopWatching?.();
       clearInterval(health);
@@ -180,7 +191,7 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
     }
 
     return {
-      dispatch: withSearch(compose(use, dispatch), search, { owner: 'gateway', warn: problem }),
+      dispatch: withSearch(answer, search, { owner: 'gateway', warn: problem }),
       logger,
       start,
       reload,
@@ -202,6 +213,12 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
 function identityFor(identity: NonNullable<GatewayOptions['identity']>, server: string): Identity {
   if (typeof identity !== 'object') return identity;
   return Object.hasOwn(identity, server) ? (identity[server] ?? 'drop') : 'drop';
+}
+
+/** Whether a function decides as whom a server is called. It may refuse the call. */
+function asksIdentity(identity: NonNullable<GatewayOptions['identity']>): boolean {
+  const all = typeof identity === 'object' ? Object.values(identity) : [identity];
+  return all.some((one) => typeof one === 'function');
 }
 
 /** The options that every connection has. */

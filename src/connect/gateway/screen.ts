@@ -110,12 +110,26 @@ export class Screen {
 
   /** Throws if a call uses what its caller may not use. It looks as if it did not exist. */
   async admit(call: Call, fetch: FetchList): Promise<void> {
-    if (!this.isSelective) return;
-    if (call.method.startsWith('tasks/')) return this.#admitTasks(call, fetch);
+    const { item, offer } = await this.#look(call, fetch);
+    if (item !== undefined && (offer === 'never' || offer === 'absent')) throw unknown(item);
+  }
+
+  /** Throws if a call uses what is hidden from its caller. Something that the server does not have at all is not hidden. */
+  async rejectHidden(call: Call, fetch: FetchList): Promise<void> {
+    const { item, offer } = await this.#look(call, fetch);
+    if (item !== undefined && offer === 'never') throw unknown(item);
+  }
+
+  /** What the server has for the caller of a call; nothing if the call is about no definition. Throws for a task that is not the caller's. */
+  async #look(
+    call: Call,
+    fetch: FetchList,
+  ): Promise<{ readonly item?: GatewayItem; readonly offer?: Offer }> {
+    if (!this.isSelective) return {};
+    if (call.method.startsWith('tasks/')) await this.#admitTasks(call, fetch);
     const item = this.#itemOf(call);
-    if (item === undefined) return;
-    const offer = await this.offer({ kind: kinds[item.kind], name: item.name }, call, fetch);
-    if (offer === 'never') throw unknown(item);
+    if (item === undefined) return {};
+    return { item, offer: await this.offer({ kind: kinds[item.kind], name: item.name }, call, fetch) };
   }
 
   /** Whether anything can be hidden or held back. */
@@ -135,20 +149,21 @@ export class Screen {
     if (!(await this.#allows(kind, name, call))) return 'never';
     const listed = await this.#lookUp(kind, { call, fetch });
     if (listed?.accepted[kind]?.has(name)) return 'listed';
-    if (kind !== 'resources') return this.#unlisted(listed);
+    const isHeldBack = listed?.all[kind]?.has(name) === true;
+    if (kind !== 'resources') return isHeldBack ? 'never' : this.#unlisted(listed);
     const seen = await this.#lookUp('templates', { call, fetch });
     const templates = matching(seen?.all.templates ?? new Map(), name);
     for (const template of templates)
       if (seen?.accepted.templates?.has(template) && (await this.#allows('templates', template, call)))
         return 'fits';
-    if (templates.length > 0 && this.isSelective) return 'never';
+    if (isHeldBack || templates.length > 0) return 'never';
     return listed === undefined ? 'unknown' : this.#unlisted(seen);
   }
 
   /** A list that was never seen cannot say that something is missing in it. */
   #unlisted(seen: Seen | undefined): Offer {
     if (seen === undefined) return 'unknown';
-    return this.#isStrict ? 'never' : 'possible';
+    return this.#isStrict ? 'absent' : 'possible';
   }
 
   async #allows(kind: ListName, name: string, call: Call): Promise<boolean> {

@@ -1,6 +1,7 @@
 import type { Call, Dispatch } from '../../protocol/call.js';
 import { checkCounts, timerMs } from '../../protocol/checks/number-options.js';
 import type { OpenLink } from '../../protocol/link.js';
+import type { Refusal } from '../routing/checked-use.js';
 import type { ConnectOptions } from '../targets/options.js';
 import type { Target } from '../targets/target.js';
 import { type ForwardingParts, forwarding } from './forwarding.js';
@@ -28,6 +29,8 @@ export interface ForwarderParts {
 /** Passes calls on to one server. */
 export interface Forwarder {
   readonly dispatch: Dispatch;
+  /** The reason why the function of `identity` keeps a call from being passed on; undefined if it does not. */
+  readonly refusal: (call: Call) => Promise<Refusal | undefined>;
   /** Whether a call has the answers that a call to this server waits for. */
   readonly awaits: (call: Call) => boolean;
   /** The number of calls that wait for answers. */
@@ -58,12 +61,13 @@ export function makeForwarder(target: Target, parts: ForwarderParts): Forwarder 
   const held = new HeldCalls(timerMs('answerMs', answerMs), onRelease);
   const identify: ForwardingParts['identify'] = (call, progress) => identityOf(identity, call, progress);
   const errors = new WayErrors(logger);
-  const forward = forwarding({ links, held, lists, identify });
+  const { dispatch, refusal } = forwarding({ links, held, lists, identify });
   return {
     dispatch: (call) =>
-      forward(call).catch((error) => {
+      dispatch(call).catch((error) => {
         throw errors.toCaller(call, error);
       }),
+    refusal: async (call) => (typeof identity === 'function' ? refusal(call) : undefined),
     check: (ms) => links.check(ms),
     awaits: (call) => held.has(call),
     get waiting() {

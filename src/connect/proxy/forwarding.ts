@@ -7,6 +7,7 @@ import { isRejectedSampling } from '../../protocol/model/input.js';
 import { modernRevisions } from '../../protocol/tables/features.js';
 import { isCacheable } from '../../protocol/tables/methods.js';
 import { newestRevision } from '../../protocol/tables/revisions.js';
+import type { Refusal } from '../routing/checked-use.js';
 import { ForwardedCall } from './forwarded-call.js';
 import type { HeldCalls } from './held-calls.js';
 import type { ListCache } from './list-cache.js';
@@ -25,15 +26,43 @@ export interface ForwardingParts {
   readonly identify: (call: Call, progress: LoginProgress) => Identified | Promise<Identified>;
 }
 
+export interface Forwarding {
+  readonly dispatch: Dispatch;
+  /** The reason why a call would not be passed on: its caller was refused, or has to log in first. */
+  readonly refusal: (call: Call) => Promise<Refusal | undefined>;
+}
+
+/** A call, and the credentials for it. */
+interface Prepared {
+  readonly call: Call;
+  readonly identity: ForwardedIdentity | undefined;
+}
+
 /** Passes calls on over the connections of a proxy. */
-export function forwarding({ links, held, lists, identify }: ForwardingParts): Dispatch {
-  async function forward(round: Call): Promise<Outcome> {
+export function forwarding({ links, held, lists, identify }: ForwardingParts): Forwarding {
+  async function prepare(round: Call): Promise<Prepared | { readonly question: Outcome }> {
     const continued = afterLogin(round);
     const call = continued ?? round;
     const identified = await identify(call, { accepted: continued !== undefined });
     const needsLogin = identified !== undefined && 'login' in identified;
-    if (needsLogin && !isOpenToAll(call)) return askToLogIn(call, identified.login);
-    const identity = needsLogin ? undefined : identified;
+    if (needsLogin && !isOpenToAll(call)) return { question: askToLogIn(call, identified.login) };
+    return { call, identity: needsLogin ? undefined : identified };
+  }
+
+  async function refusal(call: Call): Promise<Refusal | undefined> {
+    if (held.isAnswer(call)) return undefined;
+    try {
+      const prepared = await prepare(call);
+      return 'question' in prepared ? prepared : undefined;
+    } catch (error) {
+      return { error };
+    }
+  }
+
+  async function forward(round: Call): Promise<Outcome> {
+    const prepared = await prepare(round);
+    if ('question' in prepared) return prepared.question;
+    const { call, identity } = prepared;
     const isList = lists?.isList(call.method) === true;
     const known = isList ? lists.find(call, identity) : undefined;
     if (known !== undefined) return known;
@@ -87,7 +116,7 @@ export function forwarding({ links, held, lists, identify }: ForwardingParts): D
     return listen(withSignalOf(call, { ...call, notify }), forward);
   }
 
-  return async function dispatch(call) {
+  async function dispatch(call: Call): Promise<Outcome> {
     if (held.isAnswer(call)) return held.continue(call);
     switch (call.method) {
       case 'server/discover':
@@ -102,7 +131,9 @@ export function forwarding({ links, held, lists, identify }: ForwardingParts): D
       default:
         return forward(call);
     }
-  };
+  }
+
+  return { dispatch, refusal };
 }
 
 /** The call as the server gets it. The caller's identity is passed on only as configured. */

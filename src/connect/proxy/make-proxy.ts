@@ -1,6 +1,7 @@
 import { compose, type Dispatch } from '../../protocol/call.js';
 import { checkOptions } from '../../protocol/checks/known-keys.js';
 import { OperatorLog } from '../../protocol/telemetry/operator-log.js';
+import { composeChecked } from '../routing/checked-use.js';
 import { withSearch } from '../routing/search-front.js';
 import type { Runtime } from '../targets/options.js';
 import type { Target } from '../targets/target.js';
@@ -32,7 +33,14 @@ export function makeProxy(runtime: Runtime): ProxyTo {
     checkOptions('proxy', options, proxyKeys);
     const { use = [], search, logger = new OperatorLog('proxy').log, ...rest } = options;
     const forwarder = makeForwarder(target, { openTarget, logger, options: rest });
-    const dispatch = withSearch(compose(use, forwarder.dispatch), search, {
+    // The function of `identity` may refuse a caller, and middleware may answer with what it has kept of another caller's calls.
+    const answer =
+      typeof options.identity === 'function'
+        ? composeChecked(use, forwarder.dispatch, async (call) => {
+            return { call, refusal: await forwarder.refusal(call) };
+          })
+        : compose(use, forwarder.dispatch);
+    const dispatch = withSearch(answer, search, {
       owner: 'proxy',
       warn: (message, cause) => logger('warning', message, cause),
     });

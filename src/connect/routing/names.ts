@@ -5,7 +5,7 @@ import type { Call, Outcome } from '../../protocol/call.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import { notFound, renameFault } from '../../protocol/not-found.js';
-import type { Routed, Router } from './router.js';
+import type { Routed, Router, Wanted } from './router.js';
 
 /** Calls the tool or gets the prompt of the member that a name belongs to. */
 export async function forwardNamed(router: Router, kind: 'tools' | 'prompts', call: Call): Promise<Outcome> {
@@ -38,18 +38,28 @@ export async function memberOf(
   call: Call,
 ): Promise<{ readonly member: Routed; readonly name: string }> {
   if (typeof name !== 'string') throw new McpError('invalid_params', 'params.name must be a string');
+  const found = await findMember(router, { kind, name }, call);
+  if (found === undefined) throw unknownName(router, kind, name);
+  return found;
+}
+
+/** The member that a name belongs to; undefined if the name begins with that of no member. */
+export async function findMember(
+  router: Router,
+  { kind, name }: Wanted,
+  call: Call,
+): Promise<{ readonly member: Routed; readonly name: string } | undefined> {
   const inOrder = [...router.members.values()]
     .filter(({ name: server }) => name.startsWith(`${server}_`) && name.length > server.length + 1)
     .map((member) => ({ member, name: name.slice(member.name.length + 1) }));
   const longest = [...inOrder].sort((one, other) => other.member.name.length - one.member.name.length)[0];
-  if (longest === undefined) throw unknownName(router, kind, name);
-  if (inOrder.length === 1) return longest;
+  if (longest === undefined || inOrder.length === 1) return longest;
   // One server's name is the beginning of another's: the lists that the caller sees decide, and in lists the first one wins.
   const offers = await Promise.all(
     inOrder.map(({ member, name: own }) => member.offers({ kind, name: own }, call, { fetch: true })),
   );
   const listed = inOrder.find((_, at) => offers[at] === 'listed');
-  const usable = inOrder.filter((_, at) => offers[at] !== 'never');
+  const usable = inOrder.filter((_, at) => offers[at] !== 'never' && offers[at] !== 'absent');
   return listed ?? (usable.includes(longest) ? longest : (usable[0] ?? longest));
 }
 

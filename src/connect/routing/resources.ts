@@ -13,36 +13,18 @@ const GRACE_MS = 1000;
 export function readResource(router: Router, call: Call): Promise<Outcome> {
   const { uri } = call.params;
   if (typeof uri !== 'string') throw new McpError('invalid_params', 'params.uri must be a string');
-  return search(router, call, {
-    kind: 'resource',
-    name: uri,
-    code: 'resource_not_found',
-    wanted: { kind: 'resources', name: uri },
-  });
+  return search(router, call, { kind: 'resources', name: uri });
 }
 
 /** Completes an argument of a template. */
 export function completeTemplate(router: Router, call: Call, uri: string): Promise<Outcome> {
-  return search(router, call, {
-    kind: 'template',
-    name: uri,
-    code: 'invalid_params',
-    wanted: { kind: 'templates', name: uri },
-  });
-}
-
-interface Search {
-  readonly wanted: Wanted;
-  readonly kind: 'resource' | 'template';
-  /** The URI of the resource or template. */
-  readonly name: string;
-  readonly code: 'resource_not_found' | 'invalid_params';
+  return search(router, call, { kind: 'templates', name: uri });
 }
 
 type Offers = ReadonlyMap<Routed, Offer>;
 
 /** Asks the member that lists the resource, then those whose templates match, then all that may have it, until one has it. */
-async function search(router: Router, call: Call, { wanted, kind, name, code }: Search): Promise<Outcome> {
+async function search(router: Router, call: Call, wanted: Wanted): Promise<Outcome> {
   const [only] = router.members.values();
   if (only !== undefined && router.members.size === 1) return only.forward(call);
   const attempted = new Set<Routed>();
@@ -67,12 +49,40 @@ async function search(router: Router, call: Call, { wanted, kind, name, code }: 
   const fetched = await fetchOffers(router, wanted, call);
   const later = await ask([...likelyOwners(fetched), ...possibleOwners(fetched)], fetched);
   if (later !== undefined) return later;
+  throw nobodyHas(router, wanted);
+}
+
+/** The members that a call about a resource may go to. */
+export interface UsableOwners {
+  /** Those that list it, or whose templates match. */
+  readonly likely: readonly Routed[];
+  /** Those that are asked if the others do not have it. */
+  readonly rest: readonly Routed[];
+}
+
+/** Finds the members that a call about a resource may go to, without making the call. Throws if it is hidden from the caller. */
+export async function usableOwners(router: Router, wanted: Wanted, call: Call): Promise<UsableOwners> {
+  const known = await knownOffers(router, wanted, call);
+  const offers = likelyOwners(known).length > 0 ? known : await fetchOffers(router, wanted, call);
+  const likely = likelyOwners(offers);
+  const has = (offer: Offer): boolean => [...offers.values()].includes(offer);
+  if (likely.length === 0 && offers.size > 0 && !has('possible') && !has('absent'))
+    throw nobodyHas(router, wanted);
+  const rest = [...offers].flatMap(([member, offer]) =>
+    !likely.includes(member) && offer !== 'never' && offer !== 'absent' ? [member] : [],
+  );
+  return { likely, rest };
+}
+
+/** The error for a resource or template that no server has. */
+function nobodyHas(router: Router, wanted: Wanted): McpError {
   const unconnected = [...router.members.values()].filter(({ connection }) => connection === undefined);
-  const unasked = unconnected.map((member) => member.name).join(', ');
-  throw new McpError(
-    code,
-    `No server has the ${kind} ${shorten(name, 256)}.${unasked && ` Not asked, because they are not connected: ${unasked}.`}`,
-    { data: faultData(kind, name) },
+  const unasked = unconnected.map(({ name }) => name).join(', ');
+  const kind = wanted.kind === 'resources' ? 'resource' : 'template';
+  return new McpError(
+    kind === 'resource' ? 'resource_not_found' : 'invalid_params',
+    `No server has the ${kind} ${shorten(wanted.name, 256)}.${unasked && ` Not asked, because they are not connected: ${unasked}.`}`,
+    { data: faultData(kind, wanted.name) },
   );
 }
 

@@ -24,10 +24,11 @@ export interface Wanted {
 
 /**
  * What one server has for one caller. `listed`: its list has it. `fits`: one of its templates matches the URI. `possible`: no list has it,
- * but some servers have more than they list. `unknown`: the lists were not fetched. `never`: this caller may not use it, so that this
- * server must not be asked, and stands in the way of no other.
+ * but some servers have more than they list. `unknown`: the lists were not fetched. `absent`: no list has it, and the server may not have
+ * more than it lists. `never`: this caller may not use it. A server that has it `absent` or `never` must not be asked, and stands in the
+ * way of no other.
  */
-export type Offer = 'listed' | 'fits' | 'possible' | 'unknown' | 'never';
+export type Offer = 'listed' | 'fits' | 'possible' | 'unknown' | 'absent' | 'never';
 
 /** One of several servers. */
 export interface Routed {

@@ -2,8 +2,8 @@ import { hasEnded } from '../../async/lifetime.js';
 import { isObject } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome } from '../../protocol/call.js';
 import { progressToken } from '../../protocol/meta.js';
+import { readOutputUri } from '../../protocol/model/output-uri.js';
 import type { ServerChange, ServerResults } from '../../state/hosted-middleware.js';
-import { readUri } from '../output-budget/outputs.js';
 import { callKeyOf, keysOf, type Owner } from './call-keys.js';
 import { Entries, type EntryLimits, now, outcomeOf } from './entries.js';
 import type { Fact } from './observed-call.js';
@@ -210,7 +210,8 @@ function concerns(
 // `outputBudget` has shortened the result: the link is for its caller alone, and may expire at any time.
 function hasOwnLink({ content }: Outcome): boolean {
   return (
-    Array.isArray(content) && content.some((block: unknown) => isObject(block) && !!readUri(block['uri']))
+    Array.isArray(content) &&
+    content.some((block: unknown) => isObject(block) && !!readOutputUri(block['uri']))
   );
 }
 

@@ -5,12 +5,13 @@ import { checkCounts } from '../../protocol/checks/number-options.js';
 import { copyCall } from '../../protocol/direct.js';
 import { McpError } from '../../protocol/errors.js';
 import { SERVER_INFO } from '../../protocol/meta.js';
+import { type OutputAddress, readOutputUri } from '../../protocol/model/output-uri.js';
 import { faultData } from '../../protocol/not-found.js';
 import type { HostedMiddleware, MiddlewareHost } from '../../state/hosted-middleware.js';
 import { memoryStore } from '../../state/memory/store.js';
 import type { Store } from '../../state/store.js';
 import { changingTasks, toolResultOf, withToolResult } from '../facts/tool-results.js';
-import { type OutputAddress, Outputs, PART_CHARS, readUri, type StoredOutput } from './outputs.js';
+import { Outputs, PART_CHARS, type StoredOutput } from './outputs.js';
 import { type LargePart, largePart, shortened } from './shorten-result.js';
 
 /** The options of `outputBudget`. */
@@ -129,7 +130,7 @@ export function outputBudget(options: OutputBudgetOptions = {}): HostedMiddlewar
     return async function outputBudget(call, next) {
       const { method, params } = call;
       if (method === 'tools/call' || method === 'tasks/get') return shorten(call, next);
-      const address = method === 'resources/read' ? readUri(params['uri']) : undefined;
+      const address = method === 'resources/read' ? readOutputUri(params['uri']) : undefined;
       if (address !== undefined) return read(call, next, address);
       const list = Object.hasOwn(LISTS, method) ? LISTS[method] : undefined;
       if (list !== undefined)

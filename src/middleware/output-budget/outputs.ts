@@ -1,6 +1,7 @@
 import { delay } from '../../async/delay.js';
 import type { Call } from '../../protocol/call.js';
 import { principalOf } from '../../protocol/caller.js';
+import type { OutputAddress } from '../../protocol/model/output-uri.js';
 import type { Store } from '../../state/store.js';
 import { callerGroup } from '../../state/store-shares.js';
 
@@ -39,21 +40,6 @@ export interface OutputPage {
 export const PART_CHARS = 100_000;
 /** Other processes may take a place between our read and our write. Each attempt of somebody succeeds, so this many are rare. */
 const MAX_ATTEMPTS = 30;
-const OWN_URI = /^output:\/\/([0-9a-f]{32})\/(\d{1,6})(?:\?offset=(\d{1,9}))?$/;
-
-/** The parts of a URI: a result, and the position in it from which to read. */
-export interface OutputAddress {
-  readonly id: string;
-  readonly place: string;
-  readonly offset: number;
-}
-
-/** The parts of a URI that was made here; undefined for other URIs. */
-export function readUri(uri: unknown): OutputAddress | undefined {
-  const [, id, place, offset = '0'] = (typeof uri === 'string' && uri.length < 80 && OWN_URI.exec(uri)) || [];
-  return id === undefined || place === undefined ? undefined : { id, place, offset: Number(offset) };
-}
-
 /** The stored results of a server. */
 export class Outputs {
   readonly #store: () => Store;

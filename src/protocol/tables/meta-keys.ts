@@ -29,3 +29,6 @@ export const TOOL_PREFIX = 'fullmcp/toolPrefix';
 
 /** On a call of the inspector whose server reports the steps of its handlers: the number of the call's story. */
 export const STORY = 'fullmcp/story';
+
+/** On a call inside of a gateway with rules: the servers that it may go to. The servers themselves do not get it. */
+export const ROUTED_TO = 'fullmcp/server';
