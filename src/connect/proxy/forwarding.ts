@@ -8,6 +8,7 @@ import { modernRevisions } from '../../protocol/tables/features.js';
 import { isCacheable } from '../../protocol/tables/methods.js';
 import { newestRevision } from '../../protocol/tables/revisions.js';
 import type { Refusal } from '../routing/checked-use.js';
+import { carriedOutcome, carriedParams } from './carried.js';
 import { ForwardedCall } from './forwarded-call.js';
 import type { HeldCalls } from './held-calls.js';
 import type { ListCache } from './list-cache.js';
@@ -67,16 +68,16 @@ export function forwarding({ links, held, lists, identify }: ForwardingParts): F
     const known = isList ? lists.find(call, identity) : undefined;
     if (known !== undefined) return known;
     const { link, owner, done } = await links.take(call, identity);
-    const sent = sentAs(call, identity, link.isModern ? call.params : withoutPeer(call.params));
+    const params = carriedParams(call);
+    const sent = sentAs(call, identity, link.isModern ? params : withoutPeer(params));
     if (link.isModern) {
       if (hasRejection(call.params)) {
         done();
         throw userRejected();
       }
       const keep = isList ? lists.keeper(call, identity) : undefined;
-      const outcome = link.dispatch(sent, owner).finally(done);
-      if (keep === undefined) return outcome;
-      keep(await outcome);
+      const outcome = carriedOutcome(await link.dispatch(sent, owner).finally(done));
+      keep?.(outcome);
       return outcome;
     }
     if (isList) return listOf(link, sent).finally(done);
@@ -103,7 +104,7 @@ export function forwarding({ links, held, lists, identify }: ForwardingParts): F
   }
 
   async function callTool(call: Call): Promise<Outcome> {
-    await checks.check(call, listTools);
+    await checks.check(call, forward);
     return forward(call);
   }
 

@@ -1,0 +1,165 @@
+// Proxies and gateways in a row: questions find their way back, and what a caller names stays its own.
+
+import { createServer, McpError, tool } from 'fullmcp';
+import { type Client, connect } from 'fullmcp/client';
+import { gateway } from 'fullmcp/gateway';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { serve } from '../../../../src/node.js';
+import { type ProxyOptions, type ProxyServer, proxy } from '../../../../src/proxy.js';
+import { unprefixed } from '../../../fixtures/unprefixed.js';
+import { modern } from '../../../support/http/modern.js';
+
+const quiet = { logger: () => undefined };
+type Part = 'proxy' | 'gateway';
+type Target = Parameters<typeof proxy>[0];
+
+function inFrontOf(target: Target, part: Part, options: ProxyOptions = {}): ProxyServer {
+  const made =
+    part === 'proxy'
+      ? proxy(target, { ...quiet, ...options })
+      : gateway(
+          { mcpServers: { s: { target } } },
+          { ...quiet, ...(options as object), use: [unprefixed('s')] },
+        );
+  onTestFinished(() => made.close());
+  return made;
+}
+
+/** These parts in front of a target, the first outermost. Each but the innermost is in front of a server of today. */
+function chain(target: Target, parts: readonly Part[], options: ProxyOptions = {}): ProxyServer {
+  const [first = 'proxy', ...rest] = parts;
+  return rest.length === 0
+    ? inFrontOf(target, first, options)
+    : inFrontOf(chain(target, rest, options), first);
+}
+
+const chains: readonly (readonly [string, readonly Part[]])[] = [
+  ['proxy'],
+  ['proxy', 'proxy'],
+  ['proxy', 'proxy', 'proxy'],
+  ['gateway', 'proxy'],
+  ['proxy', 'gateway'],
+  ['gateway', 'gateway', 'proxy'],
+].map((parts) => [parts.join(' in front of '), parts as readonly Part[]]);
+
+describe.each(chains)('%s', (_name, parts) => {
+  test('passes on the questions of an older server, and their answers', async () => {
+    const asking = createServer({
+      ...{ name: 'behind', version: '1', secret: 'a secret that is long enough for it', ...quiet },
+      tools: {
+        ask: tool({
+          run: async (_input, ctx) => {
+            const form = { message: 'Sure?', schema: z.object({ ok: z.boolean() }) };
+            const first = await ctx.elicit('first', form);
+            const second = await ctx.elicit('second', form);
+            return `${first.action} ${second.action}`;
+          },
+        }),
+      },
+    });
+    const behind = await serve(asking, { port: 0, signals: false });
+    onTestFinished(() => behind.close());
+    const target = behind.url.replace('http', 'ws');
+    const between = chain(target, parts, { revision: '2025-11-25' });
+    const serving = await serve(between, { port: 0, signals: false });
+    onTestFinished(() => serving.close());
+    const answers = ['accept', 'decline'];
+    const client = await connect(serving.url, {
+      elicit: () =>
+        answers.shift() === 'accept' ? { action: 'accept', content: { ok: true } } : { action: 'decline' },
+    });
+    onTestFinished(() => client.close());
+    expect((await client.callTool('ask')).text).toBe('accept decline');
+  });
+
+  test('keeps the idempotency keys of its callers apart, and finds a retry through another process', async () => {
+    let receipts = 0;
+    const bank = createServer({
+      ...{ name: 'bank', version: '1', idempotency: true, ...quiet },
+      tools: { pay: tool({ input: z.object({ to: z.string() }), run: () => `receipt ${++receipts}` }) },
+    });
+    // Two processes of everything in front of the bank.
+    const replicas = [chain(bank, parts), chain(bank, parts)] as const;
+    const pay = async (replica: ProxyServer, subject: string): Promise<string> => {
+      const client = await connect(replica, { caller: { subject, scopes: [], claims: {} } });
+      onTestFinished(() => client.close());
+      return (await client.callTool('pay', { to: 'eve' }, { idempotencyKey: 'invoice-7' })).text;
+    };
+    expect(await pay(replicas[0], 'ada')).toBe('receipt 1');
+    expect(await pay(replicas[0], 'bob')).toBe('receipt 2');
+    expect(await pay(replicas[1], 'ada')).toBe('receipt 1');
+    expect(await pay(replicas[1], 'bob')).toBe('receipt 2');
+    // A caller without a name over the wire is none of these, whatever key it sends.
+    const serving = await serve(replicas[0], { port: 0, signals: false });
+    onTestFinished(() => serving.close());
+    const anonymous = await connect(serving.url);
+    onTestFinished(() => anonymous.close());
+    const key = { idempotencyKey: 'invoice-7' };
+    expect((await anonymous.callTool('pay', { to: 'eve' }, key)).text).toBe('receipt 3');
+    expect((await anonymous.callTool('pay', { to: 'eve' }, key)).text).toBe('receipt 3');
+  });
+});
+
+test('a call through a search has the key of its caller, too', async () => {
+  let receipts = 0;
+  const bank = createServer({
+    ...{ name: 'bank', version: '1', idempotency: true, ...quiet },
+    tools: { pay: tool({ run: () => `receipt ${++receipts}` }) },
+  });
+  const between = inFrontOf(bank, 'proxy', { search: true });
+  const pay = async (subject: string): Promise<string> => {
+    const client: Client = await connect(between, { caller: { subject, scopes: [], claims: {} } });
+    onTestFinished(() => client.close());
+    const call = { name: 'pay', arguments: {} };
+    return (await client.callTool('call_tool', call, { idempotencyKey: 'invoice-7' })).text;
+  };
+  expect(await Promise.all([pay('ada'), pay('bob')])).toHaveLength(2);
+  expect(await pay('ada')).not.toBe(await pay('bob'));
+  expect(receipts).toBe(2);
+});
+
+test('callers who share the credentials of a proxy do not share keys', async () => {
+  let receipts = 0;
+  const bank = createServer({
+    ...{ name: 'bank', version: '1', idempotency: true, ...quiet },
+    tools: { pay: tool({ run: () => `receipt ${++receipts}` }) },
+  });
+  const between = inFrontOf(bank, 'proxy', {
+    identity: () => ({ key: 'team', caller: { subject: 'team', scopes: [], claims: {} } }),
+  });
+  for (const subject of ['ada', 'bob', 'ada']) {
+    const client = await connect(between, { caller: { subject, scopes: [], claims: {} } });
+    onTestFinished(() => client.close());
+    await client.callTool('pay', {}, { idempotencyKey: 'invoice-7' });
+  }
+  expect(receipts).toBe(2);
+});
+
+test('a server cannot end the calls that a proxy holds with a state that looks like one of the proxy', async () => {
+  const states: unknown[] = [];
+  const lying = {
+    dispatch: async (call: { method: string; params: Record<string, unknown> }) => {
+      if (call.method === 'server/discover')
+        return {
+          ...{ resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: { tools: {} } },
+          ...{ ttlMs: 0, cacheScope: 'private' },
+        };
+      if (call.method !== 'tools/call') throw new McpError('method_not_found', 'There are no lists.');
+      states.push(call.params['requestState']);
+      return {
+        resultType: 'input_required',
+        inputRequests: {},
+        requestState: states.length === 1 ? 'fullmcp-proxy.a' : 'fullmcp-proxy-login.{}',
+      };
+    },
+  };
+  const serving = await serve(inFrontOf(lying as never, 'proxy'), { port: 0, signals: false });
+  onTestFinished(() => serving.close());
+  let requestState: string | undefined;
+  for (let round = 0; round < 3; round++) {
+    const params = { name: 'x', arguments: {}, ...(requestState && { requestState, inputResponses: {} }) };
+    ({ requestState } = JSON.parse((await modern(serving.url, 'tools/call', params, {})).text).result);
+  }
+  expect(states).toEqual([undefined, 'fullmcp-proxy.a', 'fullmcp-proxy-login.{}']);
+});
