@@ -3,6 +3,7 @@ import { isObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { principalOf } from '../../protocol/caller.js';
 import { McpError } from '../../protocol/errors.js';
+import { fairShare, shareNameOf } from './fair-share.js';
 import type { ForwardedCall } from './forwarded-call.js';
 
 // The calls whose callers have been asked. They are open at the server, and belong to this process.
@@ -12,6 +13,8 @@ interface HeldCall {
   /** The caller, and the call as it was made first: the answers must come with the same. */
   readonly print: string;
   readonly timer: ReturnType<typeof setTimeout>;
+  /** The name that the share of its caller is counted under. */
+  readonly share: string | undefined;
 }
 
 const PREFIX = 'fullmcp-proxy.';
@@ -47,8 +50,9 @@ export class HeldCalls {
   async next(forwarded: ForwardedCall, round: Call): Promise<Outcome> {
     const outcome = await forwarded.next(round);
     if (outcome !== undefined) return outcome;
-    if (this.#held.size >= MAX_HELD) {
-      const error = new McpError('overloaded', 'Too many calls wait for answers. Retry later.');
+    const share = shareNameOf(round);
+    const error = this.#overload(share);
+    if (error !== undefined) {
       forwarded.end(error);
       throw error;
     }
@@ -59,8 +63,20 @@ export class HeldCalls {
       this.#onRelease?.();
     }, this.#answerMs);
     unref(timer);
-    this.#held.set(requestState, { forwarded, print: printOf(round), timer });
+    this.#held.set(requestState, { forwarded, print: printOf(round), timer, share });
     return { resultType: 'input_required', inputRequests: { ...forwarded.requests }, requestState };
+  }
+
+  #overload(share: string | undefined): McpError | undefined {
+    const own = [...this.#held.values()].filter((held) => held.share === share).length;
+    if (share !== undefined && own >= fairShare(MAX_HELD, this.#held.size - own))
+      return new McpError(
+        'overloaded',
+        `${own} calls of the caller wait for answers, and no more are kept open. Answer them first.`,
+      );
+    return this.#held.size >= MAX_HELD
+      ? new McpError('overloaded', 'Too many calls wait for answers. Retry later.')
+      : undefined;
   }
 
   /** Continues the call that a caller has answered. */

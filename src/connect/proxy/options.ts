@@ -68,7 +68,8 @@ export interface ProxyOptions
   readonly logger?: ProxyLogger;
   /**
    * The number of connections to the server. A server of 2026-07-28 has one for each identity, an older one has one for each caller or
-   * session. If there are too many, one that is not used is closed; if all are used, calls fail with `overloaded`. Default: 100.
+   * session, and one caller has at most half of those that others leave. If there are too many, one that is not used is closed; if all
+   * are used, calls fail with `overloaded`. Default: 100.
    */
   readonly maxConnections?: number;
   /** The time after which an unused connection is closed, in milliseconds. Default: 5 minutes. */

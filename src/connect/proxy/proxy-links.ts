@@ -6,6 +6,7 @@ import { McpError } from '../../protocol/errors.js';
 import type { OpenLink } from '../../protocol/link.js';
 import type { Discovered } from '../../protocol/model/model.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
+import { fairShare, shareNameOf } from './fair-share.js';
 import type { ForwardedIdentity } from './options.js';
 import { ProxyLink } from './proxy-link.js';
 
@@ -55,7 +56,8 @@ export class ProxyLinks {
   readonly #shared = new Map<string, ProxyLink>();
   /** The connections that one call has at a time, by key, while no call has them. */
   readonly #free = new Map<string, ProxyLink[]>();
-  readonly #all = new Set<ProxyLink>();
+  /** With the name that the share of its caller is counted under. */
+  readonly #all = new Map<ProxyLink, string | undefined>();
   /** Those that are open. The others are being opened. */
   readonly #open = new Set<ProxyLink>();
   readonly #failures = new Map<string, Failure>();
@@ -87,7 +89,9 @@ export class ProxyLinks {
       this.#isSessionEra = !link.isModern;
       return this.#use(link, owner);
     }
-    const link = this.#free.get(ownKey)?.pop() ?? (await this.#openAt(ownKey, call, identity));
+    const free = this.#free.get(ownKey)?.pop();
+    if (free !== undefined) free.users++;
+    const link = free ?? (await this.#openAt(ownKey, call, identity));
     return this.#use(link, owner, () => {
       if (!this.#all.has(link)) return;
       const free = this.#free.get(ownKey) ?? [];
@@ -111,11 +115,10 @@ export class ProxyLinks {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
-    await Promise.all([...this.#all].map((link) => link.close()));
+    await Promise.all([...this.#all.keys()].map((link) => link.close()));
   }
 
   #use(link: ProxyLink, owner: string | undefined, then?: () => void): UsedLink {
-    link.users++;
     let isDone = false;
     const done = (): void => {
       if (isDone) return;
@@ -129,43 +132,53 @@ export class ProxyLinks {
 
   async #sharedAt(key: string, call: Call, identity: ForwardedIdentity | undefined): Promise<ProxyLink> {
     const known = this.#shared.get(key);
-    if (known !== undefined) {
-      await known.ready;
-      return known;
-    }
+    if (known !== undefined) return this.#reserved(known, known.ready);
     const opening = this.#make(key, call, identity);
     this.#shared.set(key, opening);
-    return this.#whenReady(key, opening);
+    return this.#reserved(opening, this.#whenReady(key, opening));
   }
 
-  #openAt(key: string, call: Call, identity: ForwardedIdentity | undefined): Promise<ProxyLink> {
-    return this.#whenReady(key, this.#make(key, call, identity));
+  async #openAt(key: string, call: Call, identity: ForwardedIdentity | undefined): Promise<ProxyLink> {
+    const opening = this.#make(key, call, identity);
+    return this.#reserved(opening, this.#whenReady(key, opening));
+  }
+
+  /** Counts as a user from now on, so that the connection is not closed to make room while it is being opened. */
+  async #reserved(link: ProxyLink, ready: Promise<unknown>): Promise<ProxyLink> {
+    link.users++;
+    try {
+      await ready;
+      return link;
+    } catch (error) {
+      link.users--;
+      throw error;
+    }
   }
 
   #make(key: string, call: Call, identity: ForwardedIdentity | undefined): ProxyLink {
     if (this.#isClosed) throw new McpError('connection_closed', 'The proxy is closed.');
     const failure = this.#failures.get(key);
     if (failure !== undefined && performance.now() < failure.retryAt) throw failure.error;
-    if (this.#all.size >= this.#parts.maxConnections) this.#evict();
+    const share = shareNameOf(call);
+    this.#makeRoom(share);
     const { openAs, connectTimeoutMs, problem, onNotification } = this.#parts;
     const link = new ProxyLink({
       ...{ connectTimeoutMs, problem, open: openAs(identity), peer: call.peer },
       onLost: (lost, reason) => this.#onLost(lost, reason),
       onNotification,
     });
-    this.#all.add(link);
+    this.#all.set(link, share);
     this.#timer ??= this.#startTimer();
     return link;
   }
 
-  async #whenReady(key: string, link: ProxyLink): Promise<ProxyLink> {
+  async #whenReady(key: string, link: ProxyLink): Promise<void> {
     try {
       await link.ready;
       this.#failures.delete(key);
       this.#open.add(link);
       const { discovered, revision } = link;
       this.#parts.onState?.({ status: 'ready', discovered, revision });
-      return link;
     } catch (error) {
       this.#forget(link);
       const count = (this.#failures.get(key)?.count ?? 0) + 1;
@@ -207,13 +220,22 @@ export class ProxyLinks {
     this.#timer = undefined;
   }
 
-  #evict(): void {
-    const [oldest] = [...this.#all]
-      .filter(({ users }) => users === 0)
-      .sort((one, other) => one.usedAt - other.usedAt);
-    if (oldest === undefined)
+  /** Closes a connection that is not used if there are too many, those of the same caller first. Throws if all are used. */
+  #makeRoom(share: string | undefined): void {
+    const { maxConnections: max } = this.#parts;
+    const all = [...this.#all];
+    const own = all.filter(([, name]) => name === share).map(([link]) => link);
+    const limit = share === undefined ? Number.POSITIVE_INFINITY : fairShare(max, all.length - own.length);
+    if (own.length >= limit) {
+      const idle = longestIdle(own);
+      if (idle === undefined) throw ownConnectionsUsed(limit);
+      return this.#discard(idle);
+    }
+    if (all.length < max) return;
+    const idle = longestIdle(own) ?? longestIdle(all.map(([link]) => link));
+    if (idle === undefined)
       throw new McpError('overloaded', 'The proxy has too many connections to its server. Retry later.');
-    this.#discard(oldest);
+    this.#discard(idle);
   }
 
   #startTimer(): ReturnType<typeof setInterval> {
@@ -221,7 +243,7 @@ export class ProxyLinks {
     const timer = setInterval(
       () => {
         const before = performance.now() - idleMs;
-        for (const link of this.#all) {
+        for (const link of this.#all.keys()) {
           if (link.users === 0 && link.usedAt <= before) this.#discard(link);
         }
       },
@@ -240,6 +262,17 @@ export class ProxyLinks {
     this.#sessions.set(via.session, known);
     return known;
   }
+}
+
+function longestIdle(links: readonly ProxyLink[]): ProxyLink | undefined {
+  return links.filter(({ users }) => users === 0).sort((one, other) => one.usedAt - other.usedAt)[0];
+}
+
+function ownConnectionsUsed(limit: number): McpError {
+  return new McpError(
+    'overloaded',
+    `The caller has too many connections to the server behind this one: ${limit} are in use, and the others are for other callers. Each set of client capabilities needs one, and so does each open call of an anonymous caller. Retry when a call has ended, and declare the same capabilities with all of them.`,
+  );
 }
 
 function canBeAsked({ peer: { capabilities } }: Call): boolean {

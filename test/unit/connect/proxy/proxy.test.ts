@@ -249,6 +249,51 @@ test('more callers than connections are told to retry, and an idle connection ma
   expect((await ask(url)).result.resultType).toBe('input_required');
 });
 
+const byToken: ServeOptions = {
+  auth: ((request: { headers: Record<string, unknown> }) => ({
+    subject: String(request.headers['authorization']),
+  })) as never,
+};
+
+/** Asks with capabilities that nobody else has. */
+async function askWith(url: string, subject: string, n: number) {
+  const capabilities = { elicitation: {}, experimental: { [`x/${n}`]: {} } };
+  const meta = { 'io.modelcontextprotocol/clientCapabilities': capabilities };
+  const headers = { authorization: subject };
+  const call = (more: object = {}) =>
+    modern(url, 'tools/call', { name: 'ask', arguments: {}, ...more }, { meta, headers });
+  const { result, error } = JSON.parse((await call()).text);
+  return { result, error, decline: () => call({ ...answered(result) }) };
+}
+
+function answered(result: { requestState: string; inputRequests: object }) {
+  const keys = Object.keys(result.inputRequests);
+  const inputResponses = Object.fromEntries(keys.map((key) => [key, { action: 'decline' }]));
+  return { requestState: result.requestState, inputResponses };
+}
+
+test('a caller who varies its capabilities leaves connections for others, and is told what to do', async () => {
+  const { url, signals } = await inFrontOfOlder({ maxConnections: 4 }, byToken);
+  const asked = [await askWith(url, 'mallory', 0), await askWith(url, 'mallory', 1)] as const;
+  for (const { result } of asked) expect(result.resultType).toBe('input_required');
+  const refused = await askWith(url, 'mallory', 2);
+  expect(refused.error.message).toMatch(
+    /^The caller has too many connections .* declare the same capabilities/,
+  );
+  // Two others each find one.
+  const ada = await askWith(url, 'ada', 0);
+  const bob = await askWith(url, 'bob', 0);
+  for (const { result } of [ada, bob]) expect(result.resultType).toBe('input_required');
+  // An idle connection of the same caller makes room, and none of another one.
+  await asked[0].decline();
+  expect((await askWith(url, 'mallory', 3)).result.resultType).toBe('input_required');
+  for (const one of [ada, bob, asked[1]]) {
+    const { result } = JSON.parse((await one.decline()).text);
+    expect(result.content[0].text).toBe('decline');
+  }
+  expect(signals.filter(({ aborted }) => aborted)).toEqual([]);
+});
+
 test('a target that is none, or several, is refused at once', () => {
   expect(() => proxy({ mcpServers: {} })).toThrow('gateway');
   expect(() => proxy('nothing' as string)).toThrow();

@@ -1,0 +1,22 @@
+import type { Call } from 'fullmcp';
+import { buildCall } from 'fullmcp/testing';
+import { expect, onTestFinished, test } from 'vitest';
+import type { ForwardedCall } from '../../../../src/connect/proxy/forwarded-call.js';
+import { HeldCalls } from '../../../../src/connect/proxy/held-calls.js';
+
+/** A call that has been asked about. */
+const asked = () => ({ next: async () => undefined, requests: {}, end() {} }) as unknown as ForwardedCall;
+
+const callOf = (subject: string): Call =>
+  buildCall('tools/call', { name: 'ask' }, { auth: { subject, scopes: [], claims: {} } });
+
+test('one caller cannot have all the calls that wait for answers, and every other one finds a place', async () => {
+  const held = new HeldCalls(60_000);
+  onTestFinished(() => held.close());
+  for (let n = 0; n < 500; n++) await held.next(asked(), callOf('mallory'));
+  await expect(held.next(asked(), callOf('mallory'))).rejects.toThrow(
+    '500 calls of the caller wait for answers, and no more are kept open. Answer them first.',
+  );
+  for (let n = 0; n < 100; n++) await held.next(asked(), callOf(`caller ${n}`));
+  expect(held.size).toBe(600);
+});
