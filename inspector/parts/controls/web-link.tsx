@@ -1,14 +1,10 @@
 import type { ComponentChildren, VNode } from 'preact';
+import { webUrl } from '../../../src/protocol/checks/web-url.js';
 import { cleanLine } from '../../../src/tooling/clean.js';
 
 /** The address, if it leads to the web; anything else, such as `javascript:`, is undefined. */
 export function webAddress(text: string): string | undefined {
-  try {
-    const { protocol, href } = new URL(text);
-    return protocol === 'http:' || protocol === 'https:' ? href : undefined;
-  } catch {
-    return undefined;
-  }
+  return webUrl(text)?.href;
 }
 
 /** A link of a server. It opens beside the inspector, which the other page learns nothing about. */

@@ -168,13 +168,7 @@ export class Asker {
     { message, url }: ElicitUrl,
     context: QuestionContext,
   ): Promise<{ action: 'accept' | 'decline' }> {
-    // As ASCII, no character can pass for another, and none can hide.
-    const address = URL.canParse(url) ? new URL(url) : undefined;
-    if (address === undefined || !/^https?:$/.test(address.protocol))
-      throw new CommandError(
-        'protocol',
-        `The server asks for a visit to ${JSON.stringify(url)}, which is not a page.`,
-      );
+    const address = new URL(url);
     const person = this.#input.person();
     if (!person.isPresent) throw unansweredUrl(this.#asking, message, address.href);
     const { out } = this.#input;

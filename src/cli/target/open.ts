@@ -1,12 +1,14 @@
 // Opens the connection of a command. One command is one connection.
 
 import process from 'node:process';
+import { NOT_A_PAGE } from '../../client/answering/answer-with.js';
 import type { Client } from '../../client/model/client.js';
 import { connect } from '../../client.js';
 import type { ConnectOptions } from '../../connect/targets/options.js';
 import { isObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
 import { type Revision, revisions } from '../../protocol/tables/revisions.js';
+import { cleanLine } from '../../tooling/clean.js';
 import type { Typed } from '../command/definition.js';
 import { usageError } from '../command/failures.js';
 import { duration } from '../command/parse.js';
@@ -31,6 +33,10 @@ export async function withTarget(
   const options = { ...connectOptions(input, target), ...more };
   const client = await connect(target.target, options).catch((error: unknown) => {
     throw withLoginHint(error, target, options);
+  });
+  // The program below never sees such a question, and the user must know why the server got no answer.
+  client.on('problem', ({ message }) => {
+    if (message.includes(NOT_A_PAGE)) input.out.note(cleanLine(message, 500));
   });
   try {
     await use({ client, target, words });

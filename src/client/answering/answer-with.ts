@@ -1,7 +1,9 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import { shorten } from '../../protocol/encoding/shorten.js';
+import { webUrl } from '../../protocol/checks/web-url.js';
+import { quote, shorten } from '../../protocol/encoding/shorten.js';
 import { cancelledBy, McpError, userRejected } from '../../protocol/errors.js';
 import type { InputRequest } from '../../protocol/model/input.js';
+import { MAX_URI_LENGTH } from '../../protocol/tables/limits.js';
 import type {
   ElicitForm,
   ElicitFormHandler,
@@ -20,6 +22,9 @@ import {
 } from './answer-checks.js';
 
 // Answers the server's questions with the program's handlers. Loaded with the first question: most clients get none.
+
+/** The words of the problem that is reported if a server asks the user to open an address that does not lead to the web. */
+export const NOT_A_PAGE = 'which is not an https: or http: address';
 
 export interface AnswerWithParts {
   /** The number of times that the handler may be called for one form; then the question fails. */
@@ -47,7 +52,7 @@ export function answerWith(
 
 function handling(
   { elicit, sample, roots }: Handlers,
-  { maxRounds }: AnswerWithParts,
+  { maxRounds, problem }: AnswerWithParts,
 ): (request: InputRequest, context: QuestionContext) => Promise<JsonObject> {
   const fillIn = typeof elicit === 'function' ? elicit : elicit?.form;
   const openUrl = typeof elicit === 'object' ? elicit.url : undefined;
@@ -59,7 +64,9 @@ function handling(
         const message = String(params['message'] ?? '');
         if (params['mode'] === 'url') {
           if (openUrl === undefined) throw unhandled('elicit.url');
-          return readUrlResult(await openUrl({ message, url: String(params['url']) }, context));
+          const url = isShort(params['url']) ? webUrl(params['url']) : undefined;
+          if (url === undefined) return declineUrl(params['url'], context);
+          return readUrlResult(await openUrl({ message, url: url.href }, context));
         }
         if (fillIn === undefined) throw unhandled('elicit');
         const schema = isObject(params['requestedSchema']) ? params['requestedSchema'] : {};
@@ -91,6 +98,15 @@ function handling(
     return result as SamplingResult;
   }
 
+  // A page that shows the address as a link, or a program that opens it, would run what the server wrote.
+  function declineUrl(address: unknown, { server }: QuestionContext): JsonObject {
+    const shown = quote(String(address), 100);
+    problem(
+      `The server ${quote(server, 64)} asks the user to open ${shown}, ${NOT_A_PAGE}. The client declined.`,
+    );
+    return { action: 'decline' };
+  }
+
   /** Calls the handler until the answer fits the schema: the user may have made a mistake. */
   async function askUntilFit(
     handler: ElicitFormHandler,
@@ -110,6 +126,10 @@ function handling(
       `The \`elicit\` handler's answer to ${question} does not fit. ${rejection} The handler was asked ${maxRounds} times (maxRounds).`,
     );
   }
+}
+
+function isShort(address: unknown): boolean {
+  return typeof address === 'string' && address.length <= MAX_URI_LENGTH;
 }
 
 function unhandled(handler: string): McpError {

@@ -36,7 +36,7 @@ export interface ElicitForm {
 export interface ElicitUrl {
   /** The reason for the visit, to show to the user. */
   readonly message: string;
-  /** The address of the page. */
+  /** The address of the page. It begins with `https://` or `http://`, and its host is ASCII; the client declines all others. */
   readonly url: string;
 }
 

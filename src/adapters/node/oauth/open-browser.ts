@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import process from 'node:process';
+import { webUrl } from '../../../protocol/checks/web-url.js';
 import { McpError } from '../../../protocol/errors.js';
 
 /**
@@ -8,13 +9,15 @@ import { McpError } from '../../../protocol/errors.js';
  * systems start the browser in the foreground.
  */
 export function openBrowser(url: string): Promise<void> {
-  const { protocol, href } = new URL(url);
   // The programs below open files and other schemes as well.
-  if (protocol !== 'https:' && protocol !== 'http:')
-    return Promise.reject(new McpError('unauthorized', `A browser must not open ${protocol} URLs.`));
+  const address = webUrl(new URL(url).href);
+  if (address === undefined)
+    return Promise.reject(
+      new McpError('unauthorized', `A browser must not open ${new URL(url).protocol} URLs.`),
+    );
   const [command, ...args] = opener();
   return new Promise((resolve, reject) => {
-    const child = spawn(command as string, [...args, href], { stdio: 'ignore', detached: true });
+    const child = spawn(command as string, [...args, address.href], { stdio: 'ignore', detached: true });
     child.once('error', () => reject(noBrowser(`${command} is not available`)));
     child.once('spawn', () => child.unref());
     child.once('exit', (code) => {
