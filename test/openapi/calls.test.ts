@@ -24,6 +24,23 @@ test.each([
   expect(upstream.received.map((request) => request.url)).toEqual([url]);
 });
 
+test('allowReserved does not let the arguments of a path change the route, nor those of a cookie add a cookie', async () => {
+  await using upstream = await startUpstream();
+  const string = { type: 'string' };
+  const parameters = [
+    { in: 'path', name: 'id', required: true, allowReserved: true, schema: string },
+    { in: 'cookie', name: 'theme', allowReserved: true, schema: string },
+    { in: 'query', name: 'next', allowReserved: true, schema: string },
+  ];
+  await using client = await clientOf(
+    documentOf({ '/users/{id}': { get: { operationId: 'op', parameters, responses: any } } }),
+    { baseUrl: upstream.baseUrl },
+  );
+  await client.callTool('op', { id: '1/keys/2', theme: 'dark; admin=1', next: '/a/b' });
+  expect(upstream.received[0]?.url).toBe('/users/1%2Fkeys%2F2?next=/a/b');
+  expect(upstream.received[0]?.headers['cookie']).toBe('theme=dark%3B%20admin%3D1');
+});
+
 test.each(['', '.', '..', '%2e%2E', '.%2e'].map((id) => [id]))(
   'the path argument %j is refused',
   async (id) => {

@@ -11,7 +11,10 @@ export interface Style {
   readonly name: string;
   readonly style: string;
   readonly explode: boolean;
-  /** Whether characters with a meaning in URLs stay as they are, apart from those that would begin another part of the URL. */
+  /**
+   * Whether characters with a meaning in URLs stay as they are in a query or a form, apart from those that would begin another part of the
+   * URL. In a path they would change the route, and in a cookie begin another one, so that they are always encoded there.
+   */
   readonly allowReserved: boolean;
   /** Whether the value is printed as JSON, because the parameter has `content`. */
   readonly isJson: boolean;
@@ -37,7 +40,7 @@ export function inPath(style: Style, given: unknown): string {
   const { explode } = style;
   const name = encodeText(style.name);
   const value = prepare(style, given);
-  const encode: Encode = style.allowReserved ? encodeReserved : encodeText;
+  const encode: Encode = encodeText;
   const separator = (exploded: string): string => (explode ? exploded : ',');
   if (style.style === 'label') return `.${join(value, separator('.'), { explode, encode })}`;
   if (style.style !== 'matrix') return join(value, ',', { explode, encode });
@@ -46,7 +49,12 @@ export function inPath(style: Style, given: unknown): string {
   return `;${name}=${join(value, ',', { explode: false, encode })}`;
 }
 
-/** Prints a value as the pairs of a query, of a form or, with another separator, of cookies. */
+/** Prints a value as the pairs of cookies. */
+export function inCookie(style: Style, given: unknown): readonly string[] {
+  return inQuery({ ...style, allowReserved: false }, given);
+}
+
+/** Prints a value as the pairs of a query or of a form. */
 export function inQuery(style: Style, given: unknown): readonly string[] {
   const { explode } = style;
   const value = prepare(style, given);

@@ -69,6 +69,18 @@ describe.each(Object.entries(transports))('%s', (_, start) => {
     expect(await raw(url, '/mcp', ['Authorization: Bearer t-ann'])).toContain('"ann"');
   });
 
+  it('refuses two Host headers as a bad request, also if they are equal', async () => {
+    const url = await started();
+    for (const second of ['localhost', 'evil.example.com']) {
+      const lines = ['Authorization: Bearer t-ann', 'Host: localhost'];
+      expect([second, statusOf(await raw(url, '/mcp', [...lines, `host: ${second}`]))]).toEqual([
+        second,
+        400,
+      ]);
+      expect(statusOf(await raw(url, '/mcp', lines))).toBe(200);
+    }
+  });
+
   it.each([
     ['bearer t-ann', 200],
     ['BEARER   t-ann', 200],

@@ -82,19 +82,19 @@ export class NodeIncoming implements Incoming {
 
   header(name: string): string | undefined {
     if (this.#authority !== undefined && name === 'host') return this.#authority;
-    if (name === 'authorization') return this.#authorization();
+    if (name === 'authorization' || name === 'host') return this.#onlyOne(name);
     const value = this.#headers[name];
     return typeof value === 'object' ? value.join(', ') : value;
   }
 
   // Node keeps only the first one of several. A proxy in front may have checked another one, so none of them is valid.
-  #authorization(): string | undefined {
-    const first = this.#headers.authorization;
+  #onlyOne(name: 'authorization' | 'host'): string | undefined {
+    const first = this.#headers[name];
     if (first === undefined) return undefined;
     const { rawHeaders } = this.#req;
     const all: string[] = [];
     for (let at = 0; at < rawHeaders.length; at += 2)
-      if (rawHeaders[at]?.length === AUTHORIZATION.length && rawHeaders[at]?.toLowerCase() === AUTHORIZATION)
+      if (rawHeaders[at]?.length === name.length && rawHeaders[at]?.toLowerCase() === name)
         all.push(rawHeaders[at + 1] ?? '');
     return all.length > 1 ? all.join(', ') : first;
   }
@@ -221,7 +221,6 @@ class NodeOutlet implements Outlet {
 }
 
 const SLASH = 0x2f;
-const AUTHORIZATION = 'authorization';
 
 // The result of a framework's body parser: a value, a string, or bytes.
 function toText(body: unknown, type = ''): string {

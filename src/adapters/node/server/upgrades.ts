@@ -6,7 +6,7 @@ import { toMcpError } from '../../../protocol/errors.js';
 import type { HttpOptions } from '../../../transports/http/server/endpoint.js';
 import type { EndpointAuth } from '../../../transports/http/server/gate.js';
 import type { GuardOptions } from '../../../transports/http/server/guard.js';
-import { createGuard } from '../../../transports/http/server/guard.js';
+import { createGuard, refusalStatus } from '../../../transports/http/server/guard.js';
 import { callerOf, type Incoming } from '../../../transports/http/server/incoming.js';
 import { challengeHeaders } from '../../../transports/http/server/refusal.js';
 import { readTrustProxy } from '../../../transports/http/server/trusted-proxies.js';
@@ -88,7 +88,8 @@ export function upgrades(
       if (isClosing) return refuse(socket, '503 Service Unavailable');
       if (incoming.path !== path) return refuse(socket, '404 Not Found');
       // Any web page may open a WebSocket: browsers do not send a preflight request for it.
-      if (guard.refuse(incoming) !== undefined) return refuse(socket, '403 Forbidden');
+      if (guard.refuse(incoming) !== undefined)
+        return refuse(socket, refusalStatus(incoming) === 400 ? '400 Bad Request' : '403 Forbidden');
       waiting.add(socket);
       upgrade(req, socket, { incoming, head })
         .catch(() => socket.destroy())

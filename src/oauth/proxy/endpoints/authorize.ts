@@ -18,6 +18,8 @@ import type { ProxyParts } from './parts.js';
 
 // From the client's request to the login page of the provider.
 
+/** A longer query does not fit into the head of a request everywhere. */
+const MAX_QUERY = 6000;
 const CONSENT_MS = 15 * 60 * 1000;
 /** How long a user may take at the provider. */
 const LOGIN_MS = 15 * 60 * 1000;
@@ -26,6 +28,12 @@ const LOGIN_MS = 15 * 60 * 1000;
 export async function authorize(request: Request, parts: ProxyParts): Promise<Response> {
   const parameters =
     request.method === 'POST' ? await readForm(request) : readParameters(new URL(request.url).searchParams);
+  // A form of another site arrives without the cookie (SameSite=Lax), and a new one would end a login that is under way in this browser. The
+  // browser sends its cookie when it is sent here again with GET.
+  if (request.method === 'POST' && browserOf(request, parts) === undefined) {
+    const query = new URLSearchParams([...parameters]).toString();
+    if (query.length <= MAX_QUERY) return redirectReply(`?${query}`);
+  }
   const clientId = parameters.get('client_id');
   if (clientId === undefined) throw new OAuthError('invalid_request', 'The request has no client_id.');
   const client = await parts.clients.find(clientId);

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../jsonrpc/message.js';
 import type { Auth } from '../../../protocol/call.js';
 import { McpError } from '../../../protocol/errors.js';
-import { invalidToken } from '../../server/credentials.js';
+import { invalidToken, unknownToken } from '../../server/credentials.js';
 import type { TokenDigest } from '../../server/digests.js';
 import type { LoginGrant } from './grant.js';
 import type { Grants } from './grants.js';
@@ -75,8 +75,10 @@ export class AccessTokens {
   }
 
   async #open(token: string, digest: string): Promise<Auth> {
-    const opened = await this.#parts.sealer.openFresh('access', token.slice(ACCESS_TOKEN_PREFIX.length));
-    if (opened === undefined) throw invalidToken('The access token is not valid, or has expired.');
+    const opened = await this.#parts.sealer.open('access', token.slice(ACCESS_TOKEN_PREFIX.length));
+    // Another proxy of the same server may have sealed it.
+    if (opened === undefined) throw unknownToken('The access token is not valid.');
+    if (!(Number(opened['e']) > Date.now())) throw invalidToken('The access token has expired.');
     const grantId = String(opened['g']);
     const ended = this.#ended;
     const grant = await this.#find(grantId);

@@ -1,5 +1,5 @@
 import type { Auth } from '../../../protocol/call.js';
-import { createGuard, type GuardOptions } from './guard.js';
+import { createGuard, type GuardOptions, refusalStatus } from './guard.js';
 import type { InFlight } from './in-flight.js';
 import { type Incoming, noHeaders, type Protection, replyJson } from './incoming.js';
 import type { Refusals } from './refusal.js';
@@ -103,12 +103,14 @@ export function httpGate(
       if (starting !== undefined) return starting.then(() => again(incoming));
       incoming.protection = protectedBy;
       const notHere = guard.refuseHost(incoming);
-      if (notHere !== undefined) return void refusals.refuse(incoming, 403, notHere, noHeaders);
+      if (notHere !== undefined)
+        return void refusals.refuse(incoming, refusalStatus(incoming), notHere, noHeaders);
       const replying = protectedBy.servePublic(incoming, route);
       if (replying !== undefined) return replying;
     }
     const refused = guard.refuse(incoming);
-    if (refused !== undefined) return void refusals.refuse(incoming, 403, refused, noHeaders);
+    if (refused !== undefined)
+      return void refusals.refuse(incoming, refusalStatus(incoming), refused, noHeaders);
     const headers = guard.cors(incoming);
     received.headers = headers;
     if (route === undefined)

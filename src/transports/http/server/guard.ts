@@ -105,6 +105,7 @@ export function createGuard(options: GuardOptions, warn?: (message: string) => v
   }
 
   function reportHost(header: string | undefined): string {
+    if (hasSeveral(header)) return report('The request has more than one Host header.');
     return report(
       `Host ${toDisplay(header)} is not allowed. If it is yours, add it to allowedHosts, or to MCP_ALLOWED_HOSTS, without the port.`,
     );
@@ -194,6 +195,15 @@ function isAddress(host: string): boolean {
 function toOrigin(text: string): string {
   const origin = URL.canParse(text) && text.includes('://') ? new URL(text).origin : 'null';
   return origin === 'null' ? text : origin;
+}
+
+/** The status of a request that the guard refuses. RFC 9112, 3.2: several Host headers are a bad request. */
+export function refusalStatus(incoming: Incoming): 400 | 403 {
+  return hasSeveral(incoming.header('host')) ? 400 : 403;
+}
+
+function hasSeveral(header: string | undefined): boolean {
+  return header?.includes(',') === true;
 }
 
 function toDisplay(value: string | undefined): string {

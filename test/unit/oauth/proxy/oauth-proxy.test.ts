@@ -1,4 +1,5 @@
 import { memoryStore } from 'fullmcp';
+import { type AuthProvider, anyOf, bearer } from 'fullmcp/auth';
 import { type KnownClient, type OAuthProxy, type OAuthProxyOptions, oauthProxy } from 'fullmcp/oauth-proxy';
 import { describe, expect, it } from 'vitest';
 
@@ -52,6 +53,44 @@ describe('oauthProxy', () => {
     ];
     for (const [options, message] of wrong)
       expect(() => oauthProxy({ upstream, publicUrl, ...options }), String(message)).toThrow(message);
+  });
+
+  it('does not replace the cookie of a login under way when another site posts to the authorization endpoint', async () => {
+    const client: KnownClient = { id: 'c', name: 'C', redirectUris: ['https://app.example.com/'] };
+    const proxy = await start({ clients: [client] });
+    const body = new URLSearchParams({
+      client_id: 'c',
+      response_type: 'code',
+      redirect_uri: 'https://app.example.com/',
+      code_challenge: 'x'.repeat(43),
+      code_challenge_method: 'S256',
+      state: 'a b&c',
+    });
+    // The browser does not send its SameSite=Lax cookie.
+    const posted = await send(proxy, '/authorize', { method: 'POST', body });
+    expect(posted.status).toBe(302);
+    expect(posted.headers.get('set-cookie')).toBeNull();
+    const again = new URL(posted.headers.get('location') ?? '', 'https://mcp.example.com/authorize');
+    expect(again.pathname).toBe('/authorize');
+    expect(again.searchParams.get('state')).toBe('a b&c');
+    // It does with GET, and it does so for its own forms.
+    const page = await send(proxy, `${again.pathname}${again.search}`);
+    expect(page.status).toBe(200);
+    const cookie = page.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const own = await send(proxy, '/authorize', { method: 'POST', body, headers: { cookie } });
+    expect(own.status).toBe(200);
+    expect(own.headers.get('set-cookie')).toContain(cookie);
+  });
+
+  it('leaves a token that it did not seal to the next provider of anyOf', async () => {
+    const [first, second] = [await start(), await start({ path: '/second' })];
+    const foreign = 'mcp_at_a-token-of-another-proxy';
+    const request = new Request(publicUrl, { headers: { authorization: `Bearer ${foreign}` } });
+    const edge = { url: publicUrl, header: (name: string) => request.headers.get(name) ?? undefined };
+    const next = bearer((token) => (token === foreign ? { subject: 'ada' } : undefined));
+    const check = (provider: AuthProvider) => provider.check(edge as Parameters<AuthProvider['check']>[0]);
+    await expect(check(anyOf(first, second, next))).resolves.toMatchObject({ subject: 'ada' });
+    await expect(check(anyOf(first, second))).rejects.toMatchObject({ code: 'unauthorized' });
   });
 
   it('derives its issuer from the public URL, and takes only its own paths', async () => {
