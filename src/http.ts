@@ -13,6 +13,7 @@ import type { AuthProvider } from './state/auth-provider.js';
 import { authRun } from './state/auth-run.js';
 import { stateOfOne } from './state/memory/state-of-one.js';
 import { EdgeAuth } from './transports/http/server/auth/edge-auth.js';
+import { RefusedCredentials } from './transports/http/server/auth/refused-credentials.js';
 import {
   type CloseOptions,
   type HttpEndpoint,
@@ -58,7 +59,12 @@ export interface Handler {
 export type DispatchSource = Pick<CoreServer, 'dispatch'> & {
   /** The name and version of the server. A gateway has a function instead, which is about the servers behind it. */
   readonly info?: CoreServer['info'] | (() => unknown);
-} & Partial<Pick<CoreServer, 'provideSecret' | 'logger' | 'shared' | 'auth' | 'secrets' | 'isGuarded'>>;
+} & Partial<
+    Pick<
+      CoreServer,
+      'provideSecret' | 'logger' | 'shared' | 'auth' | 'secrets' | 'isGuarded' | 'refusalListeners'
+    >
+  >;
 
 /**
  * Makes an HTTP handler for runtimes with `Request` and `Response`: Bun, Deno, Workers, Hono and others. It serves all
@@ -149,9 +155,15 @@ export function protect<Raw>(
   const { logger: log = console.error as Logger } = server;
   const masked = (error: unknown, where: string): McpError =>
     new McpError('internal_error', mask(error, where, log), { status: 500 });
-  const parts = { path, publicUrl, mask: masked };
+  const { info, refusalListeners: listeners = [] } = server;
+  const name = typeof info === 'object' ? info.name : '';
+  const refused = new RefusedCredentials({ server: name, log, listeners });
+  const parts = { path, publicUrl, mask: masked, refused };
   if (typeof auth === 'function')
-    return { auth: new EdgeAuth({ ...parts, source: (raw) => auth(raw as Raw) }), close: nothing };
+    return {
+      auth: new EdgeAuth({ ...parts, source: (raw) => auth(raw as Raw) }),
+      close: async () => refused.close(),
+    };
   const own = authRun(auth, () => ({
     shared: server.shared ?? stateOfOne(),
     secrets: server.secrets?.(),
@@ -159,7 +171,13 @@ export function protect<Raw>(
   }));
   const source = own ?? server.auth;
   if (source === undefined) return undefined;
-  return { auth: new EdgeAuth({ ...parts, source }), close: async () => own?.close() };
+  return {
+    auth: new EdgeAuth({ ...parts, source }),
+    async close() {
+      refused.close();
+      await own?.close();
+    },
+  };
 }
 
 /** The options of a transport, with the public URL that its provider knows. Throws if the two have different ones. */
@@ -175,8 +193,4 @@ export function withPublicUrl<
   throw new TypeError(
     `"publicUrl" is ${publicUrl}, but that of "auth" is ${known}: clients would ask for tokens for the first, and get them for the second. Use the same URL, or leave out the first.`,
   );
-}
-
-async function nothing(): Promise<void> {
-  // A function has nothing to close.
 }

@@ -1,5 +1,4 @@
 import type { Call, Middleware, Outcome } from '../protocol/call.js';
-import { principalOf } from '../protocol/caller.js';
 import { checkOptions, type KeysOf } from '../protocol/checks/known-keys.js';
 import { checkCounts } from '../protocol/checks/number-options.js';
 import { OperatorLog } from '../protocol/telemetry/operator-log.js';
@@ -43,8 +42,10 @@ export interface CallLog {
   readonly ms: number;
   /** The id of the request. */
   readonly id: string | number;
-  /** The authenticated caller. */
+  /** The authenticated caller: its subject. */
   readonly caller?: string;
+  /** The issuer of the caller's credentials, if it has one. Two issuers may use one name for two people. */
+  readonly issuer?: string;
   /** The IP address at the other end of the connection. */
   readonly address?: string;
   /** The name and version that the client claims. */
@@ -132,7 +133,10 @@ interface Ended {
   readonly error?: unknown;
 }
 
-type Facts = Pick<CallLog, 'method' | 'target' | 'id' | 'caller' | 'address' | 'client' | 'revision'>;
+type Facts = Pick<
+  CallLog,
+  'method' | 'target' | 'id' | 'caller' | 'issuer' | 'address' | 'client' | 'revision'
+>;
 
 /** Most methods and names of tools. Nothing in them could be hidden. */
 const PLAIN = /^[\w/.-]{1,64}$/;
@@ -149,7 +153,8 @@ function factsOf(call: Call, short: (text: string) => string): Facts {
     method: short(call.method),
     ...(target !== undefined && { target: short(target) }),
     id: typeof id === 'number' ? id : short(id),
-    ...(auth !== undefined && { caller: short(principalOf(call)) }),
+    ...(auth !== undefined && { caller: short(auth.subject) }),
+    ...(auth?.issuer !== undefined && { issuer: short(auth.issuer) }),
     ...(address !== undefined && { address: short(address) }),
     ...(peer.client !== undefined && { client: short(`${peer.client.name} ${peer.client.version}`) }),
     revision: peer.revision,

@@ -8,7 +8,7 @@ import type { LogSettings } from '../protocol/telemetry/log-settings.js';
 import { OperatorLog } from '../protocol/telemetry/operator-log.js';
 import { type AuthRun, authRun } from '../state/auth-run.js';
 import type { Cluster, SharedState } from '../state/cluster.js';
-import { hostMiddleware, MiddlewareLifetimes } from '../state/hosted-middleware.js';
+import { hostMiddleware, MiddlewareLifetimes, type RefusalListener } from '../state/hosted-middleware.js';
 import { readServerAccess } from './access/access.js';
 import { Gate } from './access/gate.js';
 import { createSeal } from './asking/sealed-state.js';
@@ -80,6 +80,8 @@ export interface CoreServer<State = unknown, User = unknown, T = unknown> extend
   readonly shared: SharedState;
   /** The option `auth`, which the HTTP transports of this server use; undefined if there is none. */
   readonly auth: AuthRun | undefined;
+  /** The middleware that hears of requests whose credentials the transports refuse. */
+  readonly refusalListeners: readonly RefusalListener[];
   /** The secrets of this server: the first one encrypts, all of them decrypt. Undefined if none was set. */
   readonly secrets: () => readonly string[] | undefined;
   /** Runs the lifespan and resumes unfinished tasks now, instead of with the first call. */
@@ -146,6 +148,7 @@ export function createServer<State, User, T>(
     admission: (call) => admission(call),
     hasBus: () => shared.bus() !== undefined,
   });
+  const refusalListeners: RefusalListener[] = [];
   const host = {
     shared,
     log,
@@ -153,6 +156,7 @@ export function createServer<State, User, T>(
     attach,
     defines: (call: Call) => defines(call),
     results,
+    onRefused: (listener: RefusalListener) => void refusalListeners.push(listener),
   };
   const hosted = hostMiddleware(use, host, 'use');
   const { methods, tasks, defines, watching, admission, ...table } = methodTable({
@@ -244,6 +248,7 @@ export function createServer<State, User, T>(
     provideCluster: (provided) => shared.provide(provided),
     shared,
     auth,
+    refusalListeners,
     secrets: seal.secrets,
     async start() {
       await shared.start();

@@ -1,4 +1,5 @@
 import type { Call, Middleware } from '../protocol/call.js';
+import type { RefusedCaller } from '../protocol/telemetry/events.js';
 import type { WideMiddleware } from '../protocol/telemetry/hosting.js';
 import type { SharedState } from './cluster.js';
 
@@ -8,6 +9,17 @@ import type { SharedState } from './cluster.js';
 interface LeveledEntry {
   /** Its severity. */
   readonly level: 'info' | 'warning' | 'error';
+}
+
+/** Hears of requests whose credentials were refused, before they became calls. */
+export interface RefusalListener {
+  /** Called with each of them. */
+  readonly each?: ((refused: RefusedCaller) => void) | undefined;
+  /**
+   * Called with the first of them for each reason, and then at most once a minute with the number of those since. The number of reasons is
+   * limited, so that a flood of requests does not become a flood of reports.
+   */
+  readonly report?: ((refused: RefusedCaller & { readonly count: number }) => void) | undefined;
 }
 
 /** The parts of a server that its middleware may use. */
@@ -22,6 +34,8 @@ export interface MiddlewareHost {
   readonly logEntry?: ((entry: LeveledEntry) => void) | undefined;
   /** Whether the server has the method that a call names, and the tool or prompt. Callers can send any name. */
   readonly defines?: ((call: Call) => boolean) | undefined;
+  /** Adds a listener for requests whose credentials are refused. */
+  readonly onRefused?: ((listener: RefusalListener) => void) | undefined;
   /** The facts of the server that middleware needs if it answers calls with results of earlier ones. */
   readonly results?: ServerResults | undefined;
   /** Runs parts of the middleware when the server starts, and after the last call, when it closes. */

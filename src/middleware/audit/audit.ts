@@ -108,9 +108,23 @@ export function audit(options: AuditOptions): HostedMiddleware {
     return outcome;
   }
 
-  function forServer({ log, attach }: MiddlewareHost): Middleware {
+  function forServer({ log, attach, onRefused }: MiddlewareHost): Middleware {
     writer.log = log;
     servers++;
+    onRefused?.({
+      report({ status, reason, count, address }) {
+        // The request is refused already. A writer that fails reports it by itself.
+        const entry = {
+          type: 'refused',
+          at: new Date().toISOString(),
+          status,
+          reason,
+          count,
+          address,
+        } as const;
+        void writer.add(entry).catch(() => undefined);
+      },
+    });
     attach({
       async start() {
         await writer.open().catch((error: unknown) => {

@@ -55,7 +55,8 @@ export interface AuditEnd {
 
 /**
  * An entry of an audit log. `call`: a call with its outcome. With the option `intent`, there are two entries instead: `start`, before
- * the call runs, and `end`. `lost`: so many entries could not be kept while the log could not be written.
+ * the call runs, and `end`. `refused`: requests whose credentials were refused, the first for each reason at once, and the others counted once
+ * a minute. `lost`: so many entries could not be kept while the log could not be written.
  */
 export type AuditEntry =
   | ({
@@ -72,6 +73,20 @@ export type AuditEntry =
       readonly type: 'end';
     } & Pick<AuditFacts, 'at' | 'call' | 'method' | 'name'> &
       AuditEnd)
+  | {
+      /** Requests whose credentials were refused, before they became calls. */
+      readonly type: 'refused';
+      /** The time of the entry, in ISO 8601. */
+      readonly at: string;
+      /** The status of the replies: 401 or 403. */
+      readonly status: number;
+      /** The reason, without the credentials. */
+      readonly reason: string;
+      /** The number of requests since the last entry for this reason. */
+      readonly count: number;
+      /** The IP address of the last one. */
+      readonly address?: string | undefined;
+    }
   | {
       /** Entries are missing. */
       readonly type: 'lost';

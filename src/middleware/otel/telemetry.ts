@@ -15,7 +15,7 @@ import type { HostedMiddleware, MiddlewareHost } from '../../state/hosted-middle
 import { aroundWork } from './around-work.js';
 import { addressOf, KnownNames, networkOf, sessionIdOf, sessionOf, transportOf } from './attributes.js';
 import { clientFailure, serverFailure } from './endings.js';
-import { durations, type RecordDuration, SCOPE } from './instruments.js';
+import { durations, type RecordDuration, refusals, SCOPE } from './instruments.js';
 import { originOf, type RemoteContext } from './trace-context.js';
 import { type Side, trackCall } from './track-call.js';
 
@@ -62,15 +62,18 @@ export function telemetry(options: TelemetryOptions = {}): HostedMiddleware & Cl
   let made: Tracer | undefined;
   const tracer = (): Tracer => {
     // An SDK may be registered later: the global provider has a tracer that waits for it.
-    made ??= (options.tracerProvider ?? trace).getTracer(SCOPE);
+    made ??= (options.tracerProvider ?? trace).getTracer(...SCOPE);
     return made;
   };
   const parts = { ...options, remoteContext, tracer, record: durations(options.meterProvider) };
   const unhosted = serverSide(parts);
   const middleware: Middleware = (call, next) => unhosted(call, next);
   return Object.assign(middleware, {
-    forServer: ({ place, defines }: MiddlewareHost) =>
-      place.startsWith('tools.') ? toolSide(parts) : serverSide(parts, defines),
+    forServer({ place, defines, onRefused }: MiddlewareHost) {
+      if (place.startsWith('tools.')) return toolSide(parts);
+      onRefused?.({ each: refusals(options.meterProvider) });
+      return serverSide(parts, defines);
+    },
     forClient: (host: ClientHost) => clientSide(parts, host),
   });
 }

@@ -27,6 +27,18 @@ export interface TraceEvents {
   readonly task: TaskEvent;
 }
 
+/** A request whose credentials a server has refused, before it became a call. It is the message on the channel `fullmcp:refused`. */
+export interface RefusedCaller {
+  /** The name of the server. */
+  readonly server: string;
+  /** The status of the reply: 401 or 403. */
+  readonly status: number;
+  /** The reason, as the client is told. It never has the credentials. */
+  readonly reason: string;
+  /** The IP address of the client. */
+  readonly address?: string | undefined;
+}
+
 interface Ended {
   /** The reason of a failure. */
   error?: unknown;

@@ -1,6 +1,6 @@
 // The events of calls, tools, reads, questions, subscriptions, sessions and tasks, on the channels of `node:diagnostics_channel`.
 
-import type { TraceEvents } from './events.js';
+import type { RefusedCaller, TraceEvents } from './events.js';
 import { JOURNAL_CHANNEL, type RunEvent } from './journal-event.js';
 
 /** The part of Node's `TracingChannel` that is used here. */
@@ -59,6 +59,9 @@ export const sessionEvents: Tracing<TraceEvents['session']> | undefined =
   /* @__PURE__ */ channelOf('session');
 /** The events of tasks. */
 export const taskEvents: Tracing<TraceEvents['task']> | undefined = /* @__PURE__ */ channelOf('task');
+/** The requests whose credentials a server has refused; undefined on a runtime without channels. */
+export const refusedChannel: PlainChannel<RefusedCaller> | undefined =
+  /* @__PURE__ */ builtinChannels()?.channel?.('fullmcp:refused');
 /** The events of the runs of handlers, for the inspector. */
 export const journalEvents: PlainChannel<RunEvent> | undefined = /* @__PURE__ */ builtinChannels()?.channel?.(
   JOURNAL_CHANNEL,

@@ -49,6 +49,12 @@ describe('logging', () => {
     });
   });
 
+  it('names the caller by its subject, and the issuer in a field of its own', async () => {
+    const auth = { subject: 'ada', issuer: 'https://login.example.com', scopes: [], claims: {} };
+    const entry = await entryOf(done, { call: buildCall('tools/call', { name: 'add' }, { auth }) });
+    expect(entry).toMatchObject({ caller: 'ada', issuer: 'https://login.example.com' });
+  });
+
   it.each([
     ['info', 'asks', async () => ({ resultType: 'input_required' })],
     ['warning', 'tool_error', async () => ({ ...toolResult('no'), isError: true })],

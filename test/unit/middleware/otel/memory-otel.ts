@@ -24,11 +24,14 @@ export interface SeenSpan {
   readonly links: readonly string[];
   readonly attributes: ReadableSpan['attributes'];
   readonly status: ReadableSpan['status'];
+  readonly version: string | undefined;
 }
 
 export interface SeenMetric {
   readonly name: string;
   readonly unit: string;
+  /** The version of the instrumentation. */
+  readonly version: string | undefined;
   readonly points: readonly {
     readonly attributes: Readonly<Record<string, unknown>>;
     readonly count: number;
@@ -61,16 +64,17 @@ export function memoryOtel() {
       metricExporter.reset();
       await metricReader.forceFlush();
       return metricExporter.getMetrics().flatMap(({ scopeMetrics }) =>
-        scopeMetrics.flatMap(({ metrics }) =>
+        scopeMetrics.flatMap(({ scope, metrics }) =>
           metrics.map(({ descriptor, dataPoints }) => ({
             name: descriptor.name,
             unit: descriptor.unit,
+            version: scope.version,
             points: dataPoints.map(({ attributes, value }) => {
               const { count, buckets } = value as {
                 count: number;
-                buckets: { boundaries: number[] };
+                buckets?: { boundaries: number[] };
               };
-              return { attributes, count, boundaries: buckets.boundaries };
+              return { attributes, count, boundaries: buckets?.boundaries ?? [] };
             }),
           })),
         ),
@@ -98,6 +102,7 @@ function toSeen(span: ReadableSpan): SeenSpan {
     parent: span.parentSpanContext?.spanId,
     links: span.links.map((link) => link.context.spanId),
     attributes: span.attributes,
+    version: span.instrumentationScope.version,
     status: span.status,
   };
 }

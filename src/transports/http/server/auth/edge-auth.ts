@@ -9,6 +9,7 @@ import type { Incoming } from '../incoming.js';
 import type { Route } from '../routes.js';
 import { watchCredentials } from './credential-watch.js';
 import { EdgeRequest, toWebRequest } from './provider-request.js';
+import type { RefusedCredentials } from './refused-credentials.js';
 import { DEFAULT_ALGORITHMS, replyMetadata } from './resource-metadata.js';
 import { ResourceUrls, type ResourceUrlsOptions } from './resource-url.js';
 
@@ -20,6 +21,8 @@ export interface EdgeAuthParts extends ResourceUrlsOptions {
   readonly source: AuthRun | ((raw: unknown) => Found | Promise<Found>);
   /** Logs an unexpected error, and makes the one that the client gets. */
   readonly mask: (error: unknown, where: string) => McpError;
+  /** Reports the requests whose credentials are refused. */
+  readonly refused?: RefusedCredentials | undefined;
 }
 
 const AUTH_MS = 30_000;
@@ -95,7 +98,7 @@ export class EdgeAuth implements EndpointAuth {
       const found = this.#ask(incoming);
       return found instanceof Promise ? this.#settle(incoming, found) : this.#admit(incoming, found);
     } catch (error) {
-      throw this.#toMcpError(error);
+      throw this.#refuse(error, incoming);
     }
   }
 
@@ -109,7 +112,7 @@ export class EdgeAuth implements EndpointAuth {
     try {
       if (await settlesWithin(finding, AUTH_MS)) return this.#admit(incoming, await finding);
     } catch (error) {
-      throw this.#toMcpError(error);
+      throw this.#refuse(error, incoming);
     }
     throw new McpError('overloaded', 'The caller could not be authenticated in time. Try again later.');
   }
@@ -126,6 +129,12 @@ export class EdgeAuth implements EndpointAuth {
     const auth = toAuth(found);
     if (auth.expiresAt !== undefined && auth.expiresAt <= Date.now()) throw refused('The token has expired.');
     return auth;
+  }
+
+  #refuse(thrown: unknown, incoming: Incoming): McpError {
+    const error = this.#toMcpError(thrown);
+    this.#parts.refused?.note(error, incoming);
+    return error;
   }
 
   #toMcpError(error: unknown): McpError {

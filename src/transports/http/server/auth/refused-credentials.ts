@@ -1,0 +1,124 @@
+// Reports requests whose credentials were refused. They never become calls, so that no middleware sees them.
+
+import { unref } from '../../../../async/unref.js';
+import { shorten } from '../../../../protocol/encoding/shorten.js';
+import { McpError } from '../../../../protocol/errors.js';
+import { hideInText, REDACTED } from '../../../../protocol/telemetry/secret-text.js';
+import { refusedChannel } from '../../../../protocol/telemetry/tracing.js';
+import type { RefusalListener, RefusedCaller } from '../../../../state/hosted-middleware.js';
+import { clientAddressOf, type Incoming } from '../incoming.js';
+
+/** The parts of a `RefusedCredentials`. */
+export interface RefusedCredentialsParts {
+  /** The name of the server, if it has one. */
+  readonly server: string;
+  readonly log: (level: 'warning', message: string) => void;
+  readonly listeners: readonly RefusalListener[];
+}
+
+/** The time that refusals for one reason are counted before the next report. */
+const REPORT_MS = 60_000;
+/** Peers choose parts of some reasons, so there is no end to them. The rest are counted together. */
+const MAX_REASONS = 20;
+const MAX_REASON = 300;
+const OTHER = 'Other reasons.';
+/** A shorter word may be part of any sentence. */
+const MIN_SECRET = 6;
+
+interface Counted {
+  readonly status: number;
+  count: number;
+  address: string | undefined;
+}
+
+/** Counts refusals and reports them: the first for each reason at once, and the others together, once a minute. Never the credentials. */
+export class RefusedCredentials {
+  readonly #parts: RefusedCredentialsParts;
+  readonly #hide = hideInText();
+  /** The refusals since the last report, by reason. Those that have been reported begin with a count of 0. */
+  #counted = new Map<string, Counted>();
+  #since = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(parts: RefusedCredentialsParts) {
+    this.#parts = parts;
+  }
+
+  /** Notes why a request is not served, if that is because of its credentials. */
+  note(error: unknown, incoming: Incoming): void {
+    if (!McpError.is(error) || !isRefusal(error)) return;
+    const { status } = error;
+    const address = clientAddressOf(incoming);
+    const reason = this.#reasonOf(error, incoming);
+    const refused: RefusedCaller = { server: this.#parts.server, status, reason, address };
+    if (refusedChannel?.hasSubscribers) refusedChannel.publish(refused);
+    for (const { each } of this.#parts.listeners) each?.(refused);
+    this.#count(refused);
+  }
+
+  /** Reports what has not been reported yet. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#flush();
+  }
+
+  #count({ reason, status, address }: RefusedCaller): void {
+    // Some runtimes drop timers between requests.
+    if (this.#counted.size > 0 && performance.now() - this.#since > REPORT_MS) this.#flush();
+    const key = this.#counted.has(reason) || this.#counted.size < MAX_REASONS ? reason : OTHER;
+    const counted = this.#counted.get(key);
+    if (counted !== undefined) {
+      counted.count++;
+      counted.address = address;
+      return;
+    }
+    if (this.#counted.size === 0) this.#start();
+    this.#counted.set(key, { status, count: 0, address });
+    this.#report(key, { status, count: 1, address });
+  }
+
+  #start(): void {
+    this.#since = performance.now();
+    this.#timer = setTimeout(() => this.#flush(), REPORT_MS);
+    unref(this.#timer);
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer);
+    const counted = this.#counted;
+    this.#counted = new Map();
+    for (const [reason, one] of counted) {
+      if (one.count === 0) continue;
+      this.#report(reason, one);
+      // A reason that lasts is reported once a minute.
+      if (this.#counted.size === 0) this.#start();
+      this.#counted.set(reason, { ...one, count: 0 });
+    }
+  }
+
+  #report(reason: string, { status, count, address }: Counted): void {
+    const from = address === undefined ? '' : ` from ${address}`;
+    const times = count === 1 ? `a request${from}` : `${count} more requests, the last${from}`;
+    this.#parts.log('warning', `The credentials of ${times} were refused (${status}): ${reason}`);
+    const report = { server: this.#parts.server, status, reason, address, count };
+    for (const listener of this.#parts.listeners) listener.report?.(report);
+  }
+
+  // The error of a provider that a program has made may repeat the credentials.
+  #reasonOf({ message }: McpError, incoming: Incoming): string {
+    const presented = incoming.header('authorization')?.trim() ?? '';
+    const token = presented.slice(presented.indexOf(' ') + 1).trim();
+    const words = token.length < MIN_SECRET ? message : message.replaceAll(token, REDACTED);
+    return this.#hide(shorten(words, MAX_REASON));
+  }
+}
+
+/**
+ * Whether an error is about the credentials of a request. A request without any is asked for them, which is how each login begins, and so is
+ * one that needs a fresh nonce in its proof.
+ */
+function isRefusal({ status, challenge }: McpError): boolean {
+  if (status === 403) return true;
+  if (status !== 401) return false;
+  return challenge === undefined || (challenge.error !== undefined && challenge.error !== 'use_dpop_nonce');
+}
