@@ -11,7 +11,7 @@ import { readDocument } from './document/read-document.js';
 import { DocumentReferences } from './document/references.js';
 import type { Callable } from './exchange.js';
 import { makeResource } from './make-resource.js';
-import { makeTool, type Workshop } from './make-tool.js';
+import { makeTool, outputsOf, type ToolPlan, type Workshop } from './make-tool.js';
 import { type OpenAPIOptions, readOptions, type Settings } from './options.js';
 import { planArguments } from './request/arguments.js';
 import { planBody } from './request/body.js';
@@ -76,11 +76,11 @@ export function makeFromOpenAPI(runtime: OpenAPIRuntime): FromOpenAPI {
       },
     };
     const info = infoOf(root['info'], settings);
-    const tools: [string, Tool][] = [];
+    const plans = new Map<string, ToolPlan>();
     const resources = new Map<string, Resource>();
     for (const [name, chosen] of uniqueNames(choose(readOperations(root, references), settings))) {
       const callable = prepare(chosen.operation, workshop);
-      if (chosen.as === 'tool') tools.push([name, makeTool(callable, chosen.trimming, workshop)]);
+      if (chosen.as === 'tool') plans.set(name, { callable, trimming: chosen.trimming });
       else {
         const made = makeResource(
           callable,
@@ -94,6 +94,10 @@ export function makeFromOpenAPI(runtime: OpenAPIRuntime): FromOpenAPI {
         resources.set(made.uri, made.resource);
       }
     }
+    const outputs = outputsOf([...plans.values()], workshop);
+    const tools = [...plans].map(
+      ([name, plan]) => [name, makeTool(plan, outputs.get(plan), workshop)] as const,
+    );
     return {
       ...info,
       tools: combine('tool', tools, options.tools) as OpenAPIDefinitions<T, R>['tools'],

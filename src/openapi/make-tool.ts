@@ -1,6 +1,7 @@
 // Makes a tool of an operation.
 
 import { shorten } from '../protocol/encoding/shorten.js';
+import type { JsonSchema } from '../schema/document/plain-json.js';
 import type { Described } from '../server/define/definition.js';
 import { type Tool, type ToolAnnotations, tool } from '../server/define/tool.js';
 import { ToolError } from '../server/results/tool-error.js';
@@ -9,7 +10,7 @@ import type { DocumentReferences } from './document/references.js';
 import { type Api, type Callable, callOperation } from './exchange.js';
 import { inputSchema } from './request/arguments.js';
 import { valuesOf } from './request/build-request.js';
-import { checkedOutput, outputSchema } from './response/output-schema.js';
+import { checkedOutput, outputSchema, smallOutputs } from './response/output-schema.js';
 import { type Trimming, toResult } from './response/read-reply.js';
 import type { Schemas } from './schema/schemas.js';
 
@@ -22,13 +23,33 @@ export interface Workshop {
 
 const MAX_TITLE = 100;
 
+/** An operation that becomes a tool. */
+export interface ToolPlan {
+  readonly callable: Callable;
+  readonly trimming: Trimming;
+}
+
+/** The output schemas of tools; a tool without one passes every reply on. */
+export function outputsOf(plans: readonly ToolPlan[], workshop: Workshop): ReadonlyMap<ToolPlan, JsonSchema> {
+  const { output } = workshop.api.settings;
+  const schemas = new Map<ToolPlan, JsonSchema>();
+  for (const plan of output === 'pass' ? [] : plans) {
+    const { pick, maxChars } = plan.trimming;
+    const isTrimmed = pick.size > 0 || maxChars !== undefined;
+    const json = isTrimmed ? undefined : outputSchema(plan.callable.operation, workshop);
+    if (json !== undefined) schemas.set(plan, json);
+  }
+  return output === 'check' ? schemas : smallOutputs(schemas);
+}
+
 /** Makes the tool that calls an operation. */
-export function makeTool(callable: Callable, trimming: Trimming, workshop: Workshop): Tool {
+export function makeTool(
+  { callable, trimming }: ToolPlan,
+  json: JsonSchema | undefined,
+  { api, schemas }: Workshop,
+): Tool {
   const { operation, request } = callable;
-  const { api, schemas } = workshop;
   const where = nameOf(operation.method, operation.path);
-  const isTrimmed = trimming.pick.size > 0 || trimming.maxChars !== undefined;
-  const json = isTrimmed || api.settings.output === 'pass' ? undefined : outputSchema(operation, workshop);
   const output = json === undefined ? undefined : checkedOutput(json, where);
   return tool({
     ...describe(operation, api.settings),

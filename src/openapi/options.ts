@@ -38,7 +38,8 @@ export interface OpenAPIOptions<T = object, R = object> {
   readonly toolName?: ((operation: OpenAPIOperation) => string | undefined) | undefined;
   /**
    * `check`: tools have the output schema of the document, and a reply that does not fit it is an error. `pass`: they have none, and
-   * every reply is passed on. Default: `check`.
+   * every reply is passed on. Default: `check` for schemas of up to 4,096 characters, and of 200,000 for all tools together, because
+   * clients read and compile all of them; `pass` for larger ones.
    */
   readonly output?: 'check' | 'pass' | undefined;
   /** Your own tools, which the result has, too. A name that an operation also has is an error. Default: none. */
@@ -110,7 +111,6 @@ interface Defaulted {
   readonly variables: Readonly<Record<string, string>>;
   readonly credentials: OpenAPICredentials;
   readonly deprecated: 'mark' | 'keep' | 'drop';
-  readonly output: 'check' | 'pass';
   readonly contentTypes: readonly string[];
   readonly timeoutMs: number;
   readonly maxBytes: number;
@@ -141,7 +141,6 @@ export function readOptions(options: OpenAPIOptions): Settings {
     variables: options.variables ?? {},
     credentials: options.credentials ?? {},
     deprecated: options.deprecated ?? 'mark',
-    output: options.output ?? 'check',
     contentTypes: options.contentTypes ?? [],
     timeoutMs: timerMs('timeoutMs', options.timeoutMs ?? 30_000),
   };

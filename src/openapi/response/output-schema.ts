@@ -13,6 +13,27 @@ import { essenceOf, isJsonType } from '../request/body.js';
 import type { Schemas } from '../schema/schemas.js';
 import { isBodyless } from './read-reply.js';
 
+/**
+ * The characters of an output schema, and of all output schemas of a document together, that clients get by default. The official client
+ * compiles every output schema while it lists the tools, at about a second of CPU time for 200,000 characters.
+ */
+const MAX_CHARS = 4096;
+const MAX_CHARS_IN_ALL = 200_000;
+
+/**
+ * The output schemas that are small enough for the list of tools, by operation. If all of them together are too large, only smaller ones
+ * are kept, so that the order of the operations has no effect.
+ */
+export function smallOutputs<T>(schemas: ReadonlyMap<T, JsonSchema>): ReadonlyMap<T, JsonSchema> {
+  const sized = [...schemas].map(([key, json]) => ({ key, json, chars: JSON.stringify(json).length }));
+  for (let limit = MAX_CHARS; limit >= 1; limit /= 2) {
+    const kept = sized.filter(({ chars }) => chars <= limit);
+    if (kept.reduce((sum, { chars }) => sum + chars, 0) <= MAX_CHARS_IN_ALL)
+      return new Map(kept.map(({ key, json }) => [key, json]));
+  }
+  return new Map();
+}
+
 /** The media types of the successful replies of an operation, for the header `Accept`. */
 export function acceptOf(operation: ReadOperation, references: DocumentReferences): string {
   const types = successes(operation, references).flatMap(({ response: { content } }) =>

@@ -47,6 +47,12 @@ const STOP_MS = 3000;
 /** Replies that were just finished are sent within this time; then their connections are closed. */
 const LAST_REPLIES_MS = 100;
 
+/**
+ * The time that an unused connection stays open. A client may be busy between two pages of a large list and then use the connection
+ * again, and load balancers expect to close connections themselves: most do so after 60 s.
+ */
+const IDLE_CONNECTION_MS = 75_000;
+
 /** Listens, and at the end closes its parts in order. */
 export async function serveOnNode(
   { endpoint, upgrades, start, drain, stop, log }: ServeParts,
@@ -70,6 +76,7 @@ export async function serveOnNode(
   http.on('request', (req, res) => endpoint.handle(new NodeIncoming(req, res), ignore));
   // Above a limit of its own, Node drops headers silently, an Origin among them. The limit of their total length still applies.
   http.maxHeadersCount = 0;
+  http.keepAliveTimeout = IDLE_CONNECTION_MS;
   http.on('upgrade', (req, socket, head) => {
     if (!isWebSocket(req)) serveAsHttp(http, req, { socket, head });
     else if (upgrades === undefined) refuse(socket, '426 Upgrade Required');
