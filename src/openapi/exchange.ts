@@ -80,7 +80,7 @@ async function send(
   if (body !== undefined) headers.set('content-type', body.contentType);
   try {
     return await api.fetch(urlOf(plan, request), {
-      method: plan.method.toUpperCase(),
+      method: plan.verb,
       headers: Object.fromEntries(headers),
       ...(cookies.length > 0 && { cookie: cookies.join('; ') }),
       ...(body !== undefined && { body: body.body }),

@@ -135,11 +135,18 @@ function prepare(
   const body = planBody(operation, { references, schemas, contentTypes: settings.contentTypes });
   const isFilled = security.fills.bind(security, operation);
   const { maxDescriptionChars } = settings;
-  const { method, path } = operation;
+  const { method, verb, path } = operation;
   return {
     operation,
     request: {
-      ...{ method, path, body, base: baseOf(operation, settings), accept: acceptOf(operation, references) },
+      ...{
+        method,
+        verb,
+        path,
+        body,
+        base: baseOf(operation, settings),
+        accept: acceptOf(operation, references),
+      },
       args: planArguments(operation, { references, schemas, body, maxDescriptionChars, isFilled }),
     },
   };

@@ -92,7 +92,8 @@ export function describe(
 
 /** RFC 9110, 9.2: what each method promises. A POST promises nothing. */
 function annotationsOf({ method }: ReadOperation): ToolAnnotations {
-  if (['get', 'head', 'options', 'trace'].includes(method)) return { readOnly: true, openWorld: true };
+  if (['get', 'head', 'options', 'trace', 'query'].includes(method))
+    return { readOnly: true, openWorld: true };
   const isIdempotent = method === 'put' || method === 'delete';
   return {
     readOnly: false,

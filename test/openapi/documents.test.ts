@@ -16,9 +16,9 @@ test('a document can be an object, JSON or YAML', async () => {
 });
 
 test.each([
-  [{ swagger: '2.0' }, /Swagger 2.0/],
-  [{ openapi: '4.0.0' }, /supported are 3.0 and 3.1/],
-  [{}, /supported are 3.0 and 3.1/],
+  [{ swagger: '1.2' }, /Swagger 2.0/],
+  [{ openapi: '4.0.0' }, /supported are OpenAPI 3.0, 3.1 and 3.2/],
+  [{}, /supported are OpenAPI 3.0, 3.1 and 3.2/],
   ['{"openapi":', /not valid JSON/],
   ['a: [', /not valid YAML/],
   ['just text', /must be an object/],

@@ -1,6 +1,7 @@
 // The operations of a document, each with what its path and the document add to it.
 
 import { isObject } from '../../jsonrpc/message.js';
+import { quote } from '../../protocol/encoding/shorten.js';
 import { OpenAPIError } from './openapi-error.js';
 import type { DocumentReferences, Json } from './references.js';
 
@@ -29,20 +30,25 @@ interface Parameter {
   readonly raw: Json;
 }
 
-export type Place = 'path' | 'query' | 'header' | 'cookie';
-export const places: readonly Place[] = ['path', 'query', 'header', 'cookie'];
+/** `querystring` is the whole query. */
+export type Place = 'path' | 'query' | 'header' | 'cookie' | 'querystring';
+export const places: readonly Place[] = ['path', 'query', 'header', 'cookie', 'querystring'];
 
 /** An operation with everything that its request and its reply need. */
 export interface ReadOperation extends OpenAPIOperation {
+  /** The method as it is sent. */
+  readonly verb: string;
   readonly raw: Json;
   readonly parameters: readonly Parameter[];
   /** The `servers` of the operation, of its path or of the document. */
   readonly servers: unknown;
+  /** The address that the document gives itself, to which its servers may be relative. */
+  readonly self: unknown;
   /** The `security` of the operation or of the document. */
   readonly security: unknown;
 }
 
-const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
+const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'];
 
 /** Reads the operations one by one, so that a caller can stop at a limit. */
 export function* readOperations(root: Json, references: DocumentReferences): Generator<ReadOperation, void> {
@@ -51,13 +57,14 @@ export function* readOperations(root: Json, references: DocumentReferences): Gen
   for (const [path, value] of Object.entries(paths)) {
     if (path.startsWith('x-')) continue;
     const item = references.object(value, `the path ${path}`);
-    for (const method of methods) {
-      if (!Object.hasOwn(item, method)) continue;
+    for (const [verb, value] of operationsOf(item, path)) {
+      const method = verb.toLowerCase();
       const where = nameOf(method, path);
       checkPath(path, where);
-      const raw = references.object(item[method], where);
+      const raw = references.object(value, where);
       yield {
         method,
+        verb,
         path,
         operationId: stringOf(raw['operationId']),
         tags: listOf(raw['tags']).filter((tag) => typeof tag === 'string'),
@@ -70,9 +77,28 @@ export function* readOperations(root: Json, references: DocumentReferences): Gen
           where,
         }),
         servers: raw['servers'] ?? item['servers'] ?? root['servers'],
+        self: root['$self'],
         security: raw['security'] ?? root['security'],
       };
     }
+  }
+}
+
+/** The operations of a path by their methods, as they are sent. OpenAPI 3.2 has further methods in `additionalOperations`. */
+function* operationsOf(item: Json, path: string): Generator<readonly [verb: string, operation: unknown]> {
+  for (const method of methods) if (Object.hasOwn(item, method)) yield [method.toUpperCase(), item[method]];
+  const { additionalOperations: more } = item;
+  for (const [verb, operation] of Object.entries(isObject(more) ? more : {})) {
+    // A method is a token of HTTP. CONNECT opens a tunnel.
+    if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,40}$/.test(verb) || verb.toLowerCase() === 'connect')
+      throw new OpenAPIError(
+        `The path ${path} has an additional operation that is not a method: ${quote(verb, 60)}.`,
+      );
+    if (methods.includes(verb.toLowerCase()))
+      throw new OpenAPIError(
+        `The path ${path} has ${quote(verb, 60)} in "additionalOperations". Put it beside them, as "${verb.toLowerCase()}".`,
+      );
+    yield [verb, operation];
   }
 }
 

@@ -1,7 +1,7 @@
 // From JSON, YAML or an object to an OpenAPI document.
 
 import { isObject } from '../../jsonrpc/message.js';
-import { quote } from '../../protocol/encoding/shorten.js';
+import { quote, shorten } from '../../protocol/encoding/shorten.js';
 import { OpenAPIError } from './openapi-error.js';
 import type { Json } from './references.js';
 
@@ -14,12 +14,18 @@ export async function readDocument(document: unknown, maxChars: number): Promise
   const root = typeof document === 'string' ? await parse(document, maxChars) : document;
   if (!isObject(root))
     throw new OpenAPIError('The document must be an object, or JSON or YAML that has one.');
-  const version = root['openapi'];
-  if (typeof version === 'string' && /^3\.[01](\.|$)/.test(version)) return root;
+  const { openapi: version, swagger } = root;
+  if (typeof version === 'string' && /^3\.[012](\.|$)/.test(version)) return root;
+  // In YAML without quotes, the version is a number.
+  if (version === undefined && (swagger === '2.0' || swagger === 2)) {
+    const { fromSwagger } = await import('./from-swagger.js');
+    return fromSwagger(root);
+  }
+  const [name, found] =
+    version === undefined && swagger !== undefined ? ['swagger', swagger] : ['openapi', version];
+  const printed = shorten(JSON.stringify(found) ?? 'missing', 40);
   throw new OpenAPIError(
-    root['swagger'] === undefined
-      ? `The document's "openapi" is ${quote(JSON.stringify(version) ?? 'missing', 40)}; supported are 3.0 and 3.1.`
-      : 'The document is of Swagger 2.0; supported are OpenAPI 3.0 and 3.1. Convert it first, for example with swagger2openapi.',
+    `The document's "${name}" is ${printed}; supported are OpenAPI 3.0, 3.1 and 3.2, and Swagger 2.0.`,
   );
 }
 

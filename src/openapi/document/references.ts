@@ -1,7 +1,7 @@
 // Follows the references of a document. Nothing outside of the document is ever read.
 
 import { isObject } from '../../jsonrpc/message.js';
-import { quote } from '../../protocol/encoding/shorten.js';
+import { quote, shorten } from '../../protocol/encoding/shorten.js';
 import { followPointer } from '../../schema/document/pointer.js';
 import { OpenAPIError } from './openapi-error.js';
 
@@ -20,17 +20,22 @@ const MAX_HOPS = 100;
 /** The references of one document. */
 export class DocumentReferences {
   readonly #root: Json;
+  /** The address that the document gives itself. References to it are to the document. */
+  readonly #self: string | undefined;
 
   constructor(root: Json) {
     this.#root = root;
+    this.#self = withoutFragment(root['$self'], ANYWHERE);
   }
 
   /** The object that a reference leads to, through other references if there are some; any other object as it is. */
   object(value: unknown, where: string): Json {
     const { value: found } = this.end(value, where);
     if (isObject(found)) return found;
+    // PHP prints an empty object as an empty array, and published documents have such.
+    if (Array.isArray(found) && found.length === 0) return {};
     throw new OpenAPIError(
-      `${where} must be an object, not ${quote(JSON.stringify(found) ?? 'nothing', 40)}.`,
+      `${where} must be an object, not ${shorten(JSON.stringify(found) ?? 'nothing', 40)}.`,
     );
   }
 
@@ -53,11 +58,14 @@ export class DocumentReferences {
   }
 
   #follow(ref: string, where: string): ReferenceTarget {
-    if (!ref.startsWith('#'))
+    const isOwn =
+      ref.startsWith('#') || (this.#self !== undefined && withoutFragment(ref, this.#self) === this.#self);
+    if (!isOwn)
       throw new OpenAPIError(
         `The reference ${quote(ref, 200)} at ${where} is to another document, and references are never fetched. Bundle the documents into one first.`,
       );
-    const pointer = decode(ref.slice(1));
+    const mark = ref.indexOf('#');
+    const pointer = mark === -1 ? '' : decode(ref.slice(mark + 1));
     const value = pointer === '' || pointer.startsWith('/') ? this.at(pointer) : undefined;
     if (value === undefined)
       throw new OpenAPIError(
@@ -65,6 +73,16 @@ export class DocumentReferences {
       );
     return { pointer, value };
   }
+}
+
+/** The base of addresses that the document gives itself without a host. Nothing is ever requested from it. */
+const ANYWHERE = 'https://document.invalid/';
+
+function withoutFragment(url: unknown, base: string): string | undefined {
+  if (typeof url !== 'string' || !URL.canParse(url, base)) return undefined;
+  const parsed = new URL(url, base);
+  parsed.hash = '';
+  return parsed.href;
 }
 
 function decode(fragment: string): string {

@@ -7,7 +7,7 @@ import { type Place, places, type ReadOperation, stringOf } from '../document/op
 import type { DocumentReferences } from '../document/references.js';
 import { uniqueNames } from '../schema/names.js';
 import type { Convert, Schemas } from '../schema/schemas.js';
-import type { BodyField, BodyPlan } from './body.js';
+import { type BodyField, type BodyPlan, essenceOf, isJsonType } from './body.js';
 import { fileSchema } from './multipart.js';
 import { type Style, styleOf } from './styles.js';
 
@@ -92,14 +92,17 @@ function planParameter(
   { references, maxDescriptionChars }: Planning,
 ): Unkeyed {
   const { content } = raw;
-  const [media] = isObject(content) ? Object.values(content) : [];
+  const [[mediaType, media] = ['', undefined]] = isObject(content) ? Object.entries(content) : [];
   const schema =
     media === undefined ? raw['schema'] : references.object(media, `the parameter ${name}`)['schema'];
   const description = stringOf(raw['description']);
   return {
     ...{ name, place, raw: schema },
     isRequired: place === 'path' || raw['required'] === true,
-    style: styleOf(name, raw, place === 'query' || place === 'cookie' ? 'form' : 'simple'),
+    style:
+      place === 'querystring'
+        ? { ...styleOf(name, {}, 'form'), isJson: isJsonType(essenceOf(mediaType)) }
+        : styleOf(name, raw, place === 'query' || place === 'cookie' ? 'form' : 'simple'),
     toSchema: (convert) => described(convert(schema), description, maxDescriptionChars),
   };
 }
@@ -127,6 +130,7 @@ function bodyArguments(body: BodyPlan, { maxDescriptionChars }: Planning): reado
 
 function bodySchema({ kind, schema, fields }: BodyPlan, convert: Convert): JsonSchema | boolean {
   if (kind === 'text') return { type: 'string' };
+  if (kind === 'lines') return { type: 'array', items: convert(schema) };
   if (kind === 'bytes')
     return { type: 'string', contentEncoding: 'base64', description: 'The bytes, as base64.' };
   if (kind === 'file') return fileSchema;

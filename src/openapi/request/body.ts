@@ -8,8 +8,8 @@ import type { Schemas } from '../schema/schemas.js';
 import { bytesOf, type Field, mediaTypeOf, printMultipart } from './multipart.js';
 import { inQuery, print, type Style, styleOf } from './styles.js';
 
-/** How a body is printed. `file` is binary with a media type that the caller chooses. */
-type BodyKind = 'json' | 'form' | 'multipart' | 'text' | 'bytes' | 'file';
+/** How a body is printed. `lines` is a JSON value in each line; `file` is binary with a media type that the caller chooses. */
+type BodyKind = 'json' | 'lines' | 'form' | 'multipart' | 'text' | 'bytes' | 'file';
 
 /** A field of a body whose fields are arguments of their own, or of a form. */
 export interface BodyField {
@@ -51,9 +51,10 @@ export function planBody(
   const mediaType = choose(Object.keys(types), contentTypes);
   if (mediaType === undefined) return undefined;
   const media = references.object(types[mediaType], where);
-  const schema = media['schema'];
+  const isLines = media['itemSchema'] !== undefined && isSequence(essenceOf(mediaType));
+  const schema = media[isLines ? 'itemSchema' : 'schema'];
   const target = schemas.resolve(schema);
-  const kind = kindOf(mediaType, target);
+  const kind = isLines ? 'lines' : kindOf(mediaType, target);
   const fields = fieldsOf(target, { media, schemas, kind, references });
   const isRequired = raw['required'] === true;
   const isClosed = isObject(target) && target['additionalProperties'] === false;
@@ -92,11 +93,17 @@ export function isJsonType(essence: string): boolean {
   return essence === 'application/json' || essence === 'text/json' || essence.endsWith('+json');
 }
 
+/** Whether a media type is a sequence of JSON values. */
+function isSequence(essence: string): boolean {
+  return /^application\/(jsonl|x-ndjson|json-seq)$/.test(essence);
+}
+
 export function isTextType(essence: string): boolean {
   return (
     essence.startsWith('text/') ||
     essence.endsWith('+xml') ||
-    /^application\/(xml|yaml|x-yaml|javascript|x-ndjson|graphql|sql|toml)$/.test(essence)
+    isSequence(essence) ||
+    /^application\/(xml|yaml|x-yaml|javascript|graphql|sql|toml)$/.test(essence)
   );
 }
 
@@ -205,6 +212,12 @@ export function printBody({ kind, mediaType, fields }: BodyPlan, value: unknown)
         body: JSON.stringify(value),
         contentType: mediaType.includes('*') ? 'application/json' : mediaType,
       };
+    case 'lines': {
+      // RFC 7464: each value of a JSON text sequence begins with a record separator.
+      const start = essenceOf(mediaType) === 'application/json-seq' ? '\u001e' : '';
+      const lines = [value].flat().map((item) => `${start}${JSON.stringify(item)}\n`);
+      return { body: lines.join(''), contentType: mediaType };
+    }
     case 'form': {
       const pairs = entries.flatMap(([name, item]) =>
         inQuery(fields.get(name)?.style ?? plainStyle(name, item), item),

@@ -6,11 +6,13 @@ import { ToolError } from '../../server/results/tool-error.js';
 import { hasDotSegment, nameOf } from '../document/operations.js';
 import type { Argument } from './arguments.js';
 import { type BodyPlan, type PrintedBody, printBody } from './body.js';
-import { inCookie, inHeader, inPath, inQuery } from './styles.js';
+import { asQuery, inCookie, inHeader, inPath, inQuery } from './styles.js';
 
 /** The request of an operation, without the arguments of a call. */
 export interface RequestPlan {
   readonly method: string;
+  /** The method as it is sent. */
+  readonly verb: string;
   readonly path: string;
   readonly base: string;
   readonly args: readonly Argument[];
@@ -41,6 +43,7 @@ export function buildRequest(plan: RequestPlan, given: Readonly<Record<string, u
     if (value === undefined) continue;
     if (place === 'path') variables.set(name, inPath(style, value));
     else if (place === 'query') query.push(...inQuery(style, value));
+    else if (place === 'querystring') query.push(...asQuery(style, value));
     else if (place === 'header') headers.set(name.toLowerCase(), inHeader(style, value));
     else if (place === 'cookie') cookies.push(...inCookie(style, value));
     else if (place === 'field') fields.push([name, value]);

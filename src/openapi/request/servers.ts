@@ -31,7 +31,9 @@ export function baseOf(operation: ReadOperation, { baseUrl, variables }: ServerC
   if (baseUrl !== undefined) return withoutSlash(readBaseUrl(baseUrl).href);
   const where = nameOf(operation.method, operation.path);
   const [server] = listOf(operation.servers);
-  const url = isObject(server) && typeof server['url'] === 'string' ? fill(server, variables, where) : '/';
+  const written =
+    isObject(server) && typeof server['url'] === 'string' ? fill(server, variables, where) : '/';
+  const url = absolute(written, operation.self);
   if (!URL.canParse(url))
     throw new OpenAPIError(
       `The document does not say where ${where} is: its server is ${quote(url, 100)}. ${advice}`,
@@ -47,6 +49,13 @@ export function baseOf(operation: ReadOperation, { baseUrl, variables }: ServerC
       { cause: error },
     );
   }
+}
+
+/** OpenAPI 3.2: a server may be relative to the address that the document gives itself. */
+function absolute(url: string, self: unknown): string {
+  return typeof self === 'string' && URL.canParse(self) && URL.canParse(url, self)
+    ? new URL(url, self).href
+    : url;
 }
 
 function fill(

@@ -24,10 +24,11 @@ export interface Style {
 export function styleOf(name: string, raw: Json, usual: 'form' | 'simple'): Style {
   const { explode, allowReserved, content } = raw;
   const style = stringOf(raw['style']) ?? usual;
+  const pairs = style === 'form' || style === 'cookie';
   return {
     name,
     style,
-    explode: typeof explode === 'boolean' ? explode : style === 'form',
+    explode: typeof explode === 'boolean' ? explode : pairs,
     allowReserved: allowReserved === true,
     isJson: isObject(content),
   };
@@ -58,13 +59,13 @@ export function inCookie(style: Style, given: unknown): readonly string[] {
 export function inQuery(style: Style, given: unknown): readonly string[] {
   const { explode } = style;
   const value = prepare(style, given);
-  const encode: Encode = style.allowReserved ? encodeReserved : encodeText;
+  const encode = style.style === 'cookie' ? plainCookie : style.allowReserved ? encodeReserved : encodeText;
   const name = encodeText(style.name);
   if (style.style === 'deepObject' && typeof value === 'object') return deepPairs(style.name, value, 0);
   if (explode && Array.isArray(value)) return value.map((item) => `${name}=${encode(print(item))}`);
   if (explode && isObject(value))
     return entriesOf(value).map(([key, item]) => `${encodeText(key)}=${encode(print(item))}`);
-  const delimiter = { spaceDelimited: ' ', pipeDelimited: '|' }[style.style];
+  const delimiter = { spaceDelimited: ' ', pipeDelimited: '|', tabDelimited: '\t' }[style.style];
   const parts = isObject(value) ? Object.values(value) : [value].flat();
   if (
     delimiter !== undefined &&
@@ -76,6 +77,21 @@ export function inQuery(style: Style, given: unknown): readonly string[] {
     );
   const separator = delimiter === undefined ? ',' : encodeURIComponent(delimiter);
   return [`${name}=${join(value, separator, { explode: false, encode })}`];
+}
+
+/** Prints a value as the whole query: as the pairs of a form, or else as one encoded text. */
+export function asQuery(style: Style, given: unknown): readonly string[] {
+  if (style.isJson || !isObject(given)) return [encodeText(print(prepare(style, given)))];
+  return entriesOf(given).flatMap(([name, item]) =>
+    inQuery({ ...style, name, isJson: isObject(item) }, item),
+  );
+}
+
+/** The value of a cookie as it is. OpenAPI 3.2, "Style Values", `cookie`. */
+function plainCookie(text: string): string {
+  if (text.includes(';'))
+    throw new ToolError(`The value ${quote(text, 60)} cannot be sent in a cookie: it has ";".`);
+  return checkHeader('Cookie', text);
 }
 
 /** Prints the value of a header. Headers have no escapes, so some values cannot be sent. */

@@ -43,7 +43,7 @@ export function convertSchema(raw: unknown, conversion: Conversion, depth = 0): 
   const converted = isReference
     ? { ...texts(raw, conversion), $ref: conversion.refer(raw) }
     : convertKeywords(raw, conversion, depth);
-  return raw['nullable'] === true ? orNull(converted) : converted;
+  return raw['nullable'] === true || raw['x-nullable'] === true ? orNull(converted) : converted;
 }
 
 /** The rest of a schema that is too large: any value of its type. */

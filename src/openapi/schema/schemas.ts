@@ -116,7 +116,8 @@ export class Schemas {
 }
 
 function nameOf(pointer: string): string {
-  const simple = /^\/components\/schemas\/([A-Za-z0-9_.-]{1,80})$/.exec(pointer)?.[1];
+  // Swagger 2.0 has its schemas in `definitions`.
+  const simple = /^\/(?:components\/schemas|definitions)\/([A-Za-z0-9_.-]{1,80})$/.exec(pointer)?.[1];
   if (simple !== undefined && simple !== '__proto__') return simple;
   const last = pointer.slice(pointer.lastIndexOf('/') + 1).replaceAll(/[^A-Za-z0-9_.-]+/g, '_');
   return `${last.slice(0, 60)}_${digest(pointer)}`;

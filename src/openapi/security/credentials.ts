@@ -104,10 +104,18 @@ export class Security {
   #alternatives(security: unknown): readonly (readonly Scheme[])[] {
     return listOf(security).map((requirement) =>
       Object.keys(isObject(requirement) ? requirement : {}).map(
-        (name) => this.#schemes.get(name) ?? { name, raw: {}, source: undefined },
+        (name) => this.#schemes.get(schemeName(name)) ?? { name, raw: {}, source: undefined },
       ),
     );
   }
+}
+
+/** OpenAPI 3.2: a requirement may have the address of a scheme instead of its name. */
+function schemeName(name: string): string {
+  const prefix = '#/components/securitySchemes/';
+  return name.startsWith(prefix)
+    ? name.slice(prefix.length).replaceAll('~1', '/').replaceAll('~0', '~')
+    : name;
 }
 
 function apply(
