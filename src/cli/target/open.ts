@@ -12,9 +12,10 @@ import { cleanLine } from '../../tooling/clean.js';
 import type { Typed } from '../command/definition.js';
 import { usageError } from '../command/failures.js';
 import { duration } from '../command/parse.js';
+import { withCallerHint } from './caller.js';
 import { hasLogins, loginServer } from './login/login-folder.js';
 import { storedLogin } from './login/stored-login.js';
-import { type TypedTarget, takeTarget } from './read-target.js';
+import { isScript, type TypedTarget, takeTarget } from './read-target.js';
 
 export interface Opened {
   readonly client: Client;
@@ -40,6 +41,8 @@ export async function withTarget(
   });
   try {
     await use({ client, target, words });
+  } catch (error) {
+    throw isScript(target.word) ? withCallerHint(error, input) : error;
   } finally {
     await client.close();
   }

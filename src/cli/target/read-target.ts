@@ -9,6 +9,7 @@ import { closestName } from '../../schema/explain/closest-name.js';
 import { shellWord } from '../../tooling/clean.js';
 import type { Typed } from '../command/definition.js';
 import { usageError } from '../command/failures.js';
+import { callerOf } from './caller.js';
 import { configuredServers } from './configured.js';
 import { runProcess } from './run-process.js';
 
@@ -37,8 +38,8 @@ export async function takeTarget(input: Typed): Promise<{ target: TypedTarget; w
 /** Reads one word as a target. */
 async function readTarget(word: string, input: Typed): Promise<TypedTarget> {
   const typed = shellWord(word);
-  if (/\.[cm]?[jt]s$/i.test(word) && !word.startsWith('file:'))
-    return { target: withSettings(await script(word, input), input), typed, word };
+  if (isScript(word)) return { target: withSettings(await script(word, input), input), typed, word };
+  refuseCaller(typed, input);
   if (!URL_OR_FILE.test(word) && !/[/\\\s]/.test(word) && !/:\d+$/.test(word))
     return { ...(await named(word, input)), typed, word };
   if (hasSettings(input)) throw notStarted(typed);
@@ -47,7 +48,21 @@ async function readTarget(word: string, input: Typed): Promise<TypedTarget> {
 
 function ofCommand([command = '', ...args]: readonly string[], input: Typed): TypedTarget {
   const typed = ['--', command, ...args].map(shellWord).join(' ');
+  refuseCaller(typed, input);
   return { target: withSettings({ command, args }, input), typed, word: '' };
+}
+
+/** Whether a word is a file that `fullmcp run` starts. */
+export function isScript(word: string): boolean {
+  return /\.[cm]?[jt]s$/i.test(word) && !word.startsWith('file:');
+}
+
+// Anywhere else, the server decides by credentials who is calling.
+function refuseCaller(typed: string, input: Typed): void {
+  if (input.text('as') !== undefined)
+    throw usageError(
+      `--as is for a server in a JavaScript or TypeScript file, and ${typed} is not one. For another server, use its credentials: --token or --header.`,
+    );
 }
 
 interface Started {
@@ -85,7 +100,7 @@ function variable(text: string): readonly [string, string] {
 async function script(path: string, input: Typed): Promise<Started> {
   if (!existsSync(resolve(input.text('cwd') ?? '.', path)))
     throw usageError(`There is no file ${path} (looked in ${resolve(input.text('cwd') ?? '.')}).`);
-  return runProcess(path);
+  return runProcess(path, { caller: callerOf(input) });
 }
 
 async function named(name: string, input: Typed): Promise<Pick<TypedTarget, 'target' | 'own'>> {

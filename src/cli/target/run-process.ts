@@ -3,12 +3,25 @@
 import { existsSync } from 'node:fs';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import type { Auth } from '../../protocol/call.js';
+
+/** The settings of a file that is run. */
+export interface RunSettings {
+  /** The arguments of the file. Default: none. */
+  readonly args?: readonly string[] | undefined;
+  /** The caller of the server in the file. Default: nobody. */
+  readonly caller?: Auth | undefined;
+}
 
 /** The command line that runs a file of the user on stdin and stdout. */
-export function runProcess(file: string, args: readonly string[] = []): { command: string; args: string[] } {
+export function runProcess(
+  file: string,
+  { args = [], caller }: RunSettings = {},
+): { command: string; args: string[] } {
+  const as = caller === undefined ? [] : ['--as', JSON.stringify(caller)];
   return {
     command: process.execPath,
-    args: [programPath(), 'run', file, ...(args.length > 0 ? ['--', ...args] : [])],
+    args: [programPath(), 'run', file, ...as, ...(args.length > 0 ? ['--', ...args] : [])],
   };
 }
 

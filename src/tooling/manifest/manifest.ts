@@ -26,10 +26,24 @@ export interface Manifest extends Readonly<Record<ManifestList, readonly JsonObj
   readonly instructions?: string;
 }
 
+/** The options of `manifestOf`. */
+export interface ManifestOptions {
+  /** Called with each list that the server refuses; the manifest has an empty one then. Default: the manifest fails. */
+  readonly onRefused?: ((list: ManifestList, error: McpError) => void) | undefined;
+}
+
 /** Reads everything that a connected server offers. */
-export async function manifestOf(client: Client): Promise<Manifest> {
+export async function manifestOf(client: Client, { onRefused }: ManifestOptions = {}): Promise<Manifest> {
   const { info, revision, capabilities, instructions } = client.server;
-  const fetched = await Promise.all(LIST_NAMES.map((list) => fetchList(client, list)));
+  const fetched = await Promise.all(
+    LIST_NAMES.map((list) =>
+      fetchList(client, list).catch((error: unknown) => {
+        if (onRefused === undefined || !isRefusal(error)) throw error;
+        onRefused(list, error);
+        return [];
+      }),
+    ),
+  );
   const lists = Object.fromEntries(LIST_NAMES.map((list, at) => [list, fetched[at]])) as Record<
     ManifestList,
     readonly JsonObject[]
@@ -43,6 +57,11 @@ export async function manifestOf(client: Client): Promise<Manifest> {
     ...(instructions !== undefined && { instructions }),
     ...lists,
   };
+}
+
+/** Whether a server answered, but with an error. On stdio, the refusal of a caller is an internal error. */
+function isRefusal(error: unknown): error is McpError {
+  return McpError.is(error) && ['unauthorized', 'forbidden', 'internal_error'].includes(error.code);
 }
 
 async function fetchList(client: Client, list: ManifestList): Promise<readonly JsonObject[]> {

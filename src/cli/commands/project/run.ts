@@ -3,6 +3,7 @@ import process from 'node:process';
 import { proxy } from '../../../proxy.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { usageError } from '../../command/failures.js';
+import { callerOf, servedFor } from '../../target/caller.js';
 import { connectOptions } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
 import { takeTarget, variablesOf } from '../../target/read-target.js';
@@ -44,9 +45,15 @@ export const run: Command = {
     if (listening === undefined && process.env['FULLMCP_JOURNAL'] !== undefined)
       (await import('./serving/report-journal.js')).reportJournal();
     if (input.flag('watch')) return watched(word, listening, input);
+    const caller = callerOf(input);
+    if (caller !== undefined && listening !== undefined)
+      throw usageError('--as is for stdin and stdout: everybody who reaches the port would be that caller.');
     const server = isSourceFile(word) ? await own(word, input) : await forwarded(word, input);
+    if (server === undefined && caller !== undefined)
+      throw usageError(`${word} serves by itself, so --as has no effect. Export the server instead.`);
     if (server === undefined) return untilProgramEnds(word, input);
-    if (listening === undefined) await serveOnStdio(server, input.signal);
+    if (listening === undefined)
+      await serveOnStdio(caller === undefined ? server : servedFor(server, caller), input.signal);
     else await serveOnNetwork(server, listening, input);
   },
 };

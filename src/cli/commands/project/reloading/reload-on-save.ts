@@ -7,6 +7,7 @@ import { McpError } from '../../../../protocol/errors.js';
 import { cleanLine } from '../../../../tooling/clean.js';
 import type { Typed } from '../../../command/definition.js';
 import { CommandError, usageError } from '../../../command/failures.js';
+import { callerOf, withCallerHint } from '../../../target/caller.js';
 import type { LoadedServer } from '../serving/load-server.js';
 import { describeServer } from './describe-server.js';
 import type { JournalLines } from './journal-lines.js';
@@ -54,7 +55,9 @@ export async function reloadOnSave(
 type Load = (signal: AbortSignal) => Promise<LoadedCode>;
 
 /** Loads the newest code, and describes it. */
-function loader(file: string, { out, process: args = [] }: Typed, journal: JournalLines | undefined): Load {
+function loader(file: string, input: Typed, journal: JournalLines | undefined): Load {
+  const { out, process: args = [] } = input;
+  const caller = callerOf(input);
   const secret = process.env['MCP_SECRET'] || randomBytes(32).toString('hex');
   let before: LoadedCode['manifest'] | undefined;
   return async (signal) => {
@@ -68,17 +71,31 @@ function loader(file: string, { out, process: args = [] }: Typed, journal: Journ
       if (!isLoading || !seen.has(line)) out.note(cleanLine(line, MAX_LINE));
       if (isLoading && seen.size < MAX_SEEN) seen.add(line);
     };
-    const code = await startCode(file, { args, secret, signal, onStderr, journalMark: journal?.mark });
+    const code = await startCode(file, {
+      args,
+      caller,
+      secret,
+      signal,
+      onStderr,
+      journalMark: journal?.mark,
+    });
     isLoading = false;
-    const { manifest } = code;
+    const { manifest, refusal } = code;
     const ms = (performance.now() - started).toFixed(0);
     const verb = before ? 'reloaded' : 'loaded';
     const count = manifest.tools.length;
     out.note(`${file} is ${verb}: ${count} ${count === 1 ? 'tool' : 'tools'}, ${ms} ms`);
+    if (refusal !== undefined) out.note(cleanLine(refusedList(refusal, input), MAX_LINE));
     for (const line of describeServer(manifest, before)) out.note(line);
     before = manifest;
     return code;
   };
+}
+
+/** The server is served nevertheless: its clients may be callers that it knows. */
+function refusedList(refusal: unknown, input: Typed): string {
+  const error = withCallerHint(refusal, input);
+  return `Not everything could be listed: ${error instanceof Error ? error.message : String(error)}`;
 }
 
 /** Reloads one after the other. A change during a load ends that load: its code is not the newest any more. */
