@@ -1,6 +1,7 @@
 // Checks the config of several servers.
 
 import { isObject } from '../../jsonrpc/message.js';
+import { unknownKeys } from '../../protocol/checks/known-keys.js';
 import { quote, shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import type { McpConfig, ServerEntry } from '../targets/target.js';
@@ -22,6 +23,69 @@ export function checkConfig(value: unknown, source?: string): McpConfig {
 export function checkServer(name: string, entry: unknown): ServerEntry {
   throwMistakes(mistakesIn(name, entry));
   return entry as ServerEntry;
+}
+
+/** The fields of a server that are neither known nor misspelled. They may be those of a program that is newer than this one. */
+export function ignoredFields(entry: ServerEntry): readonly string[] {
+  return Object.keys(entry).filter((key) => !isKnownField(key));
+}
+
+/** The sentence about a field that is ignored. */
+export function ignoredField(name: string, field: string): string {
+  return `${name}: the field ${quote(field, 64)} of its config is not known, and is ignored`;
+}
+
+function isKnownField(key: string): boolean {
+  return Object.hasOwn(ownFields, key) || HOST_FIELDS.has(key) || /^(?:\$|_|\/\/)/.test(key);
+}
+
+const ownFields = {
+  command: true,
+  args: true,
+  env: true,
+  cwd: true,
+  url: true,
+  headers: true,
+  auth: true,
+  ca: true,
+  cert: true,
+  key: true,
+  target: true,
+  disabled: true,
+  type: true,
+} as const;
+
+/** Fields that hosts have in the same files. They say nothing about the connection, or nothing that is needed here. */
+const HOST_FIELDS: ReadonlySet<string> = new Set([
+  ...['transport', 'transportType', 'enabled', 'timeout', 'initTimeout', 'startupTimeout', 'networkTimeout'],
+  ...['autoApprove', 'alwaysAllow', 'alwaysLoad', 'trust', 'tools', 'disabledTools', 'enabledTools'],
+  ...['includeTools', 'excludeTools', 'roots', 'sampling', 'serverInstructions', 'chatMenu', 'startup'],
+  ...[
+    'id',
+    'name',
+    'title',
+    'description',
+    'note',
+    'notes',
+    'comment',
+    'icon',
+    'iconPath',
+    'iconUrl',
+    'tags',
+  ],
+  ...['version', 'source', 'gallery', 'fromGalleryId', 'provider', 'metadata', 'settings', 'inputs', 'dev'],
+  ...['envFile', 'watchPaths', 'sandbox', 'sandboxEnabled', 'start_on_launch', 'working_directory'],
+  ...['oauth', 'oauthScopes', 'requiresOAuth', 'authProviderType', 'targetAudience', 'targetServiceAccount'],
+  ...['headersHelper', 'customUserVars', 'httpUrl', 'serverUrl', 'remoteConfigured', 'extension', 'scope'],
+]);
+
+/** Names that other formats, or habit, give to fields. */
+const OTHER_NAMES = { cmd: 'command', arguments: 'args', environment: 'env', uri: 'url' } as const;
+
+function spellingMistakes(entry: Record<string, unknown>): readonly string[] {
+  return unknownKeys(entry, ownFields, OTHER_NAMES)
+    .filter(({ key, closest }) => closest !== undefined && !isKnownField(key))
+    .map(({ key, closest }) => `it has ${quote(key, 64)}. Did you mean "${closest}"?`);
 }
 
 /** Throws one error with all mistakes, one per line. They never contain a value, which may be a secret. */
@@ -46,7 +110,7 @@ function mistakesIn(name: string, entry: unknown): readonly string[] {
     );
   }
   const entryMistakes = isObject(entry)
-    ? [...shapeMistakes(entry), ...fieldMistakes(entry)]
+    ? [...shapeMistakes(entry), ...spellingMistakes(entry), ...fieldMistakes(entry)]
     : ['it must be an object'];
   return [...nameMistakes, ...entryMistakes.map((mistake) => `${shorten(name, 64)}: ${mistake}`)];
 }
@@ -54,6 +118,9 @@ function mistakesIn(name: string, entry: unknown): readonly string[] {
 function shapeMistakes(entry: Record<string, unknown>): readonly string[] {
   const present = shapes.filter((shape) => entry[shape] !== undefined);
   if (present.length === 1) return [];
+  const address = ['httpUrl', 'serverUrl'].find((field) => entry[field] !== undefined);
+  if (present.length === 0 && address !== undefined)
+    return [`it has "${address}", which only some programs read. Write "url"`];
   return [
     present.length === 0
       ? 'it has neither "command" (a process to start) nor "url" (an address)'

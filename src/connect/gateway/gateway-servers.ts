@@ -4,7 +4,7 @@ import type { Call } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { listKinds } from '../../protocol/model/subscriptions.js';
 import { canonical } from '../../state/canonical.js';
-import { checkConfig } from '../config/check.js';
+import { checkConfig, ignoredField, ignoredFields } from '../config/check.js';
 import type { Listener, Router } from '../routing/router.js';
 import type { McpConfig, ServerEntry } from '../targets/target.js';
 import type { GatewayMember } from './gateway-member.js';
@@ -63,6 +63,9 @@ export class GatewayServers implements Router {
           this.#parts.open(name, entry, (member, wasMissed) => this.#onReady(member, wasMissed)),
         ]),
     );
+    for (const [name, entry] of wanted)
+      if (!kept.has(name))
+        for (const field of ignoredFields(entry)) this.#parts.problem(ignoredField(name, field));
     const before = this.members;
     const next = wanted.map(([name]) => [name, made.get(name) ?? before.get(name)] as const);
     this.members = new Map(next as [string, GatewayMember][]);

@@ -9,7 +9,7 @@ import { cancelledBy, McpError, toMcpError } from '../../protocol/errors.js';
 import type { LinkEvents } from '../../protocol/link.js';
 import { SUBSCRIPTION_ID } from '../../protocol/meta.js';
 import { listKinds } from '../../protocol/model/subscriptions.js';
-import { checkServer } from '../config/check.js';
+import { checkServer, ignoredField, ignoredFields } from '../config/check.js';
 import type { Listener, Router } from '../routing/router.js';
 import type { ServerEntry } from '../targets/target.js';
 import { type AttemptOptions, Member } from './member.js';
@@ -58,6 +58,7 @@ export class Membership implements Router {
     if (this.members.has(name))
       throw new McpError('invalid_params', `There is already a server "${name}". Remove it first.`);
     if (server.disabled === true) return;
+    for (const field of ignoredFields(server)) this.problemOnce(ignoredField(name, field));
     this.members.set(
       name,
       new Member(name, {

@@ -12,6 +12,8 @@ export interface UnknownKey {
   readonly key: string;
   /** The known key that was probably meant; undefined when none or several are close. */
   readonly suggestion: string | undefined;
+  /** The known key with nearly the same spelling, or with this name elsewhere; undefined if there is none. */
+  readonly closest: string | undefined;
   /** A sentence that says what to do. */
   readonly hint: string;
 }
@@ -27,13 +29,14 @@ export function unknownKeys(
     .map((key) => {
       const foreignHint = Object.hasOwn(foreign, key) ? foreign[key] : undefined;
       if (foreignHint !== undefined && !Object.hasOwn(keys, foreignHint))
-        return { key, suggestion: undefined, hint: foreignHint };
+        return { key, suggestion: undefined, closest: undefined, hint: foreignHint };
       const names = Object.keys(keys);
       const closest = foreignHint ?? closestName(key, names);
       const suggestions = closest === undefined ? namesAround(key, names) : [closest];
       return {
         key,
         suggestion: suggestions.length === 1 ? suggestions[0] : undefined,
+        closest,
         hint: hintFor(suggestions, names),
       };
     });

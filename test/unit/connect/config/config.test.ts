@@ -1,9 +1,11 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of configs are written like that
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { checkConfig } from '../../../../src/connect/config/check.js';
+import { connect } from '../../../../src/client.js';
+import { checkConfig, ignoredFields } from '../../../../src/connect/config/check.js';
 import { parseConfig, readConfigFile } from '../../../../src/connect/config/file.js';
-import { McpError } from '../../../../src/index.js';
+import { gateway } from '../../../../src/gateway.js';
+import { createServer, McpError, tool } from '../../../../src/index.js';
 import { faultOf } from '../../../../src/protocol/encoding/json-fault.js';
 
 function mistakesOf(run: () => unknown): readonly string[] {
@@ -42,6 +44,53 @@ describe('a config', () => {
     expect(checkConfig({ mcpServers }).mcpServers).toEqual(mcpServers);
     expect(parse({ servers: mcpServers, inputs: [] })).toEqual(mcpServers);
     expect(parse({ mcpServers: {} })).toEqual({});
+  });
+
+  test('names misspelled fields with the right name, and accepts the fields of hosts and comments', () => {
+    const mistakes = mistakesOf(() =>
+      parse({
+        mcpServers: {
+          arg: { command: 'node', arg: ['server.js'] },
+          env: { command: 'node', Env: { A: '1' } },
+          header: { url: 'https://example.com', header: {}, autoAprove: [] },
+          cmd: { cmd: 'node', arguments: [] },
+          gemini: { httpUrl: 'https://example.com/mcp' },
+        },
+      }),
+    );
+    expect(mistakes).toEqual([
+      'arg: it has "arg". Did you mean "args"?',
+      'env: it has "Env". Did you mean "env"?',
+      'header: it has "header". Did you mean "headers"?',
+      'cmd: it has neither "command" (a process to start) nor "url" (an address)',
+      'cmd: it has "cmd". Did you mean "command"?',
+      'cmd: it has "arguments". Did you mean "args"?',
+      'gemini: it has "httpUrl", which only some programs read. Write "url"',
+    ]);
+    // Fields as Claude, VS Code, Cursor, Cline, Roo Code, Windsurf, Gemini, Kiro, Copilot and LibreChat have them.
+    const own = {
+      ...{ type: 'stdio', command: 'x', timeout: 60, envFile: '.env', dev: { watch: '*' }, tools: ['*'] },
+      ...{ autoApprove: [], alwaysAllow: [], disabledTools: [], trust: true, includeTools: [], oauth: {} },
+      ...{ transportType: 'stdio', description: 'd', iconPath: 'i', initTimeout: 3, headersHelper: 'x' },
+      ...{ _comment: 'mine', $schema: 's', '// note': 'n' },
+    };
+    expect(ignoredFields(own)).toEqual([]);
+    expect(parse({ mcpServers: { own } })).toEqual({ own });
+    expect(ignoredFields({ ...own, commandPalette: true } as never)).toEqual(['commandPalette']);
+    expect(parse({ mcpServers: { own: { ...own, commandPalette: true } } })).toBeDefined();
+  });
+
+  test('has a field that nobody knows reported as a problem, by a client and by a gateway', async () => {
+    const server = createServer({ name: 'a', version: '1.0.0', tools: { x: tool({ run: () => 'x' }) } });
+    const mcpServers = { a: { target: server, colour: 'red' } as object as { target: typeof server } };
+    const client = await connect({ mcpServers });
+    const expected = 'a: the field "colour" of its config is not known, and is ignored';
+    expect(client.info().problems).toEqual([expected]);
+    await client.close();
+    const logged: string[] = [];
+    const front = await gateway({ mcpServers }, { logger: (_level, message) => logged.push(message) });
+    expect(logged).toEqual([expect.stringContaining(expected)]);
+    await front.close();
   });
 
   test('has its mistakes reported together, without its values', () => {
