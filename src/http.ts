@@ -103,13 +103,14 @@ export function createEndpoint<Raw>(
   if (path !== undefined) checkPath(path, '"path"');
   if (secret !== undefined) server.provideSecret?.(secret);
   const warn = (message: string): void => server.logger?.('warning', message);
+  const info = typeof server.info === 'function' ? undefined : server.info;
   const endpoint = httpEndpoint(
     server.dispatch,
-    { ...known, protectedBy: edge?.auth, warn, isReady: server.shared?.isReady },
+    { ...known, protectedBy: edge?.auth, warn, isReady: server.shared?.isReady, serverName: info?.name },
     sessions ? httpSessions(server.dispatch, { ...known, warn, shared: server.shared }) : undefined,
   );
   const serveCard = known.card?.['~serve']({
-    ...{ info: typeof server.info === 'function' ? undefined : server.info, publicUrl, path },
+    ...{ info, publicUrl, path },
     revisions: sessions ? revisions : [newestRevision],
   });
   const handle: HttpEndpoint['handle'] =

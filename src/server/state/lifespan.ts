@@ -5,7 +5,8 @@ import { McpError } from '../../protocol/errors.js';
 /** An async generator that opens the state of a server, yields it, and closes it when the server closes. */
 export type Lifespan<State> = () => AsyncGenerator<State, void, void>;
 
-const NOT_A_GENERATOR =
+/** The sentence about a lifespan of the wrong kind. */
+export const NOT_A_GENERATOR =
   'The lifespan must be an async generator that yields the state: async function* () { const db = await open(); try { yield { db }; } finally { await db.close(); } }';
 
 function isGenerator<State>(value: unknown): value is AsyncGenerator<State, void, void> {

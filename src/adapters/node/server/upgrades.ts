@@ -39,7 +39,7 @@ export function upgrades(
   options: UpgradesOptions,
 ): Upgrades {
   const { path, protectedBy, maxMessageBytes = 4 * 1024 * 1024 } = options;
-  const guard = createGuard(options, options.warn);
+  const guard = createGuard(options, { warn: options.warn });
   const clientAddress = readTrustProxy(options.trustProxy);
   const open = new Set<WebSocketServing>();
   /** The connections whose clients are not identified yet. */

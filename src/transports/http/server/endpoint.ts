@@ -18,7 +18,7 @@ import { LISTEN, PostedCall } from './posted-call.js';
 import { refuse, replyWithError, rpcRefusals } from './refusal.js';
 import { ReplyWriter } from './reply.js';
 import { checkBodyType, parseBody, type ReceivedRequest, readBody } from './request-body.js';
-import { type Routes, routeOf } from './routes.js';
+import { type Route, type Routes, routeOf } from './routes.js';
 import type { TrustProxyOptions } from './trusted-proxies.js';
 
 /** The options of an HTTP endpoint. */
@@ -48,7 +48,10 @@ export interface HttpOptions extends GuardOptions, Partial<StreamLimits>, Routes
 }
 
 /** The options of an HTTP endpoint with the parts that a transport adds. */
-export interface HttpEndpointOptions extends HttpOptions, GateOptions {}
+export interface HttpEndpointOptions extends HttpOptions, GateOptions {
+  /** The name of the server, for the page that a browser gets. Default: the page has none. */
+  readonly serverName?: string | undefined;
+}
 
 /** Serves the messages and requests of the session era, if that is enabled. */
 export interface SessionEra {
@@ -103,6 +106,22 @@ export function httpEndpoint(
     inFlight,
     read: (incoming) => readBody(incoming, { ...limits, maxDepth }),
   });
+
+  /** Replies with a page to a person who opens the endpoint, or the root of the server, in a browser. */
+  function replyToBrowser(
+    incoming: Incoming,
+    route: Route | undefined,
+    headers: HeaderFields,
+  ): Promise<void> | undefined {
+    const isRoot = route === undefined && incoming.path === '/';
+    if ((route !== 'mcp' && !isRoot) || !isBrowser(incoming)) return undefined;
+    const { path = incoming.path, publicUrl, serverName, protectedBy } = options;
+    // With `auth`, only callers that it knows learn the name.
+    const name = protectedBy === undefined ? serverName : undefined;
+    return import('./browser-page.js').then(({ replyWithPage }) =>
+      replyWithPage(incoming, { name, path, publicUrl }, headers),
+    );
+  }
 
   function serve(received: ReceivedRequest, route: ServedRoute): void {
     const { incoming, headers } = received;
@@ -184,7 +203,7 @@ export function httpEndpoint(
 
   return {
     handle: httpGate(options, {
-      ...{ post, inFlight, serve, refusals: rpcRefusals },
+      ...{ post, inFlight, serve, replyToBrowser, refusals: rpcRefusals },
       routeOf: (path) => routeOf(path, options),
     }),
     leave: () => inFlight.leave(),
@@ -194,6 +213,12 @@ export function httpEndpoint(
       await Promise.all([inFlight.drain(deadlineMs), sessions?.close({ deadlineMs })]);
     },
   };
+}
+
+/** A client that opens a stream of a session accepts only `text/event-stream`. */
+function isBrowser(incoming: Incoming): boolean {
+  const accept = incoming.header('accept');
+  return accept?.includes('text/html') === true && !accept.includes('text/event-stream');
 }
 
 interface Pending {

@@ -1,7 +1,7 @@
 import type { Auth } from '../../../protocol/call.js';
 import { createGuard, type GuardOptions, refusalStatus } from './guard.js';
 import type { InFlight } from './in-flight.js';
-import { type Incoming, noHeaders, type Protection, replyJson } from './incoming.js';
+import { type HeaderFields, type Incoming, noHeaders, type Protection, replyJson } from './incoming.js';
 import type { Refusals } from './refusal.js';
 import { type ReceivedParts, ReceivedRequest } from './request-body.js';
 import type { Route } from './routes.js';
@@ -41,6 +41,10 @@ export interface GateParts extends ReceivedParts {
   readonly refusals: Refusals;
   /** The route of a path; undefined if nothing is served there. */
   readonly routeOf: (path: string) => Route | undefined;
+  /** Replies to a person who opens the endpoint in a browser; undefined if the request is not that. */
+  readonly replyToBrowser?:
+    | ((incoming: Incoming, route: Route | undefined, headers: HeaderFields) => Promise<void> | undefined)
+    | undefined;
   /** Replies to a request, and finishes it. */
   readonly serve: (received: ReceivedRequest, route: ServedRoute) => void;
 }
@@ -56,7 +60,7 @@ export function httpGate(
   const { inFlight, refusals, routeOf, serve } = parts;
   const { protectedBy, writeTimeoutMs = 30_000 } = options;
   const clientAddress = readTrustProxy(options.trustProxy);
-  const guard = createGuard(options, options.warn);
+  const guard = createGuard(options, { warn: options.warn, hasAuth: protectedBy !== undefined });
 
   function handle(incoming: Incoming, done: () => void): void {
     incoming.writeTimeoutMs = writeTimeoutMs;
@@ -113,6 +117,8 @@ export function httpGate(
       return void refusals.refuse(incoming, refusalStatus(incoming), refused, noHeaders);
     const headers = guard.cors(incoming);
     received.headers = headers;
+    const replying = incoming.method === 'GET' ? parts.replyToBrowser?.(incoming, route, headers) : undefined;
+    if (replying !== undefined) return replying;
     if (route === undefined)
       return void refusals.refuse(incoming, 404, 'Nothing is served at this path', headers);
     if (incoming.method === 'OPTIONS') return void incoming.reply(204, guard.preflight(incoming));

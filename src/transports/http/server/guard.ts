@@ -50,11 +50,19 @@ export function checkPublicUrl(url: unknown, what: string): URL {
   );
 }
 
+/** The parts of a guard. */
+export interface GuardParts {
+  /** Called once with each kind of refusal. */
+  readonly warn?: ((message: string) => void) | undefined;
+  /** Whether the endpoint has `auth`, whose metadata names its address. Default: false. */
+  readonly hasAuth?: boolean;
+}
+
 /**
  * Decides which requests are accepted, by the host that they are addressed to and the web page that sends them. Each kind of
  * refusal is reported once to `warn`.
  */
-export function createGuard(options: GuardOptions, warn?: (message: string) => void): Guard {
+export function createGuard(options: GuardOptions, { warn, hasAuth = false }: GuardParts = {}): Guard {
   const { allowedHosts = [], allowedOrigins = [] } = options;
   const publicUrl =
     options.publicUrl === undefined ? undefined : checkPublicUrl(options.publicUrl, '"publicUrl"');
@@ -106,8 +114,12 @@ export function createGuard(options: GuardOptions, warn?: (message: string) => v
 
   function reportHost(header: string | undefined): string {
     if (hasSeveral(header)) return report('The request has more than one Host header.');
+    const host = toDisplay(header);
+    // With `allowedHosts` alone, the metadata for logins would have another address than the one that clients use.
     return report(
-      `Host ${toDisplay(header)} is not allowed. If it is yours, add it to allowedHosts, or to MCP_ALLOWED_HOSTS, without the port.`,
+      hasAuth && publicUrl === undefined
+        ? `Host ${host} is not allowed. If it is yours, set publicUrl, or MCP_PUBLIC_URL, to the address that clients use. The metadata for logins names it, too.`
+        : `Host ${host} is not allowed. If it is yours, add it to allowedHosts, or to MCP_ALLOWED_HOSTS, without the port.`,
     );
   }
 

@@ -1,4 +1,4 @@
-import { createServer, inProcess, McpError, prompt, resource, tool } from 'fullmcp';
+import { createServer, defineWith, inProcess, McpError, prompt, resource, tool } from 'fullmcp';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 
@@ -36,8 +36,21 @@ describe('an McpError with a code that does not exist', () => {
 });
 
 describe('a lifespan', () => {
+  it('that is an async function instead of an async generator is refused when the server is created', () => {
+    expect(() => createServer({ ...base, lifespan: (async () => ({ db: 1 })) as never })).toThrow(
+      '"lifespan": The lifespan must be an async generator that yields the state: async function* ()',
+    );
+    const { createServer: create } = defineWith({ lifespan: (async () => ({ db: 1 })) as never });
+    expect(() => create({ ...base })).toThrow('"lifespan": The lifespan must be an async generator');
+    const indirect = (): AsyncGenerator<number, void, void> =>
+      (async function* () {
+        yield 1;
+      })();
+    expect(() => createServer({ ...base, lifespan: indirect })).not.toThrow();
+  });
+
   it.each([
-    ['returns the state', async () => ({ db: 1 })],
+    ['returns the state', () => ({ db: 1 })],
     ['returns nothing', () => undefined],
   ])(
     'that %s instead of being a generator fails calls, and the log and start() explain it',
