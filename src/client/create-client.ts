@@ -67,6 +67,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     client: identity,
     capabilities: {
       ...capabilitiesOf(options),
+      ...(options.experimental && { experimental: options.experimental }),
       extensions: settingsOf([{ id: TASKS }, ...extensions]),
     },
   };

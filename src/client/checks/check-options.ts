@@ -14,14 +14,14 @@ function looksOdd(value: unknown, keys: Keys): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || hasUnknown(value, keys))
     return true;
   const options = value as Readonly<Record<string, unknown>>;
-  const { elicit, sample, roots, reconnect, use, extensions } = options;
+  const { elicit, sample, roots, reconnect, use, extensions, experimental } = options;
   const isOdd = (value: unknown, type: string): boolean => value !== undefined && typeof value !== type;
   return (
     isOdd(elicit, 'function') ||
     isOdd(sample, 'function') ||
     isOdd(reconnect, 'boolean') ||
     (isOdd(roots, 'function') && !Array.isArray(roots)) ||
-    (use ?? extensions) !== undefined ||
+    (use ?? extensions ?? experimental) !== undefined ||
     !limits.every((name) => isLimit(options[name]))
   );
 }

@@ -16,6 +16,7 @@ export const clientKeys: KeysOf<ClientOptions> = {
   client: true,
   use: true,
   extensions: true,
+  experimental: true,
   caller: true,
   onLog: true,
   progress: true,

@@ -19,7 +19,8 @@ const foreignNames: ForeignNames = {
   clientInfo: 'client',
   token: 'auth',
   middleware: 'use',
-  capabilities: 'The client declares capabilities from its handlers: `elicit`, `sample`, `roots`.',
+  capabilities:
+    'The client declares capabilities from its handlers: `elicit`, `sample`, `roots`. `experimental` declares others.',
 };
 
 const elicitKeys = { form: true, url: true } satisfies KeysOf<
@@ -35,7 +36,7 @@ export function checkConnectOptions(functionName: string, value: unknown, keys: 
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw mistakes([`${functionName}: the options must be an object.`]);
   const options = value as Readonly<Record<string, unknown>>;
-  const { elicit, sample, roots, reconnect, use, extensions } = options;
+  const { elicit, sample, roots, reconnect, use, extensions, experimental } = options;
   const sentences = [
     ...unknownOptions(functionName, options, keys),
     ...limits.flatMap((name) => numberMistake(name, options[name])),
@@ -67,6 +68,9 @@ export function checkConnectOptions(functionName: string, value: unknown, keys: 
     ...(extensions === undefined || (Array.isArray(extensions) && extensions.every(isExtension))
       ? []
       : ["`extensions` must be an array of objects: [{ id: 'com.example/search' }]."]),
+    ...(experimental === undefined || (isObject(experimental) && Object.values(experimental).every(isObject))
+      ? []
+      : ["`experimental` must be an object of objects: { 'com.example/preview': {} }."]),
   ];
   if (sentences.length > 0) throw mistakes(sentences);
 }

@@ -94,6 +94,8 @@ export interface ClientOptions
   readonly use?: readonly Middleware[];
   /** The extensions of the protocol that this client supports, as in `[{ id: 'com.example/search' }]`. Tasks are always supported. */
   readonly extensions?: readonly ClientExtension[];
+  /** Experimental capabilities to declare, with their settings, as in `{ 'com.example/preview': {} }`. */
+  readonly experimental?: Readonly<Record<string, JsonObject>>;
   /**
    * The caller's identity for a server in the same process; `subject` alone is enough. Ignored for any other connection: use
    * `auth` there.

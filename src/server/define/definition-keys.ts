@@ -232,7 +232,8 @@ const kinds: Readonly<Record<DefinitionKind, Kind>> = {
       log: 'logger',
       context: 'user',
       timeout: 'timeoutMs',
-      capabilities: 'The capabilities follow from the definitions: leave them out.',
+      capabilities:
+        'The capabilities follow from the definitions: leave them out. `experimental` declares others.',
     },
     inner: {
       access: { keys: access, foreign: foreignRuleNames },

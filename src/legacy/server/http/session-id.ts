@@ -140,12 +140,15 @@ async function importKey(secret: string | undefined): Promise<CryptoKey> {
 
 // The capabilities that affect how the client is served. Every request carries the id, so all others are left out.
 function essentialCapabilities(capabilities: ClientCapabilities): ClientCapabilities {
-  const { sampling, elicitation, roots, extensions } = capabilities;
+  const { sampling, elicitation, roots, extensions, experimental } = capabilities;
   return {
     ...(isObject(sampling) && { sampling: pick(sampling, ['context', 'tools']) }),
     ...(isObject(elicitation) && { elicitation: pick(elicitation, ['form', 'url']) }),
     ...(isObject(roots) && { roots: {} }),
     ...(isObject(extensions) && { extensions: pick(extensions, Object.keys(extensions).slice(0, 8)) }),
+    ...(isObject(experimental) && {
+      experimental: pick(experimental, Object.keys(experimental).slice(0, 8)),
+    }),
   };
 }
 
