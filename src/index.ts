@@ -75,6 +75,13 @@ export type { Context, Elicit } from './server/context/context.js';
 export { type ContextStore, type Stored, type StoredOptions, stored } from './server/context/stored.js';
 export type { AccessOptions, AccessRule, AccessTarget, Allow } from './server/define/access.js';
 export type { Completer, Completers, Described } from './server/define/definition.js';
+export type {
+  ArgumentsCheck,
+  CheckedDefinitionsOf,
+  Definitions,
+  DefinitionsOf,
+  DefinitionView,
+} from './server/define/definitions.js';
 export type { NeedsState, NeedsUser, OrUndefined } from './server/define/fitting.js';
 export type { PromptBuilder, ResourceBuilder, ToolBuilder } from './server/define/fluent.js';
 export type {

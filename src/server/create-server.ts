@@ -16,8 +16,10 @@ import { type AddPrompt, type AddResource, type AddTool, addersOf } from './cata
 import { compileDefinition, compileDefinitions, DefinitionError } from './catalog/compile.js';
 import { type Registration, Registry } from './catalog/registry.js';
 import { Releases } from './catalog/releases.js';
+import type { Definitions } from './define/definitions.js';
 import type { ExtensionHost } from './define/extension.js';
 import type { AnyServerOptions, Mountable } from './define/options.js';
+import { definitionsOf } from './handle/definitions.js';
 import { createDispatch } from './handle/dispatch.js';
 import { withDigests } from './handle/drafts/with-digests.js';
 import { keptResults } from './handle/kept-results.js';
@@ -63,6 +65,8 @@ export interface CoreServer<State = unknown, User = unknown, T = unknown> extend
   readonly tool: AddTool<State, User>;
   /** Adds a resource, or a template if the URI has braces. With the URI alone, in the fluent form. Throws if the URI is taken. */
   readonly resource: AddResource<State, User>;
+  /** The definitions of this server, to list, look up and check without a call. */
+  readonly definitions: Definitions;
   /** Mounts another server: its definitions appear with the prefix, until it is removed. Throws if a name is taken. */
   readonly mount: (prefix: string, server: Mountable) => Registration;
   /** Adds a prompt to the running server. With the name alone, in the fluent form. Throws if the name is taken. */
@@ -242,6 +246,7 @@ export function createServer<State, User, T>(
       return registry.isGuarded;
     },
     ...addersOf(define),
+    definitions: definitionsOf(() => ({ registry, gate, access })),
     mount: (prefix, other) => mounts.add(prefix, other),
     provideSecret: seal.provide,
     provideLog: (settings) => ownLog.provide(settings),

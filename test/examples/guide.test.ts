@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import changes, { holidayMode, onSensor } from '../../examples/guide/changes.js';
 import { pinned, switched } from '../../examples/guide/compatibility.js';
 import context from '../../examples/guide/context.js';
+import { add, checked, names } from '../../examples/guide/definitions.js';
 import * as http from '../../examples/guide/http.js';
 import imperative from '../../examples/guide/imperative.js';
 import { result } from '../../examples/guide/in-process.js';
@@ -18,6 +19,7 @@ import resources from '../../examples/guide/resources.js';
 import tools from '../../examples/guide/tools.js';
 import watching, { exchange } from '../../examples/guide/watching.js';
 import { accept } from '../../examples/guide/websocket.js';
+import { ofServer, text } from '../../examples/skills/experimental.js';
 import { build, run } from '../support/examples/program.js';
 import { expectMath, modern } from '../support/examples/wire.js';
 import { until } from '../support/until.js';
@@ -213,6 +215,17 @@ test('the custom method of the guide can be called', async () => {
   expect(await inProcess(methods)('acme/search', { query: 'tea' })).toMatchObject({
     hits: ['Something about tea'],
   });
+});
+
+test('the definitions of the guide are listed, found and checked', () => {
+  expect(names).toEqual(['add']);
+  expect(add?.description).toBe('Add two numbers');
+  expect(checked).toMatchObject({ ok: false, field: 'b' });
+});
+
+test('the experimental capabilities of the guide reach the other end', () => {
+  expect(ofServer).toEqual({ 'com.example/snapshots': { max: 3 } });
+  expect(text).toBe('shown');
 });
 
 test('the in-process call of the guide returns its result', () =>
