@@ -41,6 +41,19 @@ const findWire = (list: readonly Wire[], name: string): Wire =>
   list.find((wire) => wire.name === name) as Wire;
 const webSocketSession = findWire(sessionWires, 'WebSocket 2025-11-25');
 
+test.each(['HTTP+SSE 2025-06-18', 'WebSocket 2025-11-25'])(
+  'a second initialize is refused over %s, and the session stays',
+  async (name) => {
+    const client = await open(findWire(sessionWires, name), () => accept({ ok: true }));
+    const { params } = initializeMessage('2024-11-05') as { params: Message };
+    for (let round = 0; round < 2; round++)
+      expect((await client.call('initialize', params))['error']).toMatchObject({ code: -32600 });
+    expect((await client.call(...tool('sure')))['result'].structuredContent).toMatchObject({
+      action: 'accept',
+    });
+  },
+);
+
 askingTable(world, {
   modern: modernWires,
   sessions: sessionWires,
@@ -126,17 +139,19 @@ describe('a client of a session', () => {
     client.socket.close();
   });
 
-  test('may begin another session on its connection before it answers', async () => {
+  test('cannot begin another session on its connection, and keeps the first one', async () => {
     const client = await webSocket();
     client.call(1, 'sure');
     const first = await client.next();
-    client.send({ ...initializeMessage('2025-11-25', everything), id: 'again' });
-    expect(await client.next()).toMatchObject({ id: 'again' });
-    client.call(2, 'sure');
-    const second = await client.next();
-    expect(second['id']).not.toBe(first['id']);
+    client.send({ ...initializeMessage('2025-06-18', {}), id: 'again' });
+    expect(await client.next()).toMatchObject({
+      id: 'again',
+      error: { code: -32600, message: expect.stringContaining('has a session already') },
+    });
     client.say(first['id'], { result: { action: 'cancel' } });
     expect(await client.next()).toMatchObject({ id: 1, result: { structuredContent: { action: 'cancel' } } });
+    client.call(2, 'sure');
+    const second = await client.next();
     client.say(second['id'], { result: { action: 'decline' } });
     expect(await client.next()).toMatchObject({
       id: 2,

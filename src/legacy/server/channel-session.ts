@@ -23,10 +23,19 @@ const MAX_BATCH = 100;
 
 type Reply = (text: string | undefined) => void;
 
+export interface ChannelSessionOptions {
+  /**
+   * Whether several clients may share the connection, as they do behind a bridge to a pipe: it sends `initialize` for each of them.
+   * Otherwise a second `initialize` is refused. Default: false.
+   */
+  readonly isShared?: boolean;
+}
+
 /** Serves the session era on one connection: a pipe, a WebSocket, or HTTP+SSE. */
 export function channelSession(
   dispatch: Dispatch,
   send: (text: string) => void,
+  { isShared = false }: ChannelSessionOptions = {},
 ): (calls: OpenCalls) => ChannelSession {
   return function channelSession(calls) {
     // These requests belong to the connection, not to the session: a question may be answered after another `initialize`.
@@ -55,9 +64,13 @@ export function channelSession(
       );
     }
 
-    // A bridge that shares one pipe among several clients sends `initialize` for each of them. The new session is set at once,
-    // because requests may follow in the same write.
+    // The new session is set at once, because requests may follow in the same write.
     function initialize(message: RequestMessage, forward: SessionRequest['forward']): Promise<string> {
+      if (session !== undefined && !isShared)
+        throw new McpError(
+          'invalid_request',
+          'This connection has a session already. Open another connection for another session.',
+        );
       const next = new Session(readHandshake(message.params), dispatch, { clientRequests });
       session?.detach();
       session = next;
