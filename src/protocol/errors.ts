@@ -1,5 +1,5 @@
 import { type ErrorObject, isObject } from '../jsonrpc/message.js';
-import { quote } from './encoding/shorten.js';
+import { quote, shorten } from './encoding/shorten.js';
 import { within } from './tables/features.js';
 import type { Revision } from './tables/revisions.js';
 
@@ -234,6 +234,27 @@ export function cancelledBy(reason: unknown): McpError {
   return McpError.is(reason)
     ? reason
     : new McpError('cancelled', 'The call was cancelled', { cause: reason });
+}
+
+/** The longest reason of a cancellation that is sent, or accepted from a peer. */
+const MAX_CANCEL_REASON = 500;
+
+/** The error of a call that the client cancelled. The reason that the client sent, if any, is its cause. */
+export function cancelledByClient(reason?: unknown): McpError {
+  const cause = typeof reason === 'string' && reason !== '' ? shorten(reason, MAX_CANCEL_REASON) : undefined;
+  return new McpError('cancelled', 'The client cancelled the call', { cause });
+}
+
+/**
+ * The reason of an aborted signal, for the peer: a string, or the message of an `McpError`. Other errors are not for the peer, so that they
+ * are only called a cancellation.
+ */
+export function cancelReason(reason: unknown): string {
+  if (typeof reason === 'string' && reason !== '') return shorten(reason, MAX_CANCEL_REASON);
+  // What the client of a proxy said is what its server is told.
+  if (McpError.is(reason) && reason.code === 'cancelled' && reason.cause !== undefined)
+    return cancelReason(reason.cause);
+  return McpError.is(reason) ? shorten(reason.message, MAX_CANCEL_REASON) : 'The call was cancelled';
 }
 
 /** The error for a request for a message from a model that the user has rejected. */

@@ -14,7 +14,7 @@ import {
 } from '../../jsonrpc/message.js';
 import { MAX_DEPTH, parseJson, RefusedJson } from '../../jsonrpc/parse.js';
 import { quote } from '../../protocol/encoding/shorten.js';
-import { cancelledBy, fromWire, McpError } from '../../protocol/errors.js';
+import { cancelledBy, cancelReason, fromWire, McpError } from '../../protocol/errors.js';
 import { progressToken, SUBSCRIPTION_ID } from '../../protocol/meta.js';
 import type { Exchange, ExchangeEvents, OutgoingRequest } from './exchange.js';
 import { limitReports } from './limit-reports.js';
@@ -80,7 +80,7 @@ export function wireExchange(wire: Wire): Exchange {
     const why = cancelledBy(request.signal.reason);
     // Spec 2025-11-25, Cancellation: `initialize` must not be cancelled.
     if (request.method !== 'initialize') {
-      wire.send(printNotification('notifications/cancelled', { requestId: id, reason: why.message }));
+      wire.send(printNotification('notifications/cancelled', { requestId: id, reason: cancelReason(why) }));
     }
     reject(why);
   }

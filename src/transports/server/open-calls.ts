@@ -11,7 +11,7 @@ import {
 } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome, Peer, Via } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
-import { McpError, toMcpError } from '../../protocol/errors.js';
+import { cancelledByClient, McpError, toMcpError } from '../../protocol/errors.js';
 import { newestRevision, type Revision } from '../../protocol/tables/revisions.js';
 import type { DrainableCalls } from './drain.js';
 
@@ -172,7 +172,7 @@ export class OpenCalls implements DrainableCalls {
     const call = this.#open.get(params?.['requestId'] as RequestId);
     if (call === undefined) return false;
     call.isCancelled = true;
-    call.lifetime.end(new McpError('cancelled', 'The client cancelled the call'));
+    call.lifetime.end(cancelledByClient(params?.['reason']));
     return true;
   }
 

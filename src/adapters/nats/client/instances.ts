@@ -1,7 +1,7 @@
 // The instances of a service that work on requests of this client: whether they are alive, and messages to each.
 
 import type { ByNumber } from '../../../jsonrpc/by-number.js';
-import { McpError } from '../../../protocol/errors.js';
+import { cancelReason, McpError } from '../../../protocol/errors.js';
 import type { NatsMessage } from '../connection/nats-types.js';
 import { kindOf, NO_RESPONDERS, withKind } from '../link/frames.js';
 import { Pulse } from '../link/pulse.js';
@@ -60,10 +60,12 @@ export class Instances {
   }
 
   /** Tells the instance that works on a request, or all if none has accepted it yet, that it is cancelled. */
-  cancel({ instance, reply }: OpenNatsRequest): void {
+  cancel({ instance, reply, request }: OpenNatsRequest): void {
     const { client, subjects, newHeaders } = this.#parts;
     const to = instance === undefined ? subjects.all : subjects.instance(instance);
-    client.nc.publish(to, '', { reply, headers: withKind(newHeaders(), 'cancel') });
+    const { signal } = request;
+    const reason = signal.aborted ? cancelReason(signal.reason) : '';
+    client.nc.publish(to, reason, { reply, headers: withKind(newHeaders(), 'cancel') });
   }
 
   /** Takes the answer to a sign of life, or NATS' own, that nobody listens. */

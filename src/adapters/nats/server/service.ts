@@ -3,7 +3,7 @@
 import { INVALID_REQUEST, printError, type RequestMessage } from '../../../jsonrpc/message.js';
 import type { Auth, Dispatch } from '../../../protocol/call.js';
 import { toAuth } from '../../../protocol/caller.js';
-import { McpError, toMcpError } from '../../../protocol/errors.js';
+import { cancelledByClient, McpError, toMcpError } from '../../../protocol/errors.js';
 import { newestRevision } from '../../../protocol/tables/revisions.js';
 import { drain } from '../../../transports/server/drain.js';
 import type { NatsClient } from '../connection/client.js';
@@ -32,6 +32,8 @@ export interface NatsServiceParts {
   readonly keepAliveMs: number;
 }
 
+/** The bytes of the reason of a cancellation that are read. */
+const MAX_REASON_BYTES = 2048;
 /** An instance of a service, from its first subscription to its last response. */
 export class NatsService {
   readonly #parts: NatsServiceParts;
@@ -119,7 +121,10 @@ export class NatsService {
     switch (kindOf(message.headers)) {
       case 'cancel':
         this.#uploads.drop(reply);
-        return this.#calls.cancel(reply, new McpError('cancelled', 'The client cancelled the call'));
+        return this.#calls.cancel(
+          reply,
+          cancelledByClient(new TextDecoder().decode(message.data.subarray(0, MAX_REASON_BYTES))),
+        );
       case 'beat': {
         const ids = this.#callers.heard(reply).join(',');
         const headers = withKind(this.#parts.newHeaders(), 'beat');

@@ -7,7 +7,7 @@ import {
   type RequestId,
   type RequestMessage,
 } from '../../../jsonrpc/message.js';
-import { cancelledBy, McpError, toMcpError } from '../../../protocol/errors.js';
+import { cancelledBy, cancelReason, McpError, toMcpError } from '../../../protocol/errors.js';
 import { progressToken } from '../../../protocol/meta.js';
 import type { Exchange, ExchangeEvents, OutgoingRequest } from '../../../transports/client/exchange.js';
 import { limitReports } from '../../../transports/client/limit-reports.js';
@@ -77,7 +77,7 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
     } catch (error) {
       // Spec 2025-11-25, Cancellation: `initialize` must not be cancelled.
       if (isSent && signal.aborted && method !== 'initialize') {
-        notify('notifications/cancelled', { requestId: id, reason: (error as McpError).message });
+        notify('notifications/cancelled', { requestId: id, reason: cancelReason(signal.reason) });
       }
       throw error;
     } finally {

@@ -2,7 +2,7 @@ import { Lifetime } from '../../../async/lifetime.js';
 import type { Message, RequestId, RequestMessage } from '../../../jsonrpc/message.js';
 import type { Dispatch } from '../../../protocol/call.js';
 import type { Caller } from '../../../protocol/caller.js';
-import { McpError } from '../../../protocol/errors.js';
+import { cancelledByClient, McpError } from '../../../protocol/errors.js';
 import type { Store } from '../../../state/store.js';
 import type { InFlight } from '../../../transports/http/server/in-flight.js';
 import { callerOf, type Incoming } from '../../../transports/http/server/incoming.js';
@@ -218,16 +218,19 @@ export class SessionCalls {
   }
 
   /** Cancels a call, wherever it runs or waits. */
-  async cancel(live: LiveSession, id: RequestId): Promise<void> {
+  async cancel(live: LiveSession, id: RequestId, reason: unknown): Promise<void> {
     const { isShared, topic } = this.#parts.directory;
-    const reason = new McpError('cancelled', 'The client cancelled the call');
+    const error = cancelledByClient(reason);
     const running = live.calls.get(id);
-    if (running !== undefined) return running.end(reason);
+    if (running !== undefined) return running.end(error);
     const call = isShared
       ? (await this.#pending.open(live.tag)).find(({ request, isHeld }) => request.id === id && !isHeld)?.call
       : live.parked?.get(id);
     if (call !== undefined && (await this.#endings.endParked(live, call, callEnded()))) return;
-    topic.publish({ do: 'cancel', session: live.tag, id });
+    topic.publish({
+      ...{ do: 'cancel', session: live.tag, id },
+      ...(typeof error.cause === 'string' && { reason: error.cause }),
+    });
   }
 
   /** Withdraws all questions of a session that ends. Its calls get no response. */

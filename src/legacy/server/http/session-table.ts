@@ -3,7 +3,7 @@ import { unref } from '../../../async/unref.js';
 import type { RequestId } from '../../../jsonrpc/message.js';
 import type { Dispatch } from '../../../protocol/call.js';
 import { type Caller, principalOf } from '../../../protocol/caller.js';
-import { McpError } from '../../../protocol/errors.js';
+import { cancelledByClient, McpError } from '../../../protocol/errors.js';
 import { SessionVia } from '../../../protocol/telemetry/session-via.js';
 import { ClientRequests } from '../client-requests.js';
 import type { Handshake } from '../handshake.js';
@@ -220,7 +220,7 @@ export class SessionTable {
         live.getStream = undefined;
         return live.session.detach();
       case 'cancel':
-        return live.calls.get(message.id)?.end(new McpError('cancelled', 'The client cancelled the call'));
+        return live.calls.get(message.id)?.end(cancelledByClient(message.reason));
       case 'answered':
         return;
       default:

@@ -202,7 +202,7 @@ export function httpSessions(
       const { method, params } = message;
       if (method === 'notifications/cancelled')
         await calls
-          .cancel(live, params?.['requestId'] as RequestId)
+          .cancel(live, params?.['requestId'] as RequestId, params?.['reason'])
           .catch(overloaded('The call could not be cancelled. Cancel it again later.'));
       return true;
     }

@@ -28,7 +28,7 @@ export type SessionMessage =
   /** Another process has the session's GET stream now. */
   | { readonly do: 'listen'; readonly session: string }
   /** The client has cancelled a call. */
-  | { readonly do: 'cancel'; readonly session: string; readonly id: RequestId }
+  | { readonly do: 'cancel'; readonly session: string; readonly id: RequestId; readonly reason?: string }
   /** The questions of a process that waits for the answers are answered. */
   | { readonly do: 'answered'; readonly session: string; readonly call: string };
 
