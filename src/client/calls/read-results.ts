@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { isObject } from '../../jsonrpc/message.js';
 import type { Outcome } from '../../protocol/call.js';
+import { decodeBase64 } from '../../protocol/encoding/base64.js';
 import { printedValue } from '../../protocol/encoding/printed-value.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { type CallSource, McpError } from '../../protocol/errors.js';
@@ -74,11 +75,33 @@ export class ToolCallResult implements CallResult {
 
 export function toReadResult(outcome: Outcome): Unsourced<ReadResult> {
   const contents = arrayOf<ResourceContents>(outcome, 'contents');
-  return {
+  const result = {
     contents,
     text: contents.map((part) => ('text' in part ? part.text : '')).join(''),
     meta: metaOf(outcome),
   };
+  return Object.defineProperty(result, 'bytes', { value: () => bytesOf(contents) }) as Unsourced<ReadResult>;
+}
+
+function bytesOf(contents: readonly ResourceContents[]): Uint8Array<ArrayBuffer> {
+  const parts = contents.map(bytesOfPart);
+  const [only] = parts;
+  if (only !== undefined && parts.length === 1) return only;
+  const all = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+function bytesOfPart(part: Partial<Record<'uri' | 'text' | 'blob', unknown>>): Uint8Array<ArrayBuffer> {
+  const { text, blob, uri } = part;
+  if (typeof text === 'string') return new TextEncoder().encode(text);
+  const bytes = typeof blob === 'string' ? decodeBase64(blob) : undefined;
+  if (bytes !== undefined) return bytes;
+  throw new McpError('bad_response', `The contents of ${shorten(uri, 256)} are neither text nor base64.`);
 }
 
 export function toPromptResult(outcome: Outcome): Unsourced<PromptResult> {

@@ -3,6 +3,7 @@ import type { Middleware } from '../../protocol/call.js';
 import type { AuthInit } from '../../protocol/caller.js';
 import type { Implementation } from '../../protocol/model/model.js';
 import { isLogLevel, type LogLevel } from '../../protocol/tables/log-level.js';
+import { VERSION } from '../../protocol/version.js';
 import type { Handlers } from './handlers.js';
 import type { ResultCache } from './result-cache.js';
 
@@ -138,7 +139,7 @@ export function settingsOf(extensions: readonly ClientExtension[]): Record<strin
 }
 
 /** The name and version of a client by default. The version is the package's. */
-export const fullmcp: Implementation = { name: 'fullmcp', version: '0.1.0' };
+export const fullmcp: Implementation = { name: 'fullmcp', version: VERSION };
 
 /** Reads progress from a notification, or from the metadata of a task; undefined if it is malformed. */
 export function toProgress(params: JsonObject | undefined): Progress | undefined {

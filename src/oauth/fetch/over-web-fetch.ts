@@ -1,3 +1,4 @@
+import { USER_AGENT } from '../../protocol/version.js';
 import { createSafeFetch, type SafeFetchOptions } from './create-safe-fetch.js';
 import { displayUrl } from './display-url.js';
 import type { HopReply, HopRequest } from './hop.js';
@@ -22,7 +23,7 @@ export function webSafeFetch(options: WebSafeFetchOptions = {}): SafeFetch {
   return createSafeFetch({
     privateHosts,
     // In a browser, this header would ask for permission first, which few servers give.
-    userAgent: isBrowser ? undefined : 'fullmcp',
+    userAgent: isBrowser ? undefined : USER_AGENT,
     send: async (request) => replyOf(await respond(fetch, request, ambient), request.url),
   });
 }

@@ -3,6 +3,7 @@ import http from 'node:http';
 import process from 'node:process';
 import { hasEnded, onEnd } from '../../../async/lifetime.js';
 import { McpError } from '../../../protocol/errors.js';
+import { USER_AGENT } from '../../../protocol/version.js';
 import type {
   CarrierRequest,
   HttpCarrier,
@@ -50,7 +51,7 @@ export function nodeCarrier(server: URL, options: NodeHttpOptions, limits: NodeH
   const [host, port] = [hostOf(nextHop), portOf(nextHop)];
   const baseHeaders: Readonly<Record<string, string>> = {
     host: server.host,
-    'user-agent': 'fullmcp',
+    'user-agent': USER_AGENT,
     'accept-encoding': secure ? 'br, gzip, deflate' : 'gzip, deflate',
     ...(relay?.authorization && { 'proxy-authorization': relay.authorization }),
   };

@@ -5,6 +5,7 @@ import { createSafeFetch, type SafeFetchOptions } from '../../../oauth/fetch/cre
 import { displayUrl } from '../../../oauth/fetch/display-url.js';
 import type { HopReply, HopRequest } from '../../../oauth/fetch/hop.js';
 import { type SafeFetch, SafeFetchError } from '../../../oauth/fetch/safe-fetch.js';
+import { USER_AGENT } from '../../../protocol/version.js';
 import { type Dial, dialChecked, secure } from './dial.js';
 import { addressesOf, codeOf, type Resolve, resolveWithSystem } from './resolve.js';
 
@@ -29,7 +30,7 @@ export function nodeSafeFetch(options: NodeSafeFetchOptions = {}): SafeFetch {
   const { privateHosts, ca, resolve = resolveWithSystem, dial = dialChecked } = options;
   return createSafeFetch({
     privateHosts,
-    userAgent: 'fullmcp',
+    userAgent: USER_AGENT,
     send: async function send(request) {
       const { url } = request;
       const addresses = await addressesOf(request, resolve);

@@ -26,7 +26,7 @@ test('a request takes no cookies and no referrer, follows no redirect by itself,
   const [url, init] = calls[0] ?? [];
   expect(url).toBe('https://as.example/x');
   expect(init).toMatchObject({ credentials: 'omit', redirect: 'manual', referrerPolicy: 'no-referrer' });
-  expect(new Headers(init?.headers).get('user-agent')).toBe('fullmcp');
+  expect(new Headers(init?.headers).get('user-agent')).toMatch(/^fullmcp\/\d+\.\d+\.\d+/);
 });
 
 test('in a browser, no User-Agent is set, because it would cause a preflight request', async () => {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { SafeFetchError } from '../../../../../src/oauth/fetch/safe-fetch.js';
+import { USER_AGENT } from '../../../../../src/protocol/version.js';
 import { failureOf } from '../../../../support/failure.js';
 import { PUBLIC_ADDRESS, type PublicHosts, publicHosts } from '../../../../support/http/public-hosts.js';
 
@@ -31,7 +32,7 @@ test('a public host is requested on a connection to the address that was checked
   expect(hosts.received[0]?.headers).toEqual({
     host: 'as.public.example',
     'accept-encoding': 'identity',
-    'user-agent': 'fullmcp',
+    'user-agent': USER_AGENT,
     connection: 'close',
   });
   await hosts.idle();
