@@ -12,8 +12,9 @@ test('the Next.js route serves both eras', () =>
   expectMath(
     'http://localhost:3000/api/mcp',
     (request) =>
-      (route as unknown as Record<string, (request: Request) => Promise<Response>>)[request.method]?.(
+      (route as unknown as Record<string, (...args: unknown[]) => Promise<Response>>)[request.method]?.(
         request,
+        { params: Promise.resolve({}) },
       ) as Promise<Response>,
   ));
 

@@ -1,9 +1,11 @@
 import { BodyTooLarge, type HeaderFields, type Incoming, type Outlet } from './incoming.js';
 
-/** The context that Workers and similar runtimes pass beside a request. */
+/** The context that runtimes and frameworks pass beside a request. */
 export interface RequestContext {
-  /** Keeps the runtime alive until the work is done, after the reply was sent. */
+  /** Keeps the runtime alive until the work is done, after the reply was sent. Workers have it. */
   readonly waitUntil?: (work: Promise<unknown>) => void;
+  /** The parameters of the path, which Next.js passes to a route. They are not used. */
+  readonly params?: unknown;
 }
 
 /** A web `Request` as an `Incoming`, and its `Response`, which resolves as soon as the reply begins. */
