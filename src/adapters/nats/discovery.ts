@@ -65,7 +65,7 @@ export function natsDiscovery(options: NatsDiscoveryOptions = {}): Discovery {
 
   async function ask(name: string | undefined): Promise<readonly ServiceInstance[]> {
     return findInstances(await source.get(), {
-      inbox: source.newInbox(),
+      inbox: await source.newInbox(),
       prefix,
       waitMs,
       isOneEnough: name !== undefined,
@@ -79,11 +79,11 @@ export function natsDiscovery(options: NatsDiscoveryOptions = {}): Discovery {
       const client = await source.get();
       // A request that is sent while the connection is being reopened would be lost.
       if (!client.isUp) await client.persist('The service cannot be reached', () => client.flush());
-      const { headers: newHeaders } = loadTransport();
+      const { headers: newHeaders } = await loadTransport();
       const exchange = natsExchange({
         client,
         subjects,
-        inbox: source.newInbox(),
+        inbox: await source.newInbox(),
         newHeaders,
         headers,
         maxMessageBytes: ownMax ?? maxMessageBytes,

@@ -2,8 +2,8 @@ import { loadTransport } from '../../../src/adapters/nats/connection/load.js';
 import type { NatsConnection, NatsMessage } from '../../../src/adapters/nats/connection/nats-types.js';
 
 /** A connection of its own, for what no part of fullmcp would send. */
-export function connectRaw(url: string): Promise<NatsConnection> {
-  return loadTransport().connect({ servers: url.replace('nats://', ''), noAsyncTraces: true });
+export async function connectRaw(url: string): Promise<NatsConnection> {
+  return (await loadTransport()).connect({ servers: url.replace('nats://', ''), noAsyncTraces: true });
 }
 
 /** Sends a request and collects the responses that arrive until `isDone`, each parsed as JSON. */
@@ -15,7 +15,7 @@ export async function collectResponses(
     isDone,
   }: { readonly payload?: string; readonly isDone: (responses: readonly unknown[]) => boolean },
 ): Promise<readonly unknown[]> {
-  const reply = loadTransport().createInbox();
+  const reply = (await loadTransport()).createInbox();
   const responses: unknown[] = [];
   await new Promise<void>((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`${subject}: ${responses.length} responses`)), 15_000);

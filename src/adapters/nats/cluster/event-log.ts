@@ -199,7 +199,7 @@ export function natsEventLog(source: NatsSource, prefix: string, limits: EventLo
       const client = await open();
       await events.purge(subject);
       await events.purge(events.partOf(stream));
-      const { headers } = loadTransport();
+      const { headers } = await loadTransport();
       const notice = headers();
       notice.set(DROPPED, '1');
       client.nc.publish(events.liveOf(stream), '', { headers: notice });

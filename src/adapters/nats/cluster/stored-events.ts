@@ -165,8 +165,8 @@ export class StoredEvents {
 
   async #load(): Promise<Parts> {
     const client = await this.#source.get();
-    const { jetstream, jetstreamManager } = loadJetStream();
-    const { headers } = loadTransport();
+    const { jetstream, jetstreamManager } = await loadJetStream();
+    const { headers } = await loadTransport();
     const timeout = client.timeoutMs;
     const jsm = await jetstreamManager(client.nc, { timeout, checkAPI: false });
     return { client, jsm, js: jetstream(client.nc, { timeout }), newHeaders: () => headers() };

@@ -1,24 +1,30 @@
 // Loads the packages of NATS, which are installed only where they are used.
 
-import { createRequire } from 'node:module';
+import { explainImport, exportsOf } from '../../../protocol/checks/optional-package.js';
 import type { JetStreamPackage, NatsTransport } from './nats-types.js';
 
-const require = createRequire(import.meta.url);
-
-/** Loads the client of NATS. Throws an error with the name of the package to install. */
-export function loadTransport(): NatsTransport {
-  return load('@nats-io/transport-node', 'NATS') as NatsTransport;
-}
-
-/** Loads the client of JetStream. Throws an error with the name of the package to install. */
-export function loadJetStream(): JetStreamPackage {
-  return load('@nats-io/jetstream', 'The event log on NATS') as JetStreamPackage;
-}
-
-function load(name: string, user: string): unknown {
+/** Loads the client of NATS. Rejects with an error that has the name of the package to install. */
+export async function loadTransport(): Promise<NatsTransport> {
+  const name = '@nats-io/transport-node';
   try {
-    return require(name);
+    return exportsOf<NatsTransport>(
+      await import(/* webpackIgnore: true */ '@nats-io/transport-node' as string),
+      'connect',
+    );
   } catch (error) {
-    throw new Error(`${user} needs the package "${name}". Install it: npm install ${name}`, { cause: error });
+    throw explainImport(error, { user: 'NATS', name });
+  }
+}
+
+/** Loads the client of JetStream. Rejects with an error that has the name of the package to install. */
+export async function loadJetStream(): Promise<JetStreamPackage> {
+  const name = '@nats-io/jetstream';
+  try {
+    return exportsOf<JetStreamPackage>(
+      await import(/* webpackIgnore: true */ '@nats-io/jetstream' as string),
+      'jetstream',
+    );
+  } catch (error) {
+    throw explainImport(error, { user: 'The event log on NATS', name });
   }
 }

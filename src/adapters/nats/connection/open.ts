@@ -25,8 +25,8 @@ export class NatsSource {
   }
 
   /** A new subject for answers, under the prefix that the options allow. */
-  newInbox(): string {
-    return loadTransport().createInbox(this.#resolved.options.inboxPrefix);
+  async newInbox(): Promise<string> {
+    return (await loadTransport()).createInbox(this.#resolved.options.inboxPrefix);
   }
 
   /** The open connection. Rejects with the reason in a sentence if it cannot be opened in time. */
@@ -60,7 +60,7 @@ async function openClient(resolved: ResolvedConnection, name: string): Promise<N
       timeoutMs,
       isOwn: false,
     });
-  const transport = loadTransport();
+  const transport = await loadTransport();
   const opening = transport.connect(connectOptions(transport, resolved, name));
   // Each address has the time for itself.
   if (!(await settlesWithin(opening, timeoutMs * address.servers.length + 100))) {

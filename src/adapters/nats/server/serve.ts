@@ -72,7 +72,7 @@ export async function startService(
   if (secret !== undefined) server.provideSecret?.(secret);
   await server.start?.();
   const client = await source.get();
-  const { headers: newHeaders } = loadTransport();
+  const { headers: newHeaders } = await loadTransport();
   const id = newId();
   const stats = new RequestStats();
   const onProblem = (message: string, error: unknown): void => server.logger?.('warning', message, error);

@@ -16,7 +16,7 @@ export interface Statement {
 /** The settings of a database. */
 export interface PostgresDatabaseOptions {
   /** Makes the pool, when the first connection is needed. */
-  readonly makePool: () => PgPool;
+  readonly makePool: () => PgPool | Promise<PgPool>;
   /** Whether the pool is ours: its connections get settings of their own, and it is ended at the end. */
   readonly ownsPool: boolean;
   /** Whether a pooler shares the server's connections among clients: nothing may be left on a connection then. */
@@ -52,7 +52,7 @@ export class PostgresDatabase {
   readonly #options: PostgresDatabaseOptions;
   readonly #limit: ConnectionLimit;
   readonly #known = new WeakSet<PgClient>();
-  #pool: PgPool | undefined;
+  #pool: Promise<PgPool> | undefined;
   #ready: Promise<void> | undefined;
   #isClosed = false;
 
@@ -135,7 +135,7 @@ export class PostgresDatabase {
     if (this.#isClosed) throw new Error('The connections to Postgres are closed.');
     const { connectTimeoutMs, target } = this.#options;
     try {
-      const connecting = this.#openPool().connect();
+      const connecting = (await this.#openPool()).connect();
       if (!(await settlesWithin(connecting, connectTimeoutMs))) {
         void connecting.then((client) => client.release()).catch(() => undefined);
         throw timedOut(target, 'gave no connection', connectTimeoutMs);
@@ -152,18 +152,25 @@ export class PostgresDatabase {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    const pool = this.#pool;
+    const pool = await this.#pool?.catch(() => undefined);
     if (pool === undefined) return;
     if (this.#options.ownsPool) await settlesWithin(pool.end(), END_MS, { unref: true });
     else pool.removeListener('error', ignore);
   }
 
-  #openPool(): PgPool {
-    if (this.#pool !== undefined) return this.#pool;
-    this.#pool = this.#options.makePool();
-    // A connection that breaks while it is idle is removed by the pool. Without a listener it would end the process.
-    this.#pool.on('error', ignore);
+  #openPool(): Promise<PgPool> {
+    this.#pool ??= this.#makePool().catch((error: unknown) => {
+      this.#pool = undefined;
+      throw error;
+    });
     return this.#pool;
+  }
+
+  async #makePool(): Promise<PgPool> {
+    const pool = await this.#options.makePool();
+    // A connection that breaks while it is idle is removed by the pool. Without a listener it would end the process.
+    pool.on('error', ignore);
+    return pool;
   }
 
   /** Limits the time of statements on the server's side too, so that a statement ends even if nobody waits for it any more. */

@@ -1,5 +1,6 @@
 // The errors of Postgres and of its client, as sentences for people, without passwords.
 
+import { MissingPackageError } from '../../../protocol/checks/optional-package.js';
 import type { DatabaseTarget } from './target.js';
 
 /** SQLSTATE of the error that the functions of the schema raise if the isolation level is not READ COMMITTED. */
@@ -67,7 +68,12 @@ export function isBusy(error: unknown): boolean {
 
 /** The error that a caller gets: a `RangeError` if the write can never succeed, otherwise an `Error` that names the database. */
 export function failureOf(error: unknown, target: DatabaseTarget): Error {
-  if (error instanceof PostgresFailure || error instanceof RangeError || error instanceof TypeError)
+  if (
+    error instanceof PostgresFailure ||
+    error instanceof MissingPackageError ||
+    error instanceof RangeError ||
+    error instanceof TypeError
+  )
     return error;
   const code = codeOf(error);
   const reason = target.redact(reasonOf(error)).replace(/\.$/, '');

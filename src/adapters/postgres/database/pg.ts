@@ -1,6 +1,6 @@
 // The package "pg": the part of it that is used, and how it is loaded.
 
-import { createRequire } from 'node:module';
+import { explainImport, exportsOf } from '../../../protocol/checks/optional-package.js';
 
 /** A pool of connections: a `Pool` of the package `pg`, or anything with these methods. */
 export interface PgPool {
@@ -24,6 +24,8 @@ export interface PgPoolSettings {
   readonly port?: number | undefined;
   /** The name of the database, for messages. */
   readonly database?: string | undefined;
+  /** The URL of the database, for messages, which never contain its password. */
+  readonly connectionString?: string | undefined;
   /** The largest number of connections. */
   readonly max?: number | undefined;
 }
@@ -87,14 +89,20 @@ export interface PgPoolConfig {
   readonly application_name: string;
 }
 
+interface PgPackage {
+  readonly Pool: new (config: PgPoolConfig) => PgPool;
+}
+
 /** Makes a pool with the package `pg`, which is loaded only now. */
-export function makePool(config: PgPoolConfig): PgPool {
-  const require = createRequire(import.meta.url);
-  let pg: { readonly Pool: new (config: PgPoolConfig) => PgPool };
+export async function makePool(config: PgPoolConfig): Promise<PgPool> {
+  const { Pool } = await loadPg();
+  return new Pool(config);
+}
+
+async function loadPg(): Promise<PgPackage> {
   try {
-    pg = require('pg');
+    return exportsOf<PgPackage>(await import(/* webpackIgnore: true */ 'pg' as string), 'Pool');
   } catch (error) {
-    throw new Error('fullmcp/postgres needs the package "pg". Install it: npm install pg', { cause: error });
+    throw explainImport(error, { user: 'fullmcp/postgres', name: 'pg', instead: 'a `pool`' });
   }
-  return new pg.Pool(config);
 }

@@ -29,11 +29,18 @@ export function targetOfUrl(url: string): DatabaseTarget {
 
 /** Reads the name of the database of a pool. */
 export function targetOfPool({ options = {} }: PgPool): DatabaseTarget {
+  const { connectionString } = options;
+  if (connectionString !== undefined && URL.canParse(connectionString)) {
+    const { hostname, port, pathname, searchParams } = new URL(connectionString);
+    const host = hostname || searchParams.get('host') || 'localhost';
+    return { name: `${host}:${port || '5432'}${pathname.length > 1 ? pathname : ''}`, redact: withoutUrls };
+  }
   const { host = 'localhost', port = 5432, database } = options;
-  return {
-    name: `${host}:${port}${database === undefined ? '' : `/${database}`}`,
-    redact: (text) => text.replace(/(postgres(?:ql)?:\/\/[^:@/\s]*:)[^@\s]*@/g, '$1***@'),
-  };
+  return { name: `${host}:${port}${database === undefined ? '' : `/${database}`}`, redact: withoutUrls };
+}
+
+function withoutUrls(text: string): string {
+  return text.replace(/(postgres(?:ql)?:\/\/[^:@/\s]*:)[^@\s]*@/g, '$1***@');
 }
 
 /** The database that the environment variables of Postgres (`PGHOST`, `PGPORT`, `PGDATABASE`, …) lead to. */

@@ -1,7 +1,8 @@
 // Finds the connector for a client that the user passed, or for a URL.
 
-import { createRequire } from 'node:module';
+import { exportsOf, isNotInstalled } from '../../../protocol/checks/optional-package.js';
 import type { RedisConnection, RedisConnector } from './connection.js';
+import { RedisError } from './error.js';
 import {
   type IoRedisClient,
   type IoRedisCluster,
@@ -48,7 +49,7 @@ const PROTOCOLS: Readonly<Record<string, string>> = {
   'valkeys:': 'rediss:',
 };
 
-/** Makes the connector for a URL, with the first package that is installed. */
+/** Makes the connector for a URL, with the first package that is installed. It is loaded when a connection is opened. */
 export function connectorOfUrl(url: string): RedisConnector {
   // The error of `new URL` has the URL, and so the password.
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
@@ -57,7 +58,16 @@ export function connectorOfUrl(url: string): RedisConnector {
     throw new TypeError(
       'redis: the option "url" must be a URL such as "redis://user:password@host:6379/0", or "rediss:" with TLS.',
     );
-  return urlConnector(makeClients(parsed, protocol + url.slice(url.indexOf(':') + 1)));
+  const { hostname, port, password } = parsed;
+  let clients: Promise<Clients> | undefined;
+  return urlConnector({
+    name: `Redis at ${hostname || 'localhost'}:${port || '6379'}`,
+    secrets: [password, decodeURIComponent(password)],
+    clients() {
+      clients ??= makeClients(parsed, protocol + url.slice(url.indexOf(':') + 1));
+      return clients;
+    },
+  });
 }
 
 /** Clients for a server, and for the cluster to which it may belong. */
@@ -67,21 +77,35 @@ interface Clients {
 }
 
 /** A URL names one server. If that turns out to be a node of a larger cluster, connections are opened to all its nodes. */
-function urlConnector(clients: Clients): RedisConnector {
-  const single = connectorOfClient(clients.single);
+function urlConnector({
+  name,
+  secrets,
+  clients,
+}: {
+  readonly name: string;
+  readonly secrets: readonly string[];
+  readonly clients: () => Promise<Clients>;
+}): RedisConnector {
+  let single: RedisConnector | undefined;
   let cluster: RedisConnector | undefined;
   return {
-    name: single.name,
-    secrets: single.secrets,
+    name,
+    secrets,
     async open(options) {
+      const made = await clients();
       if (cluster !== undefined) return cluster.open(options);
+      single ??= connectorOfClient(made.single);
       const connection = await single.open(options);
       if (!(await isNodeOfMany(connection))) return connection;
       connection.close();
-      cluster = connectorOfClient(clients.cluster());
+      cluster = connectorOfClient(made.cluster());
       return cluster.open(options);
     },
-    openOne: (options) => (cluster ?? single).openOne(options),
+    async openOne(options) {
+      const made = await clients();
+      single ??= connectorOfClient(made.single);
+      return (cluster ?? single).openOne(options);
+    },
   };
 }
 
@@ -99,49 +123,75 @@ interface NodeRedisPackage {
   createClient(options: object): NodeRedisClient;
   createCluster(options: object): NodeRedisCluster;
 }
-type IoRedisPackage = { readonly default?: IoRedisClass } & IoRedisClass;
-interface IoRedisClass {
-  new (url: string, options: object): IoRedisClient;
+interface IoRedisPackage {
+  readonly Redis: new (url: string, options: object) => IoRedisClient;
   readonly Cluster: new (nodes: readonly string[], options: object) => IoRedisCluster;
 }
 
-function makeClients(parsed: URL, url: string): Clients {
-  const require = createRequire(import.meta.url);
+async function makeClients(parsed: URL, url: string): Promise<Clients> {
   const hasTls = url.startsWith('rediss:');
   const access = {
     ...(parsed.username !== '' && { username: decodeURIComponent(parsed.username) }),
     ...(parsed.password !== '' && { password: decodeURIComponent(parsed.password) }),
   };
-  for (const name of ['@redis/client', 'redis']) {
-    const found = load<NodeRedisPackage>(require, name);
-    if (found === undefined) continue;
+  const nodeRedis = await loadNodeRedis();
+  if (nodeRedis !== undefined) {
     const defaults = { ...access, ...(hasTls && { socket: { tls: true } }) };
     return {
-      single: found.createClient({ url }),
-      cluster: () => found.createCluster({ rootNodes: [{ url }], defaults }),
+      single: nodeRedis.createClient({ url }),
+      cluster: () => nodeRedis.createCluster({ rootNodes: [{ url }], defaults }),
     };
   }
-  for (const name of ['ioredis', 'iovalkey']) {
-    const found = load<IoRedisPackage>(require, name);
-    if (found === undefined) continue;
-    const Client = found.default ?? found;
+  const ioRedis = await loadIoRedis();
+  if (ioRedis !== undefined) {
     const redisOptions = { ...access, ...(hasTls && { tls: {} }) };
     return {
-      single: new Client(url, { lazyConnect: true }),
-      cluster: () => new Client.Cluster([url], { lazyConnect: true, redisOptions }),
+      single: new ioRedis.Redis(url, { lazyConnect: true }),
+      cluster: () => new ioRedis.Cluster([url], { lazyConnect: true, redisOptions }),
     };
   }
-  throw new Error(
-    'redis: a client library is needed. Install one of @redis/client, redis, ioredis and iovalkey: npm install @redis/client',
+  throw new RedisError(
+    'unavailable',
+    'redis: a client library is needed. Install one of @redis/client, redis, ioredis and iovalkey: npm install @redis/client. If the program is bundled, install it where the bundle is made, or pass a `client`.',
   );
 }
 
-function load<T>(require: NodeJS.Require, name: string): T | undefined {
+// Each import has a literal name and is inside a `try` of its own, as protocol/checks/optional-package.ts says.
+async function loadNodeRedis(): Promise<NodeRedisPackage | undefined> {
   try {
-    return require(name) as T;
+    return exportsOf<NodeRedisPackage>(
+      await import(/* webpackIgnore: true */ '@redis/client' as string),
+      'createClient',
+    );
   } catch (error) {
-    // A package that is there but cannot be loaded is not the same as one that is not there.
-    if ((error as { readonly code?: unknown }).code !== 'MODULE_NOT_FOUND') throw error;
-    return undefined;
+    mustBeMissing(error, '@redis/client');
   }
+  try {
+    return exportsOf<NodeRedisPackage>(
+      await import(/* webpackIgnore: true */ 'redis' as string),
+      'createClient',
+    );
+  } catch (error) {
+    mustBeMissing(error, 'redis');
+  }
+  return undefined;
+}
+
+async function loadIoRedis(): Promise<IoRedisPackage | undefined> {
+  try {
+    return exportsOf<IoRedisPackage>(await import(/* webpackIgnore: true */ 'ioredis' as string), 'Redis');
+  } catch (error) {
+    mustBeMissing(error, 'ioredis');
+  }
+  try {
+    return exportsOf<IoRedisPackage>(await import(/* webpackIgnore: true */ 'iovalkey' as string), 'Redis');
+  } catch (error) {
+    mustBeMissing(error, 'iovalkey');
+  }
+  return undefined;
+}
+
+/** A package that is there but cannot be loaded is not the same as one that is not there. */
+function mustBeMissing(error: unknown, name: string): void {
+  if (!isNotInstalled(error, name)) throw error;
 }

@@ -80,7 +80,7 @@ describeWithNats('peers over NATS that do not keep to the protocol', () => {
   });
 
   test('Parts out of order, and parts without end, fail the call and nothing else', async () => {
-    const { headers } = loadTransport();
+    const { headers } = await loadTransport();
     const part = (place: string) => {
       const own = headers();
       own.set('Mcp-Link', 'part');
@@ -114,7 +114,7 @@ describeWithNats('peers over NATS that do not keep to the protocol', () => {
   });
 
   test('An acceptance that names a foreign subject makes the client write nowhere', async () => {
-    const { headers } = loadTransport();
+    const { headers } = await loadTransport();
     const { raw, client } = await lyingService((reply, id) => {
       for (const subject of ['victim', 'mcp.other.instance.x', 'mcp.liar.instance.a.b', 'mcp.liar', '']) {
         const own = headers();
@@ -133,7 +133,7 @@ describeWithNats('peers over NATS that do not keep to the protocol', () => {
   });
 
   test('An instance that no longer knows a call fails that call, and leaves the others alone', async () => {
-    const { headers } = loadTransport();
+    const { headers } = await loadTransport();
     const ids: number[] = [];
     const { raw, client } = await lyingService((reply, id) => {
       ids.push(id);
@@ -187,7 +187,7 @@ describeWithNats('peers over NATS that do not keep to the protocol', () => {
     // Without an inbox, or for calls that nobody made.
     for (const subject of ['mcp.tools', 'mcp.tools.all'])
       for (const payload of ['', 'x', '{}']) raw.publish(subject, payload);
-    const { headers } = loadTransport();
+    const { headers } = await loadTransport();
     for (const kind of ['cancel', 'beat', 'part', 'accepted', 'nonsense']) {
       const own = headers();
       own.set('Mcp-Link', kind);
@@ -206,7 +206,7 @@ describeWithNats('peers over NATS that do not keep to the protocol', () => {
       await serveNats(server, { url: nat.engine.url, service: 'parts', keepAliveMs: 50, maxOpenCalls: 10 }),
     );
     const raw = closing.add(await connectRaw(nat.engine.url));
-    const { headers } = loadTransport();
+    const { headers } = await loadTransport();
     for (let n = 0; n < 20; n++) {
       const own = headers();
       own.set('Mcp-Link', 'part');

@@ -47,7 +47,7 @@ describeWithNats('the event log on NATS', () => {
     const { loadJetStream } = await import('../../../../../src/adapters/nats/connection/load.js');
     const { connectRaw } = await import('../../../../support/engines/nats-raw.js');
     const raw = await connectRaw(nat.engine.url);
-    const jsm = await loadJetStream().jetstreamManager(raw, { timeout: 5000, checkAPI: false });
+    const jsm = await (await loadJetStream()).jetstreamManager(raw, { timeout: 5000, checkAPI: false });
     const info = (await jsm.streams.info('many-events')) as unknown as { state: { consumer_count: number } };
     expect(info.state.consumer_count).toBe(0);
     await raw.close();
@@ -222,7 +222,7 @@ describeWithNats('the event log on NATS', () => {
     const { loadJetStream } = await import('../../../../../src/adapters/nats/connection/load.js');
     const { connectRaw } = await import('../../../../support/engines/nats-raw.js');
     const raw = await connectRaw(nat.engine.url);
-    const jsm = await loadJetStream().jetstreamManager(raw, { timeout: 5000, checkAPI: false });
+    const jsm = await (await loadJetStream()).jetstreamManager(raw, { timeout: 5000, checkAPI: false });
     const info = (await jsm.streams.info('silent-events')) as unknown as { config: StreamSettings };
     const { republish: _republish, ...config } = info.config;
     await jsm.streams.update('silent-events', config);
