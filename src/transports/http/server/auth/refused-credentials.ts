@@ -3,9 +3,10 @@
 import { unref } from '../../../../async/unref.js';
 import { shorten } from '../../../../protocol/encoding/shorten.js';
 import { McpError } from '../../../../protocol/errors.js';
+import type { RefusedCaller } from '../../../../protocol/telemetry/events.js';
 import { hideInText, REDACTED } from '../../../../protocol/telemetry/secret-text.js';
 import { refusedChannel } from '../../../../protocol/telemetry/tracing.js';
-import type { RefusalListener, RefusedCaller } from '../../../../state/hosted-middleware.js';
+import type { RefusalListener } from '../../../../state/hosted-middleware.js';
 import { clientAddressOf, type Incoming } from '../incoming.js';
 
 /** The parts of a `RefusedCredentials`. */
