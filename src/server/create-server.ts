@@ -147,7 +147,8 @@ export function createServer<State, User, T>(
   const changed = changedOver((change) => void announce(change));
   const seal = createSeal(sealOptions(options, { log, store }));
   const [hasUser, hasAuth] = [user !== undefined, options.auth !== undefined];
-  const once = runOnce({ name: info.name, store, outcomes: topics.outcomes, log, hasUser });
+  const { leaseMs } = options.tasks ?? {};
+  const once = runOnce({ name: info.name, store, outcomes: topics.outcomes, log, hasUser, leaseMs });
   const results = keptResults(registry, {
     admission: (call) => admission(call),
     hasBus: () => shared.bus() !== undefined,

@@ -53,6 +53,9 @@ export interface TasksOptions {
    * it runs again from its first line, in any process. 0: it ends as soon as it has asked. Default: 60 s.
    */
   readonly parkMs?: number;
-  /** The time after which other processes take up the tasks of a process that does not respond. Default: 15 s. */
+  /**
+   * The time after which a process that does not respond counts as dead: other processes take up its tasks, and its calls with an
+   * idempotency key count as lost. Default: 15 s.
+   */
   readonly leaseMs?: number;
 }

@@ -68,6 +68,8 @@ export interface RunOnceParts {
   readonly log: Logger;
   /** Whether the server has the option `user`, which may identify callers by something other than `auth`. */
   readonly hasUser: boolean;
+  /** The time after which a process counts as dead. Default: 15 s. */
+  readonly leaseMs: number | undefined;
 }
 
 /** Runs calls with an idempotency key once. */
@@ -90,7 +92,7 @@ interface Held {
  * Makes the function that runs calls with an idempotency key once. A running call holds a lease in the store. A call with the same
  * key waits for it, in whatever process it runs; if that process is lost, its lease ends.
  */
-export function runOnce({ name, store, outcomes, log, hasUser }: RunOnceParts): RunOnce {
+export function runOnce({ name, store, outcomes, log, hasUser, leaseMs }: RunOnceParts): RunOnce {
   // Made when it is needed: Workers may not make random values while they load.
   let ownId: string | undefined;
   function owner(): string {
@@ -100,6 +102,7 @@ export function runOnce({ name, store, outcomes, log, hasUser }: RunOnceParts): 
   const queue = `outcome:${name}`;
   const calls = new KeyedCalls();
   const leases = new LeaseKeeper(store, {
+    ...(leaseMs !== undefined && { leaseMs }),
     onFailure: (error) =>
       log('error', 'The leases of calls with idempotency keys could not be renewed', error),
   });

@@ -8,7 +8,7 @@ import { SessionVia } from '../../../protocol/telemetry/session-via.js';
 import { ClientRequests } from '../client-requests.js';
 import type { Handshake } from '../handshake.js';
 import { Session } from '../session.js';
-import type { FactChange, SessionFacts } from '../session-facts.js';
+import { type FactChange, initialFacts, type SessionFacts } from '../session-facts.js';
 import type { DirectoryKey, SessionDirectory, SessionMessage } from '../shared/session-directory.js';
 import { SessionReads } from '../shared/session-reads.js';
 import type { ResumableStream } from './resumable-stream.js';
@@ -33,6 +33,8 @@ export interface LiveSession extends DirectoryKey {
   /** When the session was used, and when the directory was asked about it, by the clock that nobody can set. */
   usedAt: number;
   checkedAt: number;
+  /** Whether the log level and the subscriptions are known. Without the store, only what the id says is known. */
+  hasFacts: boolean;
   /** Whether this process knows that the session has ended. */
   isOver: boolean;
   /** The last change of the session that this process stores. */
@@ -45,6 +47,11 @@ export interface SessionTableOptions {
   readonly directory: SessionDirectory;
   readonly maxSessions: number;
   readonly idleMs: number;
+}
+
+/** The options of `find`. */
+interface FindOptions {
+  readonly needsFacts?: boolean;
 }
 
 /** Another process may have ended the session, and the bus may have lost its message. */
@@ -96,20 +103,26 @@ export class SessionTable {
     };
   }
 
-  /** The session, if it belongs to this caller. Another caller's session is treated like one that does not exist. */
-  async find(id: string, principal: string): Promise<LiveSession | undefined> {
+  /**
+   * The session, if it belongs to this caller. Another caller's session is treated like one that does not exist. While the store is
+   * away, the session is the one that its id describes: a caller could open a new one just as well. With `needsFacts`, the log level
+   * and the subscriptions must be known.
+   */
+  async find(
+    id: string,
+    principal: string,
+    { needsFacts = false }: FindOptions = {},
+  ): Promise<LiveSession | undefined> {
     const tag = id.slice(-TAG_LENGTH);
     const live = this.#live.get(tag);
-    if (live?.id !== id) return this.#restore(id, principal);
+    if (live?.id !== id) return this.#restore(id, principal, needsFacts);
     if (live.principal !== principal) return undefined;
     if (live.expiresAt <= Date.now()) {
       this.#stop(live);
       return undefined;
     }
-    if (this.#options.directory.isShared && performance.now() - live.checkedAt >= CHECK_MS) {
-      await this.#check(live);
-      if (this.#live.get(tag) !== live) return this.#restore(id, principal);
-    }
+    await this.#refresh(live, needsFacts);
+    if (this.#live.get(tag) !== live) return this.#restore(id, principal, needsFacts);
     live.usedAt = performance.now();
     // Moved to the end, so that the least recently used session is the first.
     this.#live.delete(tag);
@@ -117,24 +130,49 @@ export class SessionTable {
     return live;
   }
 
+  /** Asks the directory about a session, if that is due. A request waits for the reply only if the store is not known to be away. */
+  async #refresh(live: LiveSession, needsFacts: boolean): Promise<void> {
+    const mustKnow = needsFacts && !live.hasFacts;
+    const isDue =
+      !live.hasFacts || (this.#options.directory.isShared && performance.now() - live.checkedAt >= CHECK_MS);
+    if (mustKnow || (isDue && !this.#reads.isAway)) await this.#check(live);
+    else if (isDue && !this.#reads.isReading) void this.#check(live);
+    if (mustKnow && !live.hasFacts && !live.isOver) throw notLookedUp();
+  }
+
   /** Makes a session from its id, and from what its client has set in another process or earlier. */
-  async #restore(id: string, principal: string): Promise<LiveSession | undefined> {
+  async #restore(id: string, principal: string, needsFacts: boolean): Promise<LiveSession | undefined> {
     const { ids, directory } = this.#options;
     const issued = await ids.read(id, principal);
     if (issued === undefined) return undefined;
     const tag = id.slice(-TAG_LENGTH);
     const { issuedAt, expiresAt } = issued;
-    const facts = await this.#reads.read({ tag, issuedAt, expiresAt }).catch((error: unknown) => {
-      throw new McpError('overloaded', 'The session cannot be looked up now. Retry later.', { cause: error });
+    const key = { tag, issuedAt, expiresAt };
+    const mayWait = needsFacts || !this.#reads.isAway;
+    const facts = await (mayWait ? this.#reads.read(key) : Promise.reject(notLookedUp())).catch(
+      (error: unknown) => {
+        if (needsFacts) throw notLookedUp(error);
+        return 'unknown' as const;
+      },
+    );
+    if (facts === undefined || directory.hasEnded(key)) return undefined;
+    const known = this.#live.get(tag);
+    if (known !== undefined) {
+      if (facts !== 'unknown') learn(known, facts);
+      return known;
+    }
+    const live = this.#remember(id, principal, {
+      ...issued,
+      facts: facts === 'unknown' ? undefined : facts,
     });
-    if (facts === undefined || directory.hasEnded({ tag, issuedAt, expiresAt })) return undefined;
-    return this.#live.get(tag) ?? this.#remember(id, principal, { ...issued, facts });
+    if (!live.hasFacts && !this.#reads.isReading) void this.#check(live);
+    return live;
   }
 
   #remember(
     id: string,
     principal: string,
-    { handshake, facts, issuedAt, expiresAt }: IssuedSession & { readonly facts: SessionFacts },
+    { handshake, facts, issuedAt, expiresAt }: IssuedSession & { readonly facts: SessionFacts | undefined },
   ): LiveSession {
     if (this.#live.size >= this.#options.maxSessions) this.#evict();
     const session = new Session(handshake, this.#options.dispatch, {
@@ -155,10 +193,11 @@ export class SessionTable {
       getStream: undefined,
       usedAt: performance.now(),
       checkedAt: performance.now(),
+      hasFacts: facts !== undefined,
       isOver: false,
       changing: undefined,
     };
-    session.restore(facts);
+    session.restore(facts ?? initialFacts);
     this.#live.set(live.tag, live);
     this.#timer ??= this.#startTimer();
     return live;
@@ -184,7 +223,7 @@ export class SessionTable {
     live.checkedAt = performance.now();
     const facts = await this.#reads.read(live).catch(() => 'unknown' as const);
     if (facts === undefined) this.#stop(live);
-    else if (facts !== 'unknown') live.session.restore(facts, { isLate: true });
+    else if (facts !== 'unknown') learn(live, facts);
     else unref(setTimeout(() => this.#checkAgain(live), CHECK_AGAIN_MS));
   }
 
@@ -297,4 +336,13 @@ export class SessionTable {
 
 function isIdle({ calls, getStream, streams }: LiveSession): boolean {
   return calls.size === 0 && streams.size === 0 && getStream === undefined;
+}
+
+function learn(live: LiveSession, facts: SessionFacts): void {
+  live.hasFacts = true;
+  live.session.restore(facts, { isLate: true });
+}
+
+function notLookedUp(cause?: unknown): McpError {
+  return new McpError('overloaded', 'The session cannot be looked up now. Retry later.', { cause });
 }

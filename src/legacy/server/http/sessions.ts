@@ -163,7 +163,12 @@ export function httpSessions(
     ): Promise<LiveSession | undefined> {
       calls.start();
       const sessionId = incoming.header(SESSION);
-      const live = sessionId === undefined ? undefined : await table.find(sessionId, principalOf(incoming));
+      // A stream without its subscriptions would miss changes.
+      const needsFacts = incoming.method === 'GET';
+      const live =
+        sessionId === undefined
+          ? undefined
+          : await table.find(sessionId, principalOf(incoming), { needsFacts });
       if (live !== undefined) return live;
       if (sessionId !== undefined) await warnings.unknownSession(sessionId, principalOf(incoming));
       const message =

@@ -10,17 +10,40 @@ export class SessionReads {
   readonly #directory: SessionDirectory;
   /** The sessions that are being read, with the number of readers and of news since then. */
   readonly #reading = new Map<string, { readers: number; news: number }>();
+  #reads = 0;
+  #isAway = false;
 
   constructor(directory: SessionDirectory) {
     this.#directory = directory;
   }
 
+  /** Whether the last read has failed or taken too long. Requests that can do without the facts should not wait for the next one. */
+  get isAway(): boolean {
+    return this.#isAway;
+  }
+
+  /** Whether a read is under way. While the store is away, one at a time is enough to learn that it is back. */
+  get isReading(): boolean {
+    return this.#reads > 0;
+  }
+
   /** The facts of a session; undefined if it has ended. Rejects if the store fails or takes too long. */
   async read(key: DirectoryKey): Promise<SessionFacts | undefined> {
+    this.#reads++;
     const work = this.#read(key);
-    if (await settlesWithin(work, MAX_READ_MS, { unref: true })) return work;
-    work.catch(() => undefined);
-    throw new Error(`The store did not respond within ${MAX_READ_MS} ms.`);
+    try {
+      if (!(await settlesWithin(work, MAX_READ_MS, { unref: true })))
+        throw new Error(`The store did not respond within ${MAX_READ_MS} ms.`);
+      const facts = await work;
+      this.#isAway = false;
+      return facts;
+    } catch (error) {
+      work.catch(() => undefined);
+      this.#isAway = true;
+      throw error;
+    } finally {
+      this.#reads--;
+    }
   }
 
   /** Notes that the facts of a session have changed. Default: of all sessions. */

@@ -20,7 +20,8 @@ export async function untilReadiness({ a, b }: OpenWork, status: 200 | 503): Pro
 export async function checkUnaffected({ a, atA, atB, session }: OpenWork): Promise<void> {
   expect((await atA.callTool('echo', { id: 'x' })).data).toEqual({ id: 'x' });
   expect((await atB.callTool('echo', { id: 'x' })).data).toEqual({ id: 'x' });
-  expect((await session.a.request('tools/call', echo, 'echo')).text).toContain('structuredContent');
+  for (const each of [session.a, session.b, session.a, session.b])
+    expect((await each.request('tools/call', echo, 'echo')).text).toContain('structuredContent');
   expect(await askModern(a)).toMatchObject({ resultType: 'input_required' });
   expect((await send(a.url.replace('/mcp', '/health'), { method: 'GET' })).status).toBe(200);
   // The subscribers of the other replica learn later that they may have missed something.
@@ -28,7 +29,7 @@ export async function checkUnaffected({ a, atA, atB, session }: OpenWork): Promi
 }
 
 /** Checks that calls that need the store fail with an error that says so, and take no effect. */
-export async function checkRejected({ atA, atB, session, question, job, form }: OpenWork): Promise<void> {
+export async function checkRejected({ b, atA, atB, session, question, job, form }: OpenWork): Promise<void> {
   const answer = { jsonrpc: '2.0', id: question.id, result: ANSWER };
   const refusals = [
     [
@@ -47,7 +48,11 @@ export async function checkRejected({ atA, atB, session, question, job, form }: 
     ],
   ] as const;
   const replies = [
-    [session.b.request('tools/call', echo, 'echo'), 503, 'The session cannot be looked up now. Retry later.'],
+    [
+      send(b.url, { method: 'GET', headers: { ...session.b.headers, accept: 'text/event-stream' } }),
+      503,
+      'The session cannot be looked up now. Retry later.',
+    ],
     [
       session.a.request('logging/setLevel', { level: 'error' }, 'level'),
       200,
@@ -59,7 +64,7 @@ export async function checkRejected({ atA, atB, session, question, job, form }: 
       'Retry later.',
     ],
     [session.a.post(answer), 503, 'The answer could not be stored. Send it again.'],
-    [session.b.post(answer), 503, 'The session cannot be looked up now. Retry later.'],
+    [session.b.post(answer), 503, 'The answer could not be stored. Send it again.'],
   ] as const;
   await Promise.all([
     ...refusals.map(async ([call, message]) => {

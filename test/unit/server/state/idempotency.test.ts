@@ -487,3 +487,25 @@ it('idempotency is declared in the list of tools, on every wire, so that clients
     });
   });
 });
+
+it('holds a key for tasks.leaseMs, after which a call of a process that died counts as lost', async () => {
+  const inner = memoryStore();
+  const holds: number[] = [];
+  const store: Store = {
+    ...inner,
+    write: (changes, options) => {
+      for (const change of changes)
+        if (change.do === 'enqueue' && change.hold !== undefined) holds.push(change.hold.ms);
+      return inner.write(changes, options);
+    },
+  };
+  const server = createServer({
+    ...quiet,
+    store,
+    tasks: { leaseMs: 3000 },
+    tools: { pay: tool({ idempotency: true, run: () => 'paid' }) },
+  });
+  await inProcess(server)('tools/call', { name: 'pay', _meta: { [KEY]: 'one' } });
+  expect(holds).toEqual([3000]);
+  await server.close();
+});

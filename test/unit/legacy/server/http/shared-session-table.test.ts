@@ -215,3 +215,76 @@ describe('a session of several processes', () => {
     await until('the stream has ended', () => hasEnded);
   });
 });
+
+describe('a session whose store is away', () => {
+  test('is served by what its id says in a process that does not know it, until the store is back', async () => {
+    const elsewhere = openTable();
+    await subscribeElsewhere(await found(elsewhere.table));
+    const { table, fault, subscriptions } = openTable();
+    fault.get = 'fails';
+    const live = await found(table);
+    expect(live.session.handshake).toMatchObject(handshake);
+    delete fault.get;
+    await until('the subscription is known', async () => (await found(table)).hasFacts);
+    expect(await found(table)).toBe(live);
+    attach(live);
+    await until('the stream has the subscription', () => subscriptions.length > 0);
+    expect(subscriptions.at(-1)).toMatchObject({ resourceSubscriptions: [URI] });
+  });
+
+  test('gets no stream in a process that does not know its subscriptions, also after a call was served there', async () => {
+    const { table, fault } = openTable();
+    fault.get = 'fails';
+    const refusal = { code: 'overloaded', message: expect.stringContaining('cannot be looked up now') };
+    await expect(table.find(id, '', { needsFacts: true })).rejects.toMatchObject(refusal);
+    await found(table);
+    await expect(table.find(id, '', { needsFacts: true })).rejects.toMatchObject(refusal);
+    delete fault.get;
+    expect((await table.find(id, '', { needsFacts: true }))?.hasFacts).toBe(true);
+  });
+
+  test('is still unknown to another caller, and with an id that was changed', async () => {
+    const { table, fault } = openTable();
+    fault.get = 'fails';
+    expect(await table.find(id, 'somebody else')).toBeUndefined();
+    expect(await table.find(`x${id}`, '')).toBeUndefined();
+  });
+
+  test('is unknown if this process has heard that it has ended, and ends when the store is back otherwise', async () => {
+    const [heard, unheard] = [openTable(), openTable()];
+    const { tag, issuedAt, expiresAt } = await found(heard.table);
+    for (const { fault } of [heard, unheard]) fault.get = 'fails';
+    const live = await found(unheard.table);
+    await store.write([{ do: 'put', key: `session:${tag}`, value: { ended: true }, ttlMs: 60_000 }]);
+    const silent = new SessionDirectory({ store, bus: () => bus, warn: () => undefined });
+    await silent.end({ tag, issuedAt, expiresAt });
+    expect(await heard.table.find(id, '')).toBeUndefined();
+    delete unheard.fault.get;
+    await until('the session is unknown', async () => (await unheard.table.find(id, '')) === undefined);
+    expect(live.isOver).toBe(true);
+  });
+
+  test('makes a request wait only once for a store that never replies', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { table, fault } = openTable();
+    const live = await found(table);
+    fault.get = new Promise(() => undefined);
+    vi.advanceTimersByTime(1000);
+    let waits = true;
+    const first = found(table).finally(() => {
+      waits = false;
+    });
+    await vi.advanceTimersByTimeAsync(1999);
+    expect(waits).toBe(true);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await first).toBe(live);
+    for (let at = 0; at < 5; at++) {
+      vi.advanceTimersByTime(1000);
+      // No time passes meanwhile.
+      expect(await found(table)).toBe(live);
+    }
+    const other = await ids.issue(handshake, '');
+    expect(await table.find(other, '')).toMatchObject({ id: other, hasFacts: false });
+  });
+});
