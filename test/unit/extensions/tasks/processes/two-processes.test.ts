@@ -126,6 +126,14 @@ describe.each([
 });
 
 describe('a task of two processes', () => {
+  it('that is cancelled at the other process is stopped by the message of that process, long before its lease is renewed', async () => {
+    const { one, two, effects, close } = pair({ bus: memoryBus(), tasks: { leaseMs: 600_000 } });
+    const { taskId } = await one.call('tools/call', { name: 'hangs', arguments: {} });
+    await two.call('tasks/cancel', { taskId });
+    await until('the handler is stopped', () => effects.includes('aborted one'), 10_000);
+    await close();
+  });
+
   it('is watched at the process that does not run it', async () => {
     const { one, two, close } = pair({ bus: memoryBus() });
     const { taskId } = await one.call('tools/call', { name: 'asks' });
