@@ -2,7 +2,9 @@
 
 import { outputCheck } from '../../client/checks/output-check.js';
 import type { Client } from '../../client/model/client.js';
+import type { GroupClient } from '../../connect/group/group.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
+import type { McpError } from '../../protocol/errors.js';
 import type { ListedTool } from '../../protocol/model/model.js';
 import { closestName } from '../../schema/explain/closest-name.js';
 import { listProblems } from '../../schema/explain/explain.js';
@@ -16,6 +18,8 @@ export async function findTool(client: Client, name: string): Promise<ListedTool
   const tools = await client.tools().all();
   const found = tools.find((tool) => tool.name === name);
   if (found) return found;
+  const failure = failureOfServer(client, name);
+  if (failure) throw failure;
   const close = closestName(
     name,
     tools.map((tool) => tool.name),
@@ -25,6 +29,13 @@ export async function findTool(client: Client, name: string): Promise<ListedTool
     sent: false,
     ...(close && { close }),
   });
+}
+
+/** The error of the server that a name belongs to, if it is one of several and is left out because it failed. */
+function failureOfServer(client: Client, name: string): McpError | undefined {
+  const { servers = new Map() } = client as Partial<GroupClient>;
+  for (const [server, { error }] of servers) if (error && name.startsWith(`${server}_`)) return error;
+  return undefined;
 }
 
 /**

@@ -255,10 +255,11 @@ export class GatewayMember implements Routed {
 
   /** Runs `work`. Undefined if that fails or takes too long, which is reported once. */
   async #attempt<T>(
-    { signal }: Call,
+    call: Call,
     unavailable: string,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T | undefined> {
+    const { signal } = call;
     const ms = this.#parts.listTimeoutMs;
     try {
       return await withDeadline({ signal, ms, reason: () => lateError(this.name, ms) }, (own) =>
@@ -267,12 +268,24 @@ export class GatewayMember implements Routed {
     } catch (error) {
       if (signal.aborted) throw cancelledBy(error);
       this.#wasMissed = true;
-      const { message } = toMcpError(error);
-      const line = `${message.startsWith(`${this.name}: `) ? '' : `${this.name}: `}${message}; ${unavailable}`;
-      if (line !== this.#reported) this.#parts.problem(line, error);
-      this.#reported = line;
+      this.#report(error, call, unavailable);
       return undefined;
     }
+  }
+
+  /** Tells the operator why something is left out. A server that cannot be reached is reported once, and not for each of its lists. */
+  #report(error: unknown, { via, isLocal }: Call, unavailable: string): void {
+    const { code, message, cause } = toMcpError(error);
+    const reason = message.startsWith(`${this.name}: `) ? message : `${this.name}: ${message}`;
+    const isAway = wayCodes.has(code) && cause !== undefined;
+    const line = isAway
+      ? `${reason.replace(/\.$/, '')}; it is left out of lists`
+      : `${reason}; ${unavailable}`;
+    if (line === this.#reported) return;
+    this.#reported = line;
+    // A caller elsewhere is not told the reason, so that it is in the log already.
+    const isLogged = isAway && via !== undefined && isLocal !== true;
+    if (!isLogged) this.#parts.problem(line, isAway ? undefined : error);
   }
 
   #onState(state: LinksState): void {

@@ -37,7 +37,8 @@ export class WayErrors {
     if (error.message === this.#logged && now - this.#loggedAt < LOG_AGAIN_MS) return;
     this.#logged = error.message;
     this.#loggedAt = now;
-    this.#logger('warning', error.message, error);
+    // The message says it all, except for what a response was that cannot be read.
+    this.#logger('warning', error.message, error.code === 'bad_response' ? error : undefined);
   }
 }
 

@@ -65,7 +65,7 @@ describe('a gateway', () => {
     let changes = 0;
     await using _subscription = await client.subscribe({ tools: true }, { onChange: () => changes++ });
     expect(await toolNames(client)).toEqual(['here_go']);
-    expect(log.join('\n')).toMatch(/^there: .*its tools are left out$/m);
+    expect(log.join('\n')).toMatch(/^there: .*it is left out of lists$/m);
     expect(hub.servers()['there']).toMatchObject({ status: 'failed' });
     await expect(client.callTool('there_go')).rejects.toThrow(/^there: /);
 
@@ -83,6 +83,30 @@ describe('a gateway', () => {
     expect(await toolNames(client)).toEqual(['here_go', 'there_go']);
     expect(hub.servers()['there']).toMatchObject({ status: 'ready' });
   });
+
+  test.each(['in the same program', 'over HTTP'])(
+    'reports a server that does not start once, for callers %s, and names it in the error of a call',
+    async (where) => {
+      const told: unknown[][] = [];
+      const broken = { command: process.execPath, args: ['-e', 'process.exit(3)'] };
+      const here = serverWith({ tools: { go: say('stayed') } });
+      const hub = gateway(
+        { mcpServers: { here: { target: here }, broken } },
+        { logger: (_level, ...rest) => told.push(rest.filter((part) => part !== undefined)) },
+      );
+      onTestFinished(() => hub.close());
+      const serving = await serve(hub, { port: 0, signals: false });
+      onTestFinished(() => serving.close());
+      const client = await connect(where === 'over HTTP' ? serving.url : hub);
+      onTestFinished(() => client.close());
+      expect(await toolNames(client)).toEqual(['here_go']);
+      const lists = [client.prompts(), client.resources(), client.templates(), client.tools()];
+      await Promise.all(lists.map((list) => list.all()));
+      await expect(client.callTool('broken_go')).rejects.toThrow(/^broken: The (server|connection)/);
+      expect(told).toHaveLength(1);
+      expect(told[0]).toEqual([expect.stringMatching(/^broken: The server .* has ended with exit code 3/)]);
+    },
+  );
 
   test('refuses calls to a server that fails again and again, and lets the others be', async () => {
     let isBroken = true;

@@ -92,7 +92,7 @@ test.each(
     };
     const hub = hubWith([audit, keep()]);
     const ada = await as(hub, 'ada');
-      const bob = await as(hub, 'bob');
+    const bob = await as(hub, 'bob');
     seen.length = 0;
     const first = JSON.stringify(await use(ada));
     expect(JSON.stringify(await use(ada))).toBe(first);
