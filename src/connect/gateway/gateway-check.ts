@@ -3,7 +3,7 @@
 import { isObject } from '../../jsonrpc/message.js';
 import type { Call } from '../../protocol/call.js';
 import { readOutputUri } from '../../protocol/model/output-uri.js';
-import { type CheckCall, type Checked, marked, type Refusal } from '../routing/checked-use.js';
+import { type CallRefusal, type CheckCall, type Checked, marked } from '../routing/checked-use.js';
 import { findMember, taskOf } from '../routing/names.js';
 import { usableOwners } from '../routing/resources.js';
 import type { GatewayMember } from './gateway-member.js';
@@ -13,7 +13,7 @@ import type { GatewayServers } from './gateway-servers.js';
 interface Way {
   /** The servers, in the order in which they are asked. */
   readonly to: string;
-  readonly refusal?: Refusal | undefined;
+  readonly refusal?: CallRefusal | undefined;
 }
 
 /**

@@ -14,11 +14,11 @@ import type { Revision } from '../../protocol/tables/revisions.js';
 import type { Forwarder, ForwarderParts } from '../proxy/forwarder.js';
 import type { LinksState } from '../proxy/proxy-links.js';
 import { wayCodes } from '../proxy/way-errors.js';
-import { type Refusal, unmarked } from '../routing/checked-use.js';
+import { type CallRefusal, unmarked } from '../routing/checked-use.js';
 import { lists } from '../routing/lists.js';
 import { withServer } from '../routing/names.js';
 import { fetchPages } from '../routing/pages.js';
-import type { ListName, Offer, Routed, RoutedSubscription, Wanted } from '../routing/router.js';
+import type { ListName, Offer, Routed, RoutedSubscription, WantedItem } from '../routing/router.js';
 import type { GatewayServerInfo } from './member-state.js';
 import type { Screen } from './screen.js';
 
@@ -89,7 +89,7 @@ export class GatewayMember implements Routed {
   }
 
   /** The reason why a call to this server must not be made; undefined if there is none. The call is not made. */
-  async refusal(call: Call, changes: JsonObject = {}): Promise<Refusal | undefined> {
+  async refusal(call: Call, changes: JsonObject = {}): Promise<CallRefusal | undefined> {
     const { screen, elder } = this.#parts;
     const own = copyCall(call, { params: { ...call.params, ...changes } });
     const older = this.#forwarder.awaits(own) ? undefined : elder(this.name, own);
@@ -118,7 +118,11 @@ export class GatewayMember implements Routed {
     });
   }
 
-  offers(wanted: Wanted, call: Call, { fetch = false }: { readonly fetch?: boolean } = {}): Promise<Offer> {
+  offers(
+    wanted: WantedItem,
+    call: Call,
+    { fetch = false }: { readonly fetch?: boolean } = {},
+  ): Promise<Offer> {
     const { screen } = this.#parts;
     if (!fetch) return screen.offer(wanted, call);
     const looking = this.#attempt(call, `its ${lists[wanted.kind].field} are left out`, (signal) =>

@@ -9,7 +9,7 @@ import { McpError } from '../../protocol/errors.js';
 import type { SubscriptionFilter } from '../../protocol/model/model.js';
 import { notFound } from '../../protocol/not-found.js';
 import { listedKeys, lists, matching } from '../routing/lists.js';
-import type { ListedKeys, ListName, Offer, Wanted } from '../routing/router.js';
+import type { ListedKeys, ListName, Offer, WantedItem } from '../routing/router.js';
 import type { GatewayItem, GatewayRule } from './options.js';
 import type { Pins } from './pins/pins.js';
 
@@ -120,7 +120,7 @@ export class Screen {
     if (item !== undefined && offer === 'never') throw unknown(item);
   }
 
-  /** What the server has for the caller of a call; nothing if the call is about no definition. Throws for a task that is not the caller's. */
+  /** Finds out whether the server has something for the caller of a call. Throws for a task if the caller has none there. */
   async #look(
     call: Call,
     fetch: FetchList,
@@ -142,10 +142,10 @@ export class Screen {
   }
 
   /**
-   * What the server has for a caller: the part of its lists that the rule and the pins leave. Without `fetch`, only lists that were fetched
-   * before are looked at. Something that they hide is never had, and an instance of a template is hidden with its templates.
+   * Says whether the server has something for a caller, by the part of its lists that the rule and the pins leave. Without `fetch`, only
+   * lists that were fetched before count. An instance of a template is hidden with the templates that match it.
    */
-  async offer({ kind, name }: Wanted, call: Call, fetch?: FetchList): Promise<Offer> {
+  async offer({ kind, name }: WantedItem, call: Call, fetch?: FetchList): Promise<Offer> {
     if (!(await this.#allows(kind, name, call))) return 'never';
     const listed = await this.#lookUp(kind, { call, fetch });
     if (listed?.accepted[kind]?.has(name)) return 'listed';

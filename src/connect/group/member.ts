@@ -9,7 +9,14 @@ import type { Call, Outcome } from '../../protocol/call.js';
 import { copyError, McpError, toMcpError } from '../../protocol/errors.js';
 import type { SubscriptionFilter } from '../../protocol/model/model.js';
 import { listedKeys, lists, listsFor, offerOf } from '../routing/lists.js';
-import type { ListedKeys, ListName, Offer, Routed, RoutedSubscription, Wanted } from '../routing/router.js';
+import type {
+  ListedKeys,
+  ListName,
+  Offer,
+  Routed,
+  RoutedSubscription,
+  WantedItem,
+} from '../routing/router.js';
 import { fetchList, forward, subscribe } from './member-calls.js';
 
 /** The state of one server of a group. */
@@ -142,7 +149,7 @@ export class Member implements Routed {
   }
 
   offers(
-    wanted: Wanted,
+    wanted: WantedItem,
     call: Call,
     { fetch = false }: { readonly fetch?: boolean } = {},
   ): Offer | Promise<Offer> {
@@ -150,7 +157,7 @@ export class Member implements Routed {
     return fetch && offer === 'unknown' ? this.#fetchOffer(wanted, call) : offer;
   }
 
-  async #fetchOffer(wanted: Wanted, call: Call): Promise<Offer> {
+  async #fetchOffer(wanted: WantedItem, call: Call): Promise<Offer> {
     for (const kind of listsFor(wanted.kind))
       if (this.#listedKeys[kind] === undefined) await this.list(kind, call);
     return offerOf(wanted, this.#listedKeys);

@@ -1,7 +1,7 @@
 import type { Call, Dispatch } from '../../protocol/call.js';
 import { checkCounts, timerMs } from '../../protocol/checks/number-options.js';
 import type { OpenLink } from '../../protocol/link.js';
-import type { Refusal } from '../routing/checked-use.js';
+import type { CallRefusal } from '../routing/checked-use.js';
 import type { ConnectOptions } from '../targets/options.js';
 import type { Target } from '../targets/target.js';
 import { type ForwardingParts, forwarding } from './forwarding.js';
@@ -30,7 +30,7 @@ export interface ForwarderParts {
 export interface Forwarder {
   readonly dispatch: Dispatch;
   /** The reason why the function of `identity` keeps a call from being passed on; undefined if it does not. */
-  readonly refusal: (call: Call) => Promise<Refusal | undefined>;
+  readonly refusal: (call: Call) => Promise<CallRefusal | undefined>;
   /** Whether a call has the answers that a call to this server waits for. */
   readonly awaits: (call: Call) => boolean;
   /** The number of calls that wait for answers. */

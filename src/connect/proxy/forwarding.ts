@@ -7,7 +7,7 @@ import { isRejectedSampling } from '../../protocol/model/input.js';
 import { modernRevisions } from '../../protocol/tables/features.js';
 import { isCacheable } from '../../protocol/tables/methods.js';
 import { newestRevision } from '../../protocol/tables/revisions.js';
-import type { Refusal } from '../routing/checked-use.js';
+import type { CallRefusal } from '../routing/checked-use.js';
 import { carriedOutcome, carriedParams } from './carried.js';
 import { ForwardedCall } from './forwarded-call.js';
 import type { HeldCalls } from './held-calls.js';
@@ -27,10 +27,10 @@ export interface ForwardingParts {
   readonly identify: (call: Call, progress: LoginProgress) => Identified | Promise<Identified>;
 }
 
-export interface Forwarding {
+export interface CallForwarding {
   readonly dispatch: Dispatch;
   /** The reason why a call would not be passed on: its caller was refused, or has to log in first. */
-  readonly refusal: (call: Call) => Promise<Refusal | undefined>;
+  readonly refusal: (call: Call) => Promise<CallRefusal | undefined>;
 }
 
 /** A call, and the credentials for it. */
@@ -40,7 +40,7 @@ interface Prepared {
 }
 
 /** Passes calls on over the connections of a proxy. */
-export function forwarding({ links, held, lists, identify }: ForwardingParts): Forwarding {
+export function forwarding({ links, held, lists, identify }: ForwardingParts): CallForwarding {
   async function prepare(round: Call): Promise<Prepared | { readonly question: Outcome }> {
     const continued = afterLogin(round);
     const call = continued ?? round;
@@ -50,7 +50,7 @@ export function forwarding({ links, held, lists, identify }: ForwardingParts): F
     return { call, identity: needsLogin ? undefined : identified };
   }
 
-  async function refusal(call: Call): Promise<Refusal | undefined> {
+  async function refusal(call: Call): Promise<CallRefusal | undefined> {
     if (held.isAnswer(call)) return undefined;
     try {
       const prepared = await prepare(call);

@@ -6,15 +6,15 @@ import { ROUTED_TO } from '../../protocol/tables/meta-keys.js';
 // Middleware may answer a call itself, from what it has kept of another caller's. So the rules decide before it does.
 
 /** The reason why a call is not made: an error, or a question that comes first. */
-export type Refusal = { readonly error: unknown } | { readonly question: Outcome };
+export type CallRefusal = { readonly error: unknown } | { readonly question: Outcome };
 
 /** The refused calls of which middleware of the program has made others that may be made, or whose callers it has identified. */
-type Replaced = WeakSet<Refusal>;
+type Replaced = WeakSet<CallRefusal>;
 
 /** A call that was decided about: as it goes on, and why it must not be made. */
 export interface Checked {
   readonly call: Call;
-  readonly refusal?: Refusal | undefined;
+  readonly refusal?: CallRefusal | undefined;
 }
 
 /** Decides whether a call may be made. */
@@ -47,7 +47,7 @@ export function composeChecked(use: readonly Middleware[], dispatch: Dispatch, c
   return use.length === 0 ? dispatch : async (call) => run(await check(call), 0);
 }
 
-function answer(refusal: Refusal): Outcome {
+function answer(refusal: CallRefusal): Outcome {
   if ('question' in refusal) return refusal.question;
   throw refusal.error;
 }

@@ -6,7 +6,7 @@ import { shorten } from '../../protocol/encoding/shorten.js';
 import { TOOL_PREFIX } from '../../protocol/tables/meta-keys.js';
 import { readParts } from '../../protocol/uri-template/grammar.js';
 import { createMatcher } from '../../protocol/uri-template/match.js';
-import type { ListedKeys, ListName, Offer, Router, Wanted } from './router.js';
+import type { ListedKeys, ListName, Offer, Router, WantedItem } from './router.js';
 
 /** The field of each list, the key of its entries, and whether the key has the server's name as a prefix. */
 export const lists = {
@@ -83,8 +83,8 @@ function templatesOf(items: readonly JsonObject[]): NonNullable<ListedKeys['temp
   return templates;
 }
 
-/** What the lists of a server have, for servers that show the same to everybody. */
-export function offerOf({ kind, name }: Wanted, keys: ListedKeys): Offer {
+/** The offer of a server that shows the same lists to everybody. */
+export function offerOf({ kind, name }: WantedItem, keys: ListedKeys): Offer {
   if (kind !== 'resources') {
     const listed = keys[kind];
     if (listed === undefined) return 'unknown';

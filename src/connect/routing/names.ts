@@ -5,7 +5,7 @@ import type { Call, Outcome } from '../../protocol/call.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import { notFound, renameFault } from '../../protocol/not-found.js';
-import type { Routed, Router, Wanted } from './router.js';
+import type { Routed, Router, WantedItem } from './router.js';
 
 /** Calls the tool or gets the prompt of the member that a name belongs to. */
 export async function forwardNamed(router: Router, kind: 'tools' | 'prompts', call: Call): Promise<Outcome> {
@@ -46,7 +46,7 @@ export async function memberOf(
 /** The member that a name belongs to; undefined if the name begins with that of no member. */
 export async function findMember(
   router: Router,
-  { kind, name }: Wanted,
+  { kind, name }: WantedItem,
   call: Call,
 ): Promise<{ readonly member: Routed; readonly name: string } | undefined> {
   const inOrder = [...router.members.values()]

@@ -4,7 +4,7 @@ import type { Call, Outcome } from '../../protocol/call.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import { faultData } from '../../protocol/not-found.js';
-import type { Offer, Routed, Router, Wanted } from './router.js';
+import type { Offer, Routed, Router, WantedItem } from './router.js';
 
 // Resources keep their URIs, so the lists of the members, as the caller sees them, decide which member owns a resource.
 
@@ -24,7 +24,7 @@ export function completeTemplate(router: Router, call: Call, uri: string): Promi
 type Offers = ReadonlyMap<Routed, Offer>;
 
 /** Asks the member that lists the resource, then those whose templates match, then all that may have it, until one has it. */
-async function search(router: Router, call: Call, wanted: Wanted): Promise<Outcome> {
+async function search(router: Router, call: Call, wanted: WantedItem): Promise<Outcome> {
   const [only] = router.members.values();
   if (only !== undefined && router.members.size === 1) return only.forward(call);
   const attempted = new Set<Routed>();
@@ -61,7 +61,7 @@ export interface UsableOwners {
 }
 
 /** Finds the members that a call about a resource may go to, without making the call. Throws if it is hidden from the caller. */
-export async function usableOwners(router: Router, wanted: Wanted, call: Call): Promise<UsableOwners> {
+export async function usableOwners(router: Router, wanted: WantedItem, call: Call): Promise<UsableOwners> {
   const known = await knownOffers(router, wanted, call);
   const offers = likelyOwners(known).length > 0 ? known : await fetchOffers(router, wanted, call);
   const likely = likelyOwners(offers);
@@ -75,7 +75,7 @@ export async function usableOwners(router: Router, wanted: Wanted, call: Call): 
 }
 
 /** The error for a resource or template that no server has. */
-function nobodyHas(router: Router, wanted: Wanted): McpError {
+function nobodyHas(router: Router, wanted: WantedItem): McpError {
   const unconnected = [...router.members.values()].filter(({ connection }) => connection === undefined);
   const unasked = unconnected.map(({ name }) => name).join(', ');
   const kind = wanted.kind === 'resources' ? 'resource' : 'template';
@@ -86,8 +86,8 @@ function nobodyHas(router: Router, wanted: Wanted): McpError {
   );
 }
 
-/** What each member has for the caller, in the order of the members, by the lists that were fetched before. */
-async function knownOffers(router: Router, wanted: Wanted, call: Call): Promise<Offers> {
+/** The offer of each member, in the order of the members, by the lists that were fetched before. */
+async function knownOffers(router: Router, wanted: WantedItem, call: Call): Promise<Offers> {
   const members = [...router.members.values()];
   const offers = await Promise.all(members.map((member) => member.offers(wanted, call)));
   return new Map(members.map((member, at) => [member, offers[at] as Offer]));
@@ -97,7 +97,7 @@ async function knownOffers(router: Router, wanted: Wanted, call: Call): Promise<
  * Connects all members and fetches the lists that were not fetched before. Once an owner is found, the others get only one
  * second more: the first in the config wins, but a member that hangs does not delay the call.
  */
-async function fetchOffers(router: Router, wanted: Wanted, call: Call): Promise<Offers> {
+async function fetchOffers(router: Router, wanted: WantedItem, call: Call): Promise<Offers> {
   const offers = new Map<Routed, Offer>([...router.members.values()].map((member) => [member, 'unknown']));
   let timer: ReturnType<typeof setTimeout> | undefined;
   await new Promise<void>((resolve, reject) => {
@@ -107,7 +107,7 @@ async function fetchOffers(router: Router, wanted: Wanted, call: Call): Promise<
     });
     Promise.all(parts).then(() => resolve(), reject);
   }).finally(() => clearTimeout(timer));
-  // What comes later does not change the decision.
+  // A list that comes later does not change the decision.
   return new Map(offers);
 }
 
@@ -136,7 +136,7 @@ export type FindOwners = (uri: string) => Promise<readonly Routed[]>;
 
 /** Fetches the lists that decide to whom these URIs belong. The result decides by the lists that are known when it is asked. */
 export async function ownersOf(router: Router, uris: readonly string[], call: Call): Promise<FindOwners> {
-  const wanted = (uri: string): Wanted => ({ kind: 'resources', name: uri });
+  const wanted = (uri: string): WantedItem => ({ kind: 'resources', name: uri });
   for (const uri of uris) {
     const known = await knownOffers(router, wanted(uri), call);
     if (likelyOwners(known).length === 0 && [...known.values()].includes('unknown'))

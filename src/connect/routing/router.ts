@@ -17,25 +17,25 @@ export interface ListedKeys {
 export type ListName = keyof ListedKeys;
 
 /** Something that a call is about: the list that it would be in, and the name that its server uses, or its URI. */
-export interface Wanted {
+export interface WantedItem {
   readonly kind: ListName;
   readonly name: string;
 }
 
 /**
- * What one server has for one caller. `listed`: its list has it. `fits`: one of its templates matches the URI. `possible`: no list has it,
- * but some servers have more than they list. `unknown`: the lists were not fetched. `absent`: no list has it, and the server may not have
- * more than it lists. `never`: this caller may not use it. A server that has it `absent` or `never` must not be asked, and stands in the
- * way of no other.
+ * Whether one server has something for one caller. `listed`: its list has it. `fits`: one of its templates matches the URI. `possible`: no
+ * list has it, but some servers have more than they list. `unknown`: the lists were not fetched. `absent`: no list has it, and the server
+ * may not have more than it lists. `never`: this caller may not use it. A server that says `absent` or `never` must not be asked, and stands
+ * in the way of no other.
  */
 export type Offer = 'listed' | 'fits' | 'possible' | 'unknown' | 'absent' | 'never';
 
 /** One of several servers. */
 export interface Routed {
   readonly name: string;
-  /** What the server has for the caller, by the lists that were fetched before; with `fetch`, those that are missing are fetched first. */
+  /** Decides by the lists that were fetched before; with `fetch`, those that are missing are fetched first. */
   readonly offers: (
-    wanted: Wanted,
+    wanted: WantedItem,
     call: Call,
     options?: { readonly fetch?: boolean },
   ) => Offer | Promise<Offer>;
