@@ -5,7 +5,8 @@ import type { Call, Outcome } from '../../protocol/call.js';
 import { principalOf } from '../../protocol/caller.js';
 import { encodeBase64Url } from '../../protocol/encoding/base64.js';
 import { sha256 } from '../../protocol/encoding/sha256.js';
-import { IDEMPOTENCY_KEY } from '../../protocol/tables/meta-keys.js';
+import { CALLER, IDEMPOTENCY_KEY } from '../../protocol/tables/meta-keys.js';
+import { mayAsk } from './login-question.js';
 
 /** The states of all proxies begin with it. */
 const OF_PROXIES = 'fullmcp-proxy';
@@ -15,10 +16,52 @@ const BEHIND = `${OF_PROXIES}-behind.`;
 const MAX_KEY = 256;
 const encoder = new TextEncoder();
 
+/** The name of the program that the proxy runs in, among its callers. */
+export const THIS_PROGRAM = 'this program';
+const MAX_TAG = 64;
+
+/** The part of a caller's name that tells the callers of a proxy in front of this one apart; empty if the caller is not such a proxy. */
+export function callerTag({ params: { _meta } }: Call): string {
+  const tag = isObject(_meta) ? _meta[CALLER] : undefined;
+  return typeof tag === 'string' && tag.length <= MAX_TAG ? ` ${tag}` : '';
+}
+
+const MAX_TAGS = 1000;
+
+/** The tags by which a proxy behind this one tells the callers apart. They are others in each process, and do not say who it is. */
+export class CallerTags {
+  /** Of the callers that were seen last: making a tag takes longer than a small call. */
+  readonly #tags = new Map<string, string>();
+  /** Made when it is needed: Workers may not make random values while they load. */
+  #salt: string | undefined;
+
+  /** The tag of a caller; another one each time if nobody else is known to be the same. */
+  of(owner: string | undefined): string {
+    if (owner === undefined) return crypto.randomUUID();
+    const known = this.#tags.get(owner);
+    if (known !== undefined) return known;
+    this.#salt ??= crypto.randomUUID();
+    const tag = digest([this.#salt, owner]);
+    this.#tags.set(owner, tag);
+    if (this.#tags.size > MAX_TAGS) this.#tags.delete(this.#tags.keys().next().value as string);
+    return tag;
+  }
+}
+
+function digest(parts: readonly string[]): string {
+  return encodeBase64Url(sha256(encoder.encode(JSON.stringify(parts))));
+}
+
+interface CarriedParts {
+  readonly tags: CallerTags;
+  /** The name of the caller; undefined if nobody else is known to be the same. */
+  readonly owner: string | undefined;
+}
+
 /** The parameters of a call as the server gets them. */
-export function carriedParams(call: Call): JsonObject {
+export function carriedParams(call: Call, parts: CarriedParts): JsonObject {
   const { requestState } = call.params;
-  const params = withBoundKey(call);
+  const params = withTag(withBoundKey(call), call, parts);
   return typeof requestState === 'string' && requestState.startsWith(BEHIND)
     ? { ...params, requestState: requestState.slice(BEHIND.length) }
     : params;
@@ -34,6 +77,19 @@ export function carriedOutcome(outcome: Outcome): Outcome {
     : outcome;
 }
 
+// If the server is another proxy, all callers are one to it, and questions and log messages of an older server behind it could reach somebody
+// else. So it is told which calls are of one caller.
+function withTag(params: JsonObject, { method, peer }: Call, { owner, tags }: CarriedParts): JsonObject {
+  if (owner === THIS_PROGRAM || !mayAsk(method) || !hears(peer)) return params;
+  const meta = params['_meta'];
+  return { ...params, _meta: { ...(isObject(meta) && meta), [CALLER]: tags.of(owner) } };
+}
+
+/** Whether a client can be asked, or wants log messages. */
+function hears({ capabilities: { elicitation, sampling, roots }, logLevel }: Call['peer']): boolean {
+  return [elicitation, sampling, roots, logLevel].some((part) => part !== undefined);
+}
+
 // The server sees the proxy, and idempotency keys belong to who calls: two callers with one key would be one call. A digest of the caller
 // and the key is the same in every process, so that a retry finds its call. The program itself, which has no name, keeps its keys.
 function withBoundKey(call: Call): JsonObject {
@@ -42,6 +98,6 @@ function withBoundKey(call: Call): JsonObject {
   const key = isObject(meta) ? meta[IDEMPOTENCY_KEY] : undefined;
   if (typeof key !== 'string' || key === '' || key.length > MAX_KEY) return params;
   if (auth === undefined && (via === undefined || isLocal === true)) return params;
-  const digest = sha256(encoder.encode(JSON.stringify([principalOf(call), key])));
-  return { ...params, _meta: { ...(meta as JsonObject), [IDEMPOTENCY_KEY]: encodeBase64Url(digest) } };
+  const bound = digest([principalOf(call), key]);
+  return { ...params, _meta: { ...(meta as JsonObject), [IDEMPOTENCY_KEY]: bound } };
 }

@@ -8,7 +8,7 @@ import { modernRevisions } from '../../protocol/tables/features.js';
 import { isCacheable } from '../../protocol/tables/methods.js';
 import { newestRevision } from '../../protocol/tables/revisions.js';
 import type { CallRefusal } from '../routing/checked-use.js';
-import { carriedOutcome, carriedParams } from './carried.js';
+import { CallerTags, carriedOutcome, carriedParams } from './carried.js';
 import { ForwardedCall } from './forwarded-call.js';
 import type { HeldCalls } from './held-calls.js';
 import type { ListCache } from './list-cache.js';
@@ -41,6 +41,8 @@ interface Prepared {
 
 /** Passes calls on over the connections of a proxy. */
 export function forwarding({ links, held, lists, identify }: ForwardingParts): CallForwarding {
+  const tags = new CallerTags();
+
   async function prepare(round: Call): Promise<Prepared | { readonly question: Outcome }> {
     const continued = afterLogin(round);
     const call = continued ?? round;
@@ -68,7 +70,7 @@ export function forwarding({ links, held, lists, identify }: ForwardingParts): C
     const known = isList ? lists.find(call, identity) : undefined;
     if (known !== undefined) return known;
     const { link, owner, done } = await links.take(call, identity);
-    const params = carriedParams(call);
+    const params = carriedParams(call, { owner, tags });
     const sent = sentAs(call, identity, link.isModern ? params : withoutPeer(params));
     if (link.isModern) {
       if (hasRejection(call.params)) {

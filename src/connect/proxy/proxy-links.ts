@@ -6,6 +6,7 @@ import { McpError } from '../../protocol/errors.js';
 import type { OpenLink } from '../../protocol/link.js';
 import type { Discovered } from '../../protocol/model/model.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
+import { callerTag, THIS_PROGRAM } from './carried.js';
 import { fairShare, shareNameOf } from './fair-share.js';
 import type { ForwardedIdentity } from './options.js';
 import { ProxyLink } from './proxy-link.js';
@@ -254,13 +255,16 @@ export class ProxyLinks {
   }
 
   // A connection of the session era belongs to one caller: questions and log messages on it do not say whose they are.
-  #ownerOf({ auth, via, isLocal }: Call): string | undefined {
-    if (auth !== undefined) return `caller ${principalOf({ auth })}`;
-    if (via === undefined || isLocal) return 'this program';
+  #ownerOf(call: Call): string | undefined {
+    const { auth, via, isLocal } = call;
+    // The caller may be a proxy with callers of its own.
+    const among = callerTag(call);
+    if (auth !== undefined) return `caller ${principalOf({ auth })}${among}`;
+    if (via === undefined || isLocal) return `${THIS_PROGRAM}${among}`;
     if (via.session === undefined) return undefined;
     const known = this.#sessions.get(via.session) ?? `session ${++this.#lastSession}`;
     this.#sessions.set(via.session, known);
-    return known;
+    return `${known}${among}`;
   }
 }
 

@@ -1,6 +1,7 @@
 import { isObject } from '../../jsonrpc/message.js';
 import type { Call, HttpFacts, Peer } from '../../protocol/call.js';
 import { copyCall } from '../../protocol/direct.js';
+import { CALLER } from '../../protocol/tables/meta-keys.js';
 import { canonical } from '../../state/canonical.js';
 
 // A call that notes which of its facts are read while it runs. The result depends on these, and on no others.
@@ -19,7 +20,7 @@ export function factOf({ peer, params, http }: Call, fact: Fact): string {
 const HEADER = 'header ';
 const SPECIFICATION = 'io.modelcontextprotocol/';
 /** They differ from call to call, and say nothing about the result. */
-const PASSING: readonly string[] = ['progressToken', 'traceparent', 'tracestate', 'baggage'];
+const PASSING: readonly string[] = ['progressToken', 'traceparent', 'tracestate', 'baggage', CALLER];
 
 // The fields of the specification describe the client; they are facts of their own.
 function ownMeta(meta: unknown): unknown {

@@ -32,3 +32,6 @@ export const STORY = 'fullmcp/story';
 
 /** On a call inside of a gateway with rules: the servers that it may go to. The servers themselves do not get it. */
 export const ROUTED_TO = 'fullmcp/server';
+
+/** On a call of a proxy: tells its callers apart for a proxy behind it, without naming them. */
+export const CALLER = 'fullmcp/caller';

@@ -73,6 +73,40 @@ describe.each(chains)('%s', (_name, parts) => {
     expect((await client.callTool('ask')).text).toBe('accept decline');
   });
 
+  test('asks each of two callers only about its own call, if an older server asks both at the same time', async () => {
+    const started: (() => void)[] = [];
+    const asking = createServer({
+      ...{ name: 'behind', version: '1', secret: 'a secret that is long enough for it', ...quiet },
+      tools: {
+        ask: tool({
+          input: z.object({ name: z.string() }),
+          run: async ({ name }, ctx) => {
+            // Both calls are open before either of them asks.
+            await new Promise<void>((resolve) => {
+              started.push(resolve);
+              if (started.length >= 2) for (const go of started) go();
+            });
+            const form = { message: `for ${name}`, schema: z.object({ ok: z.boolean() }) };
+            return `${name} ${(await ctx.elicit('sure', form)).action}`;
+          },
+        }),
+      },
+    });
+    const behind = await serve(asking, { port: 0, signals: false });
+    onTestFinished(() => behind.close());
+    const between = chain(behind.url.replace('http', 'ws'), parts, { revision: '2025-11-25' });
+    const calls = ['ada', 'bob'].map(async (subject) => {
+      const client = await connect(between, {
+        caller: { subject, scopes: [], claims: {} },
+        elicit: ({ message }) =>
+          message === `for ${subject}` ? { action: 'accept', content: { ok: true } } : { action: 'decline' },
+      });
+      onTestFinished(() => client.close());
+      return (await client.callTool('ask', { name: subject })).text;
+    });
+    expect(await Promise.all(calls)).toEqual(['ada accept', 'bob accept']);
+  });
+
   test('keeps the idempotency keys of its callers apart, and finds a retry through another process', async () => {
     let receipts = 0;
     const bank = createServer({
