@@ -129,7 +129,11 @@ export class Screen {
     if (call.method.startsWith('tasks/')) await this.#admitTasks(call, fetch);
     const item = this.#itemOf(call);
     if (item === undefined) return {};
-    return { item, offer: await this.offer({ kind: kinds[item.kind], name: item.name }, call, fetch) };
+    const wanted = { kind: kinds[item.kind], name: item.name };
+    // Only pins and templates need lists: a rule decides by the name.
+    if (this.#isStrict || wanted.kind === 'resources')
+      return { item, offer: await this.offer(wanted, call, fetch) };
+    return { item, offer: (await this.#allows(wanted.kind, wanted.name, call)) ? 'possible' : 'never' };
   }
 
   /** Whether anything can be hidden or held back. */

@@ -226,6 +226,26 @@ describe('allow', () => {
     await subscription.close();
   });
 
+  test('decides about a tool and a prompt by their names, without the lists of their server', async () => {
+    const shop = new Listing('shop', { tools: ['pay'] });
+    const listed: string[] = [];
+    const dispatch = (call: Call) => {
+      if (call.method.endsWith('/list')) listed.push(call.method);
+      return shop.dispatch(call);
+    };
+    const hub = gateway(configOf({ shop: { dispatch } }), {
+      ...{ logger: () => undefined, use: [(call, next) => next(call)] },
+      allow: ({ name }) => name !== 'hidden',
+    });
+    onTestFinished(() => hub.close());
+    const client = await clientOf(hub);
+    expect(await textOf(client, 'shop_pay')).toBe('shop answers');
+    expect(await textOf(client, 'shop_unlisted')).toBe('shop answers');
+    await expect(client.callTool('shop_hidden')).rejects.toThrow('Unknown tool: hidden');
+    await expect(client.getPrompt('shop_hidden')).rejects.toThrow('Unknown prompt: hidden');
+    expect(listed).toEqual([]);
+  });
+
   test('keeps callers who may use no tool of a server away from its tasks', async () => {
     const shop = new Listing('shop', { tools: ['pay'] });
     const hub = gatewayTo([shop], { allow: (_item, caller) => caller?.subject === 'ada' });
