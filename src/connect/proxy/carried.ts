@@ -80,9 +80,13 @@ export function carriedOutcome(outcome: Outcome): Outcome {
 // If the server is another proxy, all callers are one to it, and questions and log messages of an older server behind it could reach somebody
 // else. So it is told which calls are of one caller.
 function withTag(params: JsonObject, { method, peer }: Call, { owner, tags }: CarriedParts): JsonObject {
-  if (owner === THIS_PROGRAM || !mayAsk(method) || !hears(peer)) return params;
-  const meta = params['_meta'];
-  return { ...params, _meta: { ...(isObject(meta) && meta), [CALLER]: tags.of(owner) } };
+  const meta = isObject(params['_meta']) ? params['_meta'] : {};
+  const isTagged = owner !== THIS_PROGRAM && mayAsk(method) && hears(peer);
+  if (isTagged) return { ...params, _meta: { ...meta, [CALLER]: tags.of(owner) } };
+  if (!(CALLER in meta)) return params;
+  // The tag of the caller's own callers means nothing behind this proxy.
+  const { [CALLER]: _, ...rest } = meta;
+  return { ...params, _meta: rest };
 }
 
 /** Whether a client can be asked, or wants log messages. */

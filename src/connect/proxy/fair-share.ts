@@ -2,11 +2,14 @@
 
 import type { Call } from '../../protocol/call.js';
 import { principalOf } from '../../protocol/caller.js';
+import { callerTag } from './carried.js';
 
 /** The name that the share of a caller is counted under; undefined for the program itself, which shares with nobody. */
-export function shareNameOf({ auth, via, isLocal, http }: Call): string | undefined {
+export function shareNameOf(call: Call): string | undefined {
+  const { auth, via, isLocal, http } = call;
   if (auth !== undefined) return `caller ${principalOf({ auth })}`;
-  if (via === undefined || isLocal === true) return undefined;
+  // The program may have a proxy in front of this one, and trusts itself to tell its callers apart.
+  if (via === undefined || isLocal === true) return callerTag(call) || undefined;
   // A caller without a name can open as many sessions as it likes.
   return `address ${http?.remoteAddress ?? ''}`;
 }

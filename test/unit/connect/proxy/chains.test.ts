@@ -170,6 +170,35 @@ test('callers who share the credentials of a proxy do not share keys', async () 
   expect(receipts).toBe(2);
 });
 
+test('a caller cannot pass itself off as one of many, neither to the server nor to a proxy behind', async () => {
+  const metas: unknown[] = [];
+  const behind = createServer({
+    ...{ name: 'behind', version: '1', ...quiet },
+    use: [
+      (call, next) => {
+        if (call.method === 'tools/call') metas.push((call.params['_meta'] as object) ?? {});
+        return next(call);
+      },
+    ],
+    tools: { go: tool({ run: () => 'went' }) },
+  });
+  const serving = await serve(inFrontOf(behind, 'proxy'), { port: 0, signals: false });
+  onTestFinished(() => serving.close());
+  const forged = { 'fullmcp/caller': 'somebody else' };
+  await modern(serving.url, 'tools/call', { name: 'go', arguments: {} }, { meta: forged });
+  const capabilities = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
+  await modern(
+    serving.url,
+    'tools/call',
+    { name: 'go', arguments: {} },
+    { meta: { ...forged, ...capabilities } },
+  );
+  expect(metas).toHaveLength(2);
+  expect(metas[0]).not.toHaveProperty('fullmcp/caller');
+  expect(metas[1]).toHaveProperty(['fullmcp/caller']);
+  expect(JSON.stringify(metas)).not.toContain('somebody else');
+});
+
 test('a server cannot end the calls that a proxy holds with a state that looks like one of the proxy', async () => {
   const states: unknown[] = [];
   const lying = {
