@@ -3,32 +3,63 @@
 import { outputCheck } from '../../client/checks/output-check.js';
 import type { Client } from '../../client/model/client.js';
 import type { GroupClient } from '../../connect/group/group.js';
-import type { JsonObject } from '../../jsonrpc/message.js';
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { McpError } from '../../protocol/errors.js';
 import type { ListedTool } from '../../protocol/model/model.js';
+import { CALL_TOOL, MAX_QUERY, SEARCH_TOOL } from '../../protocol/model/search/search-tools.js';
 import { closestName } from '../../schema/explain/closest-name.js';
 import { listProblems } from '../../schema/explain/explain.js';
 import { unknownFields } from '../../schema/explain/unknown-fields.js';
 import { cleanLine } from '../../tooling/clean.js';
-import { usageError } from '../command/failures.js';
+import { type CommandError, usageError } from '../command/failures.js';
 import { parameters } from '../terminal/signature.js';
 
-/** The tool with this name. A near name is a hint in the error, and is never called. */
+/** The tool with this name, from the list or, where tools are searched, from a search. A near name is a hint in the error, and is never called. */
 export async function findTool(client: Client, name: string): Promise<ListedTool> {
+  const { tool, unknown } = await lookForTool(client, name);
+  if (tool === undefined) throw unknown();
+  return tool;
+}
+
+/** A tool that was looked for, and the error for the user if the server does not know it. */
+export interface LookedForTool {
+  /** Undefined if the server does not list it: it may still know it, and refuse this caller. */
+  readonly tool: ListedTool | undefined;
+  readonly unknown: () => CommandError;
+}
+
+/** Looks for a tool with this name. */
+export async function lookForTool(client: Client, name: string): Promise<LookedForTool> {
   const tools = await client.tools().all();
-  const found = tools.find((tool) => tool.name === name);
-  if (found) return found;
-  const failure = failureOfServer(client, name);
+  const find = (list: readonly ListedTool[]): ListedTool | undefined =>
+    list.find((tool) => tool.name === name);
+  const names = tools.map((tool) => tool.name);
+  const isSearched = names.includes(SEARCH_TOOL) && names.includes(CALL_TOOL);
+  const tool = find(tools) ?? (isSearched ? find(await searchedTools(client, name)) : undefined);
+  const failure = tool ? undefined : failureOfServer(client, name);
   if (failure) throw failure;
-  const close = closestName(
-    name,
-    tools.map((tool) => tool.name),
-  );
-  const hint = close ? ` Close: ${close}.` : tools.length === 0 ? ' The server has none.' : '';
-  throw usageError(`No tool is called ${JSON.stringify(name)}.${hint}`, {
-    sent: false,
-    ...(close && { close }),
-  });
+  return { tool, unknown: () => unknownTool(name, names) };
+}
+
+/** The tools that a search for a name finds. Those that cannot be read are not there. */
+async function searchedTools(client: Client, name: string): Promise<readonly ListedTool[]> {
+  const { data } = await client.callTool(SEARCH_TOOL, { query: name.slice(0, MAX_QUERY) });
+  const found = isObject(data) && Array.isArray(data['tools']) ? data['tools'] : [];
+  return found.filter((tool) => isObject(tool) && isObject(tool['inputSchema'])) as ListedTool[];
+}
+
+function unknownTool(name: string, names: readonly string[]): CommandError {
+  const close = closestName(name, names);
+  const hint = close ? ` Close: ${close}.` : names.length === 0 ? ' The server has none.' : '';
+  return usageError(`No tool is called ${JSON.stringify(name)}.${hint}`, close ? { close } : {});
+}
+
+const UNKNOWN =
+  /unknown tool|unknown or disabled tool|no such tool|no tool|tool .{0,200}(?:not found|does not exist|is unknown)/i;
+
+/** Whether a server says that it does not know a tool. Many say so in a result, and others in an error. */
+export function saysUnknown(words: string): boolean {
+  return UNKNOWN.test(words.slice(0, 500));
 }
 
 /** The error of the server that a name belongs to, if it is one of several and is left out because it failed. */

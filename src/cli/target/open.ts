@@ -5,8 +5,6 @@ import { NOT_A_PAGE } from '../../client/answering/answer-with.js';
 import type { Client } from '../../client/model/client.js';
 import { connect } from '../../client.js';
 import type { ConnectOptions } from '../../connect/targets/options.js';
-import { isObject } from '../../jsonrpc/message.js';
-import { McpError } from '../../protocol/errors.js';
 import { type Revision, revisions } from '../../protocol/tables/revisions.js';
 import { cleanLine } from '../../tooling/clean.js';
 import type { Typed } from '../command/definition.js';
@@ -16,6 +14,7 @@ import { withCallerHint } from './caller.js';
 import { hasLogins, loginServer } from './login/login-folder.js';
 import { storedLogin } from './login/stored-login.js';
 import { isScript, type TypedTarget, takeTarget } from './read-target.js';
+import { withAdvice } from './refused.js';
 
 export interface Opened {
   readonly client: Client;
@@ -32,8 +31,9 @@ export async function withTarget(
 ): Promise<void> {
   const { target, words } = await takeTarget(input);
   const options = { ...connectOptions(input, target), ...more };
-  const client = await connect(target.target, options).catch((error: unknown) => {
-    throw withLoginHint(error, target, options);
+  const explained = (error: unknown): Promise<unknown> => withAdvice(error, input, { target, options });
+  const client = await connect(target.target, options).catch(async (error: unknown) => {
+    throw await explained(error);
   });
   // The program below never sees such a question, and the user must know why the server got no answer.
   client.on('problem', ({ message }) => {
@@ -42,7 +42,7 @@ export async function withTarget(
   try {
     await use({ client, target, words });
   } catch (error) {
-    throw isScript(target.word) ? withCallerHint(error, input) : error;
+    throw isScript(target.word) ? withCallerHint(error, input) : await explained(error);
   } finally {
     await client.close();
   }
@@ -81,17 +81,6 @@ function authOf(
     own?.auth !== undefined || input.texts('header').some((text) => /^authorization\s*:/i.test(text));
   if (hasOwn || !hasLogins() || loginServer(target) === undefined) return {};
   return { auth: storedLogin() };
-}
-
-/** The failure of a connection that a login could repair says so. */
-function withLoginHint(error: unknown, { target, typed }: TypedTarget, { auth }: ConnectOptions): unknown {
-  const isRefused = McpError.is(error) && error.code === 'unauthorized' && isObject(error.data);
-  if (!isRefused || (auth !== undefined && typeof auth !== 'object') || loginServer(target) === undefined)
-    return error;
-  return new McpError('unauthorized', `${typed} asks for a login. Log in with: fullmcp auth login ${typed}`, {
-    data: error.data,
-    cause: error,
-  });
 }
 
 function header(text: string): readonly [string, string] {

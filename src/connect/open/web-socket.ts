@@ -52,17 +52,20 @@ export function overWebSocket(url: URL, { http, runtime, ...over }: OverWebSocke
         const reply = refused as ChallengeReply | undefined;
         if (reply === undefined || !isChallenge(reply) || options.signal.aborted) throw error;
         if (challenges >= MAX_CHALLENGES || (await answerChallenge(auth, reply, request)) === 'fail')
-          throw refusedError(over.target, reply);
+          throw await refusedError(over.target, reply);
       }
     }
   };
 }
 
-function refusedError(target: string, { status, header }: ChallengeReply): McpError {
+async function refusedError(target: string, { status, header }: ChallengeReply): Promise<McpError> {
+  const challenge = header('www-authenticate');
+  const { refusalReason } = await import('../../transports/http/client/refusal-reason.js');
+  const reason = refusalReason({ challenge });
   return new McpError(
     status === 401 ? 'unauthorized' : 'forbidden',
-    `${target} refused to open a WebSocket (${status}). Check the credentials in \`auth\`.`,
-    { status, data: { status, wwwAuthenticate: header('www-authenticate') } },
+    `${target} refused to open a WebSocket (${status})${reason === undefined ? '' : `: ${reason.replace(/\.$/, '')}`}. Check the credentials in \`auth\`.`,
+    { status, data: { status, wwwAuthenticate: challenge, ...(reason !== undefined && { reason }) } },
   );
 }
 

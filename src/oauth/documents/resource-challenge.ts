@@ -1,4 +1,4 @@
-import { parseChallenges } from './challenges.js';
+import { parseChallenges } from '../../protocol/encoding/challenges.js';
 import { readScopes } from './scopes.js';
 
 const schemes = ['bearer', 'dpop'] as const;

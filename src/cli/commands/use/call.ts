@@ -1,10 +1,11 @@
 import type { CallResult, Client, ToolCallOptions } from '../../../client/model/client.js';
 import type { JsonObject } from '../../../jsonrpc/message.js';
-import { checkArguments, findTool } from '../../arguments/check-arguments.js';
+import { McpError } from '../../../protocol/errors.js';
+import { checkArguments, lookForTool, saysUnknown } from '../../arguments/check-arguments.js';
 import { readArguments } from '../../arguments/read-arguments.js';
 import { ANSWER_OPTIONS, Asker } from '../../asking/asker.js';
 import type { Command, Typed } from '../../command/definition.js';
-import { usageError } from '../../command/failures.js';
+import { type CommandError, usageError } from '../../command/failures.js';
 import { printResult, RESULT_OPTIONS } from '../../results/print-result.js';
 import { fileToWrite } from '../../results/save.js';
 import { LOG_OPTIONS, logTo } from '../../target/log.js';
@@ -53,12 +54,14 @@ export const call: Command = {
       async ({ client, target, words }) => {
         const [name, ...rest] = words;
         if (name === undefined) throw usageError('The name of a tool is missing. `fullmcp list` shows them.');
-        const tool = await findTool(client, name);
-        const args = readArguments(rest, tool.inputSchema);
-        checkArguments(tool, args);
+        const { tool, unknown } = await lookForTool(client, name);
+        const args = readArguments(rest, tool?.inputSchema ?? {});
+        if (tool) checkArguments(tool, args);
         const first = input.process ? [] : [target.word];
         const asking = { subject: name, words: ['call', ...first, name, ...rest], process: input.process };
-        const result = await asker.during(asking, (signal) => send(client, { name, args, signal, input }));
+        const sending = (signal: AbortSignal): Promise<CallResult | undefined> =>
+          send(client, { name, args, signal, input });
+        const result = await asker.during(asking, tool ? sending : orUnknown(sending, unknown));
         input.out.redraw('');
         if (result) printResult(result, input, { tool: name }, file);
       },
@@ -73,6 +76,26 @@ interface Sent {
   readonly signal: AbortSignal;
   readonly input: Typed;
 }
+
+/**
+ * The call of a tool that is not listed. Only the server knows whether it has the tool and does not show it to this caller, and says which
+ * scope is missing.
+ */
+function orUnknown(
+  sending: (signal: AbortSignal) => Promise<CallResult | undefined>,
+  unknown: () => CommandError,
+): typeof sending {
+  return async (signal) => {
+    const result = await sending(signal).catch((error: unknown) => {
+      const isUnknown = McpError.is(error) && UNKNOWN_CODES.has(error.code) && saysUnknown(error.message);
+      throw isUnknown ? unknown() : error;
+    });
+    if (result?.isError && saysUnknown(result.text)) throw unknown();
+    return result;
+  };
+}
+
+const UNKNOWN_CODES: ReadonlySet<string> = new Set(['invalid_params', 'method_not_found', 'remote_error']);
 
 /** Calls the tool. Returns undefined if the call became a task that nobody waits for. */
 async function send(client: Client, { name, args, signal, input }: Sent): Promise<CallResult | undefined> {

@@ -2,13 +2,13 @@
 
 import { lazySafeFetch } from '../../../adapters/node/fetch/lazy-safe-fetch.js';
 import { discoverAuthorizationServer } from '../../../oauth/documents/authorization-server.js';
-import { type ParsedChallenge, parseChallenges } from '../../../oauth/documents/challenges.js';
 import type { DocumentOptions } from '../../../oauth/documents/document-options.js';
 import {
   discoverProtectedResource,
   type ProtectedResource,
 } from '../../../oauth/documents/protected-resource.js';
 import { isLoopbackUrl } from '../../../oauth/fetch/check-url.js';
+import { type ParsedChallenge, parseChallenges } from '../../../protocol/encoding/challenges.js';
 import { shorten } from '../../../protocol/encoding/shorten.js';
 import type { Examination, ExaminedReply } from './exchange.js';
 import { failed, ok, reasonOf, type StepFinding, skipped, warning } from './finding.js';
@@ -28,14 +28,17 @@ export async function examineAuthorization(
   const isAboutScopes = reply.status === 403 && challenge !== undefined;
   if (reply.status !== 401 && !isAboutScopes)
     return [ok('auth', sent === undefined ? 'It does not ask for a token.' : 'It accepts the token.')];
-  const findings = [challengeFinding(challenge)];
   const options: DocumentOptions = {
     fetch: lazySafeFetch({}),
     loopback: isLoopbackUrl(at.url) ? 'allow' : 'refuse',
     signal: AbortSignal.any([at.signal, AbortSignal.timeout(at.timeoutMs)]),
   };
   const resource = await protectedResource(at, challenge, options);
-  findings.push(resource.finding);
+  const namesNobody =
+    resource.found === undefined && challenge?.parameters.has('resource_metadata') === false;
+  const findings: StepFinding[] = namesNobody
+    ? [...ownKeys(sent)]
+    : [challengeFinding(challenge), resource.finding];
   for (const issuer of resource.found?.authorizationServers.slice(0, MAX_ISSUERS) ?? []) {
     const signal = AbortSignal.any([at.signal, AbortSignal.timeout(at.timeoutMs)]);
     findings.push(await examineIssuer(issuer, { ...options, signal }));
@@ -43,7 +46,10 @@ export async function examineAuthorization(
   at.signal.throwIfAborted();
   findings.push(
     sent === undefined
-      ? skipped('auth: token', 'No token was given: use --token, or log in with `fullmcp auth login`.')
+      ? skipped(
+          'auth: token',
+          `No token was given: use --token${namesNobody ? ', or --header for a key' : ', or log in with `fullmcp auth login`'}.`,
+        )
       : examineToken(sent, { challenge, resource: resource.found, server: at.url.href }),
   );
   return findings;
@@ -59,6 +65,18 @@ function challengeFinding(challenge: ParsedChallenge | undefined): StepFinding {
       : 'WWW-Authenticate has no resource_metadata.',
     'Send WWW-Authenticate: Bearer resource_metadata="https://…/.well-known/oauth-protected-resource" (RFC 9728).',
   );
+}
+
+/** A server with API keys, or with tokens from elsewhere, has no metadata, and needs none. */
+function ownKeys(sent: string | undefined): readonly StepFinding[] {
+  const asks = sent === undefined ? 'It asks for a key or a token' : 'It refuses the key or token';
+  return [
+    ok('auth: challenge', `${asks}, and names no authorization server: its operator gives them out.`),
+    skipped(
+      'auth: resource',
+      'Users cannot log in by themselves. If they should, serve /.well-known/oauth-protected-resource (RFC 9728).',
+    ),
+  ];
 }
 
 interface ResourceExamined {

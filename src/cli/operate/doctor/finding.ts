@@ -10,20 +10,25 @@ export interface StepFinding {
 }
 
 export function ok(step: string, message: string): StepFinding {
-  return { step, status: 'ok', message };
+  return { step, status: 'ok', message: oneStop(message) };
 }
 
 export function skipped(step: string, message: string): StepFinding {
-  return { step, status: 'skipped', message };
+  return { step, status: 'skipped', message: oneStop(message) };
 }
 
 /** Something that works, and that should not stay as it is. */
 export function warning(step: string, message: string, fix: string): StepFinding {
-  return { step, status: 'warning', message, fix };
+  return { step, status: 'warning', message: oneStop(message), fix: oneStop(fix) };
 }
 
 export function failed(step: string, message: string, fix: string): StepFinding {
-  return { step, status: 'failed', message, fix };
+  return { step, status: 'failed', message: oneStop(message), fix: oneStop(fix) };
+}
+
+// The words of a server often end with a full stop of their own.
+function oneStop(text: string): string {
+  return text.replace(/([.!?])\.$/, '$1');
 }
 
 /** The message of an error as the end of a sentence. */

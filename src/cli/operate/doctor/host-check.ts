@@ -1,7 +1,7 @@
 // The host check: a server must accept its own name, and on this computer no other.
 
-import { parseChallenges } from '../../../oauth/documents/challenges.js';
 import { isLoopbackUrl } from '../../../oauth/fetch/check-url.js';
+import { parseChallenges } from '../../../protocol/encoding/challenges.js';
 import { shorten } from '../../../protocol/encoding/shorten.js';
 import type { Endpoint } from './endpoint.js';
 import type { Examination } from './exchange.js';

@@ -3,8 +3,8 @@
 import { Buffer } from 'node:buffer';
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
 import { MAX_DEPTH, parseJson } from '../../../jsonrpc/parse.js';
-import type { ParsedChallenge } from '../../../oauth/documents/challenges.js';
 import type { ProtectedResource } from '../../../oauth/documents/protected-resource.js';
+import type { ParsedChallenge } from '../../../protocol/encoding/challenges.js';
 import { shorten } from '../../../protocol/encoding/shorten.js';
 import { failed, type StepFinding } from './finding.js';
 

@@ -25,20 +25,16 @@ export async function refusal(reply: HttpReply, { displayUrl, conceal }: ReplySo
   const says = `${displayUrl} answered ${status}${detail === '' ? '' : `: ${conceal(detail)}`}`;
   switch (status) {
     case 401:
-      return new McpError(
-        'unauthorized',
-        `${displayUrl} requires authentication (401). Pass a valid token as \`auth\`, or other credentials as \`headers\`.`,
-        { status, data: { status, wwwAuthenticate: reply.header('www-authenticate') } },
-      );
-    case 403:
-      return new McpError(
-        'forbidden',
-        // The server's own reason is better than a guess.
-        error === undefined
-          ? `${sentence(says)} The credentials in \`auth\` or \`headers\` do not permit this, or the server refuses this host or origin.`
-          : sentence(says),
-        { status, data: { status, wwwAuthenticate: reply.header('www-authenticate') } },
-      );
+    case 403: {
+      const challenge = reply.header('www-authenticate');
+      const isPage = mediaType(reply) === 'text/html';
+      const { refusalReason } = await import('./refusal-reason.js');
+      return refused({ displayUrl, conceal }, status, {
+        challenge,
+        reason: refusalReason({ challenge, body: text, isPage }),
+        page: isPage ? detail : undefined,
+      });
+    }
     case 407:
       return new McpError(
         'connect_failed',
@@ -56,6 +52,37 @@ export async function refusal(reply: HttpReply, { displayUrl, conceal }: ReplySo
   return error === undefined
     ? new McpError('bad_response', says, { status, data: { status } })
     : peerError(error, status);
+}
+
+interface RefusalFacts {
+  /** The header `WWW-Authenticate`. */
+  readonly challenge: string | undefined;
+  readonly reason: string | undefined;
+  /** The web page that came in place of a reason, in a few words. */
+  readonly page?: string | undefined;
+}
+
+/** The error for a reply 401 or 403, with the reason that the server gives. */
+export function refused(
+  { displayUrl, conceal }: ReplySource,
+  status: 401 | 403,
+  { challenge, reason, page }: RefusalFacts,
+): McpError {
+  const shown = reason === undefined ? undefined : conceal(reason);
+  const data = { status, wwwAuthenticate: challenge, ...(shown !== undefined && { reason: shown }) };
+  if (status === 403) {
+    const told = shown ?? (page && conceal(page));
+    const says = sentence(`${displayUrl} answered 403${told === undefined ? '' : `: ${told}`}`);
+    // The server's own reason is better than a guess.
+    const guess =
+      'The credentials in `auth` or `headers` do not permit this, or the server refuses this host or origin.';
+    return new McpError('forbidden', shown === undefined ? `${says} ${guess}` : says, { status, data });
+  }
+  const says = sentence(
+    `${displayUrl} requires authentication (401)${shown === undefined ? '' : `: ${shown}`}`,
+  );
+  const advice = 'Pass a valid token as `auth`, or other credentials as `headers`.';
+  return new McpError('unauthorized', `${says} ${advice}`, { status, data });
 }
 
 function sentence(text: string): string {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseChallenges } from '../../../../src/oauth/documents/challenges.js';
 import { readResourceChallenge } from '../../../../src/oauth/documents/resource-challenge.js';
+import { parseChallenges } from '../../../../src/protocol/encoding/challenges.js';
 
 const plain = (header: string): unknown =>
   parseChallenges(header).map(({ scheme, parameters }) => [scheme, Object.fromEntries(parameters)]);
