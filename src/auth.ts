@@ -15,6 +15,7 @@ export { anyOf } from './oauth/server/any-of.js';
 export type { ApiKey, ApiKeyOptions } from './oauth/server/api-key.js';
 export { type BearerOptions, bearer, type ProviderOptions, type VerifyToken } from './oauth/server/bearer.js';
 export { hashApiKey } from './oauth/server/digests.js';
+export type { JwkSet } from './oauth/server/keys/static-keys.js';
 export type { Auth0Options } from './oauth/server/presets/auth0.js';
 export type { ClerkOptions } from './oauth/server/presets/clerk.js';
 export type { CognitoOptions } from './oauth/server/presets/cognito.js';

@@ -1,3 +1,4 @@
+import { createPublicKey } from 'node:crypto';
 import {
   auth0,
   clerk,
@@ -92,6 +93,14 @@ export function withWorkos(): TokenProvider {
 export function withIssuer(issuer: string, audience = url): TokenProvider {
   // #region jwt
   const auth = jwt({ issuer, audience, scopes: server.scopes });
+  // #endregion
+  return auth;
+}
+
+export function withOwnKeys(pem: string): TokenProvider {
+  // #region keys
+  const key = createPublicKey(pem).export({ format: 'jwk' });
+  const auth = jwt({ issuer: 'my-gateway', audience: url, jwks: { keys: [key] } });
   // #endregion
   return auth;
 }

@@ -4,6 +4,7 @@ import type { AuthContext } from '../../../state/auth-provider.js';
 import { IssuerKeys, type KeyTimes } from '../keys/issuer-keys.js';
 import { checkChosenUrl, chosenHosts } from '../keys/load-keys.js';
 import type { VerifierRuntime } from '../keys/runtime.js';
+import { type JwkSet, type KeyFinder, staticKeys } from '../keys/static-keys.js';
 import { TokenCache } from './token-cache.js';
 import { audiencesOf, checkTokenOptions, type TokenOptions, tokenOptionKeys } from './token-options.js';
 import { createTokenProvider, type TokenProvider } from './token-provider.js';
@@ -15,7 +16,9 @@ export interface TokenIssuer {
   readonly issuer: string;
   /** The URL of its public keys. Default: the `jwks_uri` of its metadata (RFC 8414, otherwise OpenID Connect Discovery). */
   readonly jwksUri?: string | undefined;
-  /** Whether the protected resource metadata names this issuer, so that clients log in there. Default: true. */
+  /** Its public keys themselves. Nothing is fetched then, and the issuer can be any text. Default: they are fetched. */
+  readonly jwks?: JwkSet | undefined;
+  /** Whether the protected resource metadata names this issuer, so that clients log in there. Default: true; false with `jwks`. */
   readonly isAdvertised?: boolean | undefined;
 }
 
@@ -25,6 +28,11 @@ export interface JwtOptions extends TokenOptions {
   readonly issuer: string | TokenIssuer | readonly (string | TokenIssuer)[];
   /** The URL of the public keys, if there is one issuer. Default: the `jwks_uri` of its metadata. */
   readonly jwksUri?: string | undefined;
+  /**
+   * The public keys themselves, if there is one issuer: `{ keys: [{ kty, … }] }`. Nothing is fetched then, and clients are not told to log in
+   * anywhere. Default: they are fetched.
+   */
+  readonly jwks?: JwkSet | undefined;
   /** The accepted algorithms. Default: RS256, PS256, ES256, ES384, EdDSA. */
   readonly algorithms?: readonly string[] | undefined;
   /** The type that the header of tokens must have, such as `at+jwt`. Default: none, `JWT` or `at+jwt`. */
@@ -46,6 +54,7 @@ const jwtOptionKeys = {
   ...tokenOptionKeys,
   issuer: true,
   jwksUri: true,
+  jwks: true,
   algorithms: true,
   typ: true,
   privateHosts: true,
@@ -76,30 +85,34 @@ export function createJwt(
   const { cacheSeconds = CACHE_SECONDS } = options;
   const urls = issuers.flatMap(({ issuer, jwksUri }) => [issuer, jwksUri]);
   const privateHosts = chosenHosts(urls, options.privateHosts);
-  for (const { issuer, jwksUri } of issuers) {
+  for (const { issuer, jwksUri, jwks } of issuers) {
     // An issuer whose keys are elsewhere is only compared.
+    if (jwks !== undefined) continue;
     if (jwksUri === undefined) checkChosenUrl(name, issuer, { option: 'issuer', privateHosts });
     else checkChosenUrl(name, jwksUri, { option: 'jwksUri', privateHosts });
   }
   const fetch = runtime.safeFetch({ privateHosts });
   const cache = new TokenCache({ keepMs: cacheSeconds * 1000, now });
   let log: AuthContext['log'] | undefined;
-  const keySets = issuers.map(
-    (source) =>
-      new IssuerKeys({
-        ...source,
-        fetch,
-        privateHosts,
-        sharesWork: runtime.sharesWork,
-        onRemoved: () => cache.clear(),
-        onTrouble: (message, error) => log?.('warning', message, error),
-        now,
-        ...(parts.times !== undefined && { times: parts.times }),
-      }),
-  );
+  const fetched: IssuerKeys[] = [];
+  function fetchedKeys(source: TokenIssuer): IssuerKeys {
+    const keys = new IssuerKeys({
+      ...source,
+      fetch,
+      privateHosts,
+      sharesWork: runtime.sharesWork,
+      onRemoved: () => cache.clear(),
+      onTrouble: (message, error) => log?.('warning', message, error),
+      now,
+      ...(parts.times !== undefined && { times: parts.times }),
+    });
+    fetched.push(keys);
+    return keys;
+  }
   const accepted = new Map<string, AcceptedIssuer>(
-    issuers.map(({ issuer }, index) => {
-      const keySet = keySets[index] as IssuerKeys;
+    issuers.map((source) => {
+      const { issuer, jwks } = source;
+      const keySet: KeyFinder = jwks === undefined ? fetchedKeys(source) : staticKeys(name, jwks);
       return [
         issuer,
         {
@@ -128,16 +141,16 @@ export function createJwt(
     now,
     verify: (token) => verifyJwt(token, accepted, rules),
     authorizationServers: issuers
-      .filter(({ isAdvertised = true }) => isAdvertised)
+      .filter(({ jwks, isAdvertised = jwks === undefined }) => isAdvertised)
       .map(({ issuer }) => issuer),
     start(context) {
       log = context.log;
-      for (const one of keySets) one.open();
+      for (const one of fetched) one.open();
       // In the background: a server starts although its issuer does not answer. Workers allow no requests at this time.
-      if (runtime.sharesWork) for (const keySet of keySets) void keySet.warmUp();
+      if (runtime.sharesWork) for (const keySet of fetched) void keySet.warmUp();
     },
     close() {
-      for (const keySet of keySets) keySet.close();
+      for (const keySet of fetched) keySet.close();
     },
   });
 }
@@ -145,7 +158,7 @@ export function createJwt(
 function readIssuers(name: string, options: JwtOptions): readonly TokenIssuer[] {
   checkOptions(name, options, jwtOptionKeys);
   checkTokenOptions(name, options);
-  const { issuer, jwksUri, algorithms } = options;
+  const { issuer, jwksUri, jwks, algorithms } = options;
   const list = (Array.isArray(issuer) ? issuer : [issuer]) as readonly (string | TokenIssuer)[];
   const issuers = list.map((one) => (typeof one === 'string' ? { issuer: one } : one));
   const isValid = issuers.every((one) => typeof one?.issuer === 'string' && one.issuer !== '');
@@ -155,14 +168,21 @@ function readIssuers(name: string, options: JwtOptions): readonly TokenIssuer[] 
     );
   if (new Set(issuers.map((one) => one.issuer)).size < issuers.length)
     throw new TypeError(`${name}: \`issuer\` names one issuer twice.`);
-  if (jwksUri !== undefined && issuers.length > 1)
+  if ((jwksUri !== undefined || jwks !== undefined) && issuers.length > 1)
     throw new TypeError(
-      `${name}: with several issuers, each one has its own \`jwksUri\`: issuer: [{ issuer, jwksUri }].`,
+      `${name}: with several issuers, each one has its own \`jwksUri\` or \`jwks\`: issuer: [{ issuer, jwksUri }].`,
     );
   const refused = algorithms?.find((one) => !asymmetric.test(one));
   if (refused !== undefined || algorithms?.length === 0)
     throw new TypeError(
       `${name}: \`algorithms\` may have RS, PS and ES algorithms, EdDSA and Ed25519. For tokens with a shared secret (HS256) use sharedSecretJwt.`,
     );
-  return issuers.map((one) => (jwksUri === undefined ? one : { ...one, jwksUri: one.jwksUri ?? jwksUri }));
+  const complete = issuers.map((one) => ({
+    ...one,
+    jwksUri: one.jwksUri ?? jwksUri,
+    jwks: one.jwks ?? jwks,
+  }));
+  if (complete.some((one) => one.jwksUri !== undefined && one.jwks !== undefined))
+    throw new TypeError(`${name}: \`jwks\` has the keys, so \`jwksUri\` is not needed. Pass one of the two.`);
+  return complete;
 }
