@@ -23,6 +23,14 @@ export interface Opened {
   readonly words: readonly string[];
 }
 
+/**
+ * Handlers for a command that does not ask. Every command declares that questions can be answered, because some servers show the tools that
+ * ask only to such clients: `list` shows the tools that `call` can use.
+ */
+export const unasked: Pick<ConnectOptions, 'elicit'> = {
+  elicit: { form: () => ({ action: 'cancel' }), url: () => ({ action: 'cancel' }) },
+};
+
 /** Connects to the target that was typed, runs `use`, and closes the connection. */
 export async function withTarget(
   input: Typed,
@@ -30,7 +38,7 @@ export async function withTarget(
   more: ConnectOptions = {},
 ): Promise<void> {
   const { target, words } = await takeTarget(input);
-  const options = { ...connectOptions(input, target), ...more };
+  const options = { ...unasked, ...connectOptions(input, target), ...more };
   const explained = (error: unknown): Promise<unknown> => withAdvice(error, input, { target, options });
   const client = await connect(target.target, options).catch(async (error: unknown) => {
     throw await explained(error);

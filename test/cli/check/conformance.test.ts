@@ -7,6 +7,7 @@ import { folder, HOSTILE, UNSAFE } from './support.js';
 
 const files = await folder();
 const demo = demoServer();
+const isOld = Number(process.versions.node.split('.')[0]) < 22;
 
 /** Installs a suite in a folder, whose program is this code. */
 async function suite(name: string, code: string): Promise<string> {
@@ -50,19 +51,49 @@ describe('fullmcp conformance', () => {
     const json = await fullmcp(['conformance', '--suite', home, demo.url, '--scenario', 'one', '--json']);
     expect(json.json()).toEqual({
       ...{ ok: true, suite: '9.9.9', revision: '2026-07-28', passed: 1, failed: 0, skipped: 0 },
-      scenarios: [{ name: 'one', result: 'passed', checks: 1, problems: [] }],
+      notApplicable: 0,
+      scenarios: [{ name: 'one', result: 'passed', tests: 'server', checks: 1, problems: [] }],
     });
     const wrong = await fullmcp(['conformance', '--suite', home, demo.url, '--scenario', 'onee']);
     expect(wrong).toMatchObject({ exit: 2, stderr: expect.stringContaining('Close: one') });
+  });
+
+  it('does not run scenarios whose tools the server lacks, and marks those that test the proxy', async () => {
+    const code = `
+      import { mkdirSync, writeFileSync } from 'node:fs';
+      const [command, ...args] = process.argv.slice(2);
+      const value = (name) => args[args.indexOf(name) + 1];
+      const names = ['tools-call-image', 'resources-read-text', 'dns-rebinding-protection', 'tools-list'];
+      if (command === 'list') console.log(names.map((name) => '  - ' + name + ' [2026-07-28]').join('\\n'));
+      else {
+        mkdirSync(value('-o') + '/x');
+        const status = value('--scenario') === 'tools-call-image' ? 'FAILURE' : 'SUCCESS';
+        writeFileSync(value('-o') + '/x/checks.json', JSON.stringify([{ id: 'a', status }]));
+      }`;
+    const home = await suite('fixtures', code);
+    const plain = await fullmcp(['conformance', '--suite', home, demo.url, '--json']);
+    expect(plain.json()).toMatchObject({ ok: true, passed: 2, failed: 0, notApplicable: 2 });
+    const through = await fullmcp(['conformance', '--suite', home, demo.url, '--header', 'X-Key: abc']);
+    expect(through.exit, through.stderr).toBe(0);
+    expect(through.stdout.split('\n').filter((line) => /^\w/.test(line))).toEqual([
+      'not applicable tools-call-image',
+      'not applicable resources-read-text',
+      'passed  dns-rebinding-protection  tests the proxy',
+      'passed  tools-list',
+    ]);
+    expect(through.stdout).toContain('needs test_image_content, which a server has only for this test');
+    const named = await fullmcp([
+      ...['conformance', '--suite', home, demo.url, '--scenario', 'tools-call-image'],
+    ]);
+    expect(named).toMatchObject({ exit: 1, stdout: expect.stringContaining('failed  tools-call-image') });
   });
 
   it('fails if the suite breaks', async () => {
     const home = await suite('broken', 'console.log("Cannot start"); process.exit(3);');
     const ran = await fullmcp(['conformance', '--suite', home, demo.url, '--json']);
     expect(ran.exit).toBe(1);
-    expect(ran.json()).toMatchObject({
-      ok: false,
-      error: { message: expect.stringContaining('Cannot start') },
-    });
+    const message = (ran.json() as { error: { message: string } }).error.message;
+    expect(message).toContain(isOld ? 'The suite needs Node 22 or later' : 'Cannot start');
+    expect(message.split('\n')).toHaveLength(1);
   });
 });

@@ -143,3 +143,12 @@ describe('the longer flows of others', () => {
     expect(stdout).toContain('Research Report: bridges');
   });
 });
+
+it('server-everything shows the tools that ask to every command, because every command says that it can answer', async () => {
+  const target = start(everything, 'stdio');
+  const listed = await fullmcp(['list', 'tools', '--json', ...target]);
+  const { tools } = listed.json<{ readonly tools: readonly { readonly name: string }[] }>();
+  expect(tools.map(({ name }) => name)).toContain('trigger-elicitation-request');
+  const inspected = await fullmcp(['inspect', '--json', ...target]);
+  expect(inspected.stdout).toContain('"trigger-elicitation-request"');
+});

@@ -1,3 +1,4 @@
+import { connect } from '../../../client.js';
 import { serve } from '../../../node.js';
 import { newestRevision, revisions } from '../../../protocol/tables/revisions.js';
 import { proxy } from '../../../proxy.js';
@@ -5,6 +6,7 @@ import { closestName } from '../../../schema/explain/closest-name.js';
 import { cleanLine } from '../../../tooling/clean.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { FoundError, usageError } from '../../command/failures.js';
+import { missingFixture, type Offered, offeredBy, testsProxy } from '../../operate/conformance/fixtures.js';
 import {
   findSuite,
   runScenario,
@@ -12,7 +14,7 @@ import {
   type ScenarioResult,
   scenariosOf,
 } from '../../operate/conformance/suite.js';
-import { connectOptions } from '../../target/open.js';
+import { connectOptions, unasked } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
 import { takeTarget } from '../../target/read-target.js';
 import type { Output } from '../../terminal/output.js';
@@ -21,7 +23,7 @@ import type { Output } from '../../terminal/output.js';
 export const conformance: Command = {
   usage: '<target>',
   details:
-    'Runs the official suite, @modelcontextprotocol/conformance, which must be installed in this folder. It tests servers over HTTP: a target\nthat is not a URL, or needs a token or headers, is tested through a proxy of fullmcp. Many scenarios call tools that a server has only\nfor this test, such as test_simple_text; --scenario runs those that concern yours. Exits with 1 if a scenario fails.',
+    'Runs the official suite, @modelcontextprotocol/conformance, which must be installed in this folder. It tests servers over HTTP: a target\nthat is not a URL, or needs a token or headers, is tested through a proxy of fullmcp. Many scenarios call tools that a server has only\nfor this test, such as test_simple_text: a server without them is not tested with these, unless --scenario names them. Scenarios about\nHTTP test the proxy, if there is one, and are marked. Exits with 1 if a scenario fails.',
   words: [1, 1],
   options: {
     scenario: {
@@ -44,7 +46,7 @@ export const conformance: Command = {
       says: 'Two scenarios of an earlier one.',
     },
   ],
-  json: '{ ok: boolean, suite: string, revision: string, passed: number, failed: number, skipped: number, scenarios: { name: string, result: "passed" | "failed" | "skipped", checks: number, problems: string[] }[] }; ok is false if a scenario failed, and the exit code is 1',
+  json: '{ ok: boolean, suite: string, revision: string, passed: number, failed: number, skipped: number, notApplicable: number, scenarios: { name: string, result: "passed" | "failed" | "skipped" | "not applicable", tests: "server" | "proxy", checks: number, problems: string[] }[] }; ok is false if a scenario failed, and the exit code is 1',
   run: async (input) => {
     const { out, signal } = input;
     const suite = findSuite(input.text('suite') ?? '.');
@@ -52,21 +54,31 @@ export const conformance: Command = {
     if (!(revisions as readonly string[]).includes(revision))
       throw usageError(`--revision must be one of ${revisions.join(', ')}, not ${JSON.stringify(revision)}.`);
     const scenarios = chosen(await scenariosOf(suite, signal), input, revision);
-    const results: ScenarioResult[] = [];
-    await atUrl(input, async (url) => {
+    const results: TestedScenario[] = [];
+    await atUrl(input, async ({ url, isProxy }) => {
+      // A scenario that was asked for by its name is run, whatever the server has.
+      const offered = input.texts('scenario').length > 0 ? undefined : await listOffered(url, signal);
       for (const scenario of scenarios) {
-        out.redraw(`${results.length + 1} of ${scenarios.length}  ${scenario.name}`);
-        const result = await runScenario(suite, { url, scenario, revision, signal });
+        const { name } = scenario;
+        out.redraw(`${results.length + 1} of ${scenarios.length}  ${name}`);
+        const missing = offered && missingFixture(name, offered);
+        const result =
+          missing === undefined
+            ? await runScenario(suite, { url, scenario, revision, signal })
+            : notApplicable(name, missing);
         out.redraw('');
-        results.push(result);
-        print(result, out);
+        results.push({ ...result, tests: isProxy && testsProxy(name) ? 'proxy' : 'server' });
+        print(results.at(-1) as TestedScenario, out);
       }
     });
     const count = (wanted: ScenarioResult['result']): number =>
       results.filter(({ result }) => result === wanted).length;
-    const counts = { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
+    const counts = {
+      ...{ passed: count('passed'), failed: count('failed'), skipped: count('skipped') },
+      notApplicable: count('not applicable'),
+    };
     const answer = { ok: counts.failed === 0, suite: suite.version, revision, ...counts, scenarios: results };
-    const summary = `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped · suite ${suite.version}, revision ${revision}`;
+    const summary = `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped, ${counts.notApplicable} not applicable · suite ${suite.version}, revision ${revision}`;
     if (!answer.ok) throw new FoundError(summary, answer);
     out.json(answer);
     if (!out.isJson) out.note(summary);
@@ -87,12 +99,33 @@ function chosen(all: readonly Scenario[], input: Typed, revision: string): reado
   });
 }
 
+interface TestedScenario extends ScenarioResult {
+  readonly tests: 'server' | 'proxy';
+}
+
+function notApplicable(name: string, missing: string): ScenarioResult {
+  const problem = `needs ${missing}, which a server has only for this test`;
+  return { name, result: 'not applicable', checks: 0, problems: [problem] };
+}
+
+async function listOffered(url: string, signal: AbortSignal): Promise<Offered> {
+  await using client = await connect(url, { ...unasked, signal, reconnect: false });
+  return await offeredBy(client);
+}
+
+interface TestedUrl {
+  readonly url: string;
+  /** Whether a proxy of fullmcp is at the URL. */
+  readonly isProxy: boolean;
+}
+
 /** Gives a URL that the suite can use without credentials. */
-async function atUrl(input: Typed, use: (url: string) => Promise<void>): Promise<void> {
+async function atUrl(input: Typed, use: (tested: TestedUrl) => Promise<void>): Promise<void> {
   const { target } = await takeTarget(input);
   const { signal, reconnect, timeoutMs, revision, ...options } = connectOptions(input, target);
   const isPlain = options.auth === undefined && Object.keys(options.headers ?? {}).length === 0;
-  if (isPlain && target.own === undefined && /^https?:\/\//i.test(target.word)) return use(target.word);
+  if (isPlain && target.own === undefined && /^https?:\/\//i.test(target.word))
+    return use({ url: target.word, isProxy: false });
   // The suite sends requests that must be refused, which is not worth a warning.
   const logger = (level: string, message: string): void => {
     if (level === 'error') input.out.note(cleanLine(message, 300));
@@ -101,11 +134,12 @@ async function atUrl(input: Typed, use: (url: string) => Promise<void>): Promise
   await using serving = await serve(server, {
     ...{ host: '127.0.0.1', port: 0, websocket: false, signals: false, exit: false },
   });
-  await use(serving.url);
+  await use({ url: serving.url, isProxy: true });
 }
 
-function print({ name, result, problems }: ScenarioResult, out: Output): void {
-  const colours = { passed: 'green', failed: 'red', skipped: 'dim' } as const;
-  out.styled(`${out.style(colours[result], result.padEnd(7))} ${cleanLine(name, 100)}`);
+function print({ name, result, problems, tests }: TestedScenario, out: Output): void {
+  const colours = { passed: 'green', failed: 'red', skipped: 'dim', 'not applicable': 'dim' } as const;
+  const mark = tests === 'proxy' ? out.style('dim', '  tests the proxy') : '';
+  out.styled(`${out.style(colours[result], result.padEnd(7))} ${cleanLine(name, 100)}${mark}`);
   for (const problem of problems) out.styled(`        ${out.style('dim', cleanLine(problem, 300))}`);
 }

@@ -68,13 +68,15 @@ export async function scenariosOf(suite: Suite, signal: AbortSignal): Promise<re
   if (found.length > 0) return found;
   throw new CommandError(
     'failed',
-    `The suite lists no scenarios. It says: ${lastLines(output)}${oldNode(suite)}`,
+    isOldNode(suite)
+      ? `The suite needs Node 22 or later, and this is Node ${process.versions.node}. Install one beside it: npm install --save-dev node@24`
+      : `The suite lists no scenarios. It says: ${lastLines(output)}`,
   );
 }
 
 export interface ScenarioResult {
   readonly name: string;
-  readonly result: 'passed' | 'failed' | 'skipped';
+  readonly result: 'passed' | 'failed' | 'skipped' | 'not applicable';
   /** The number of checks that succeeded. */
   readonly checks: number;
   /** A sentence for each check that failed or warned. */
@@ -165,7 +167,6 @@ function lastLines(output: string): string {
   return output.trim().split('\n').slice(-MAX_LINES).join(' ').slice(0, 600);
 }
 
-function oldNode({ node }: Suite): string {
-  const isOld = node === process.execPath && Number(process.versions.node.split('.')[0]) < 22;
-  return isOld ? ` It needs Node 22 or later: npm install --save-dev node@24` : '';
+function isOldNode({ node }: Suite): boolean {
+  return node === process.execPath && Number(process.versions.node.split('.')[0]) < 22;
 }
