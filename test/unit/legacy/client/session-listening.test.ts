@@ -1,5 +1,6 @@
 import { createServer, McpError, resource, tool } from 'fullmcp';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, test } from 'vitest';
+import { SessionListening } from '../../../../src/legacy/client/session-listening.js';
 import { SUBSCRIPTION_ID } from '../../../../src/protocol/meta.js';
 import { sessionRevisions } from '../../../../src/protocol/tables/features.js';
 import { until } from '../../../support/until.js';
@@ -87,6 +88,29 @@ describe.each(sessionRevisions)('listening in a session of %s', (revision) => {
     expect(events).toHaveLength(3);
   });
 });
+
+test.each(['connection_closed', 'connect_failed', 'timeout'] as const)(
+  'a request to subscribe that gets no response (%s) ends the subscription with the reason, and is not a server that announces nothing',
+  async (code) => {
+    const problems: string[] = [];
+    const notified: string[] = [];
+    const reason = new McpError(code, 'It broke');
+    const listening = new SessionListening(
+      (method) => (method === 'resources/subscribe' ? Promise.reject(reason) : Promise.resolve({})),
+      (message) => void problems.push(message),
+    );
+    const call = {
+      id: 1,
+      params: { notifications: { resourceSubscriptions: ['doc://1'], toolsListChanged: true } },
+      signal: new AbortController().signal,
+      notify: (method: string) => void notified.push(method),
+    };
+    const capabilities = { tools: { listChanged: true }, resources: { subscribe: true } };
+    const handshake = { revision: '2025-11-25', tasks: false, discovered: { capabilities } };
+    await expect(listening.listen(call as never, handshake as never)).rejects.toBe(reason);
+    expect({ problems, notified }).toEqual({ problems: [], notified: [] });
+  },
+);
 
 describe('a change in a session', () => {
   it('is delivered to its listeners, and always to the link', async () => {
