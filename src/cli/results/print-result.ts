@@ -48,9 +48,29 @@ export function printResult(result: CallResult, input: Typed, names: ResultNames
   if (shown === '' && only && binaries.length === 1 && out.isPiped && file === undefined)
     return out.bytes(only.bytes);
   if (shown !== '' || binaries.length === 0) printText(shown, out);
-  if (file === undefined && !out.isJson)
-    for (const binary of binaries)
-      if (!out.picture(binary.bytes)) out.note(`${described(binary)}, not shown. -o <file> saves it.`);
+  if (file === undefined && !out.isJson) for (const binary of binaries) printBinary(binary, out);
+}
+
+/** Prints bytes that are text, shows a picture, or says what is not shown. */
+function printBinary(binary: SavedBinary, out: Output): void {
+  const text = textIn(binary);
+  if (text !== undefined) printText(text, out, binary.mimeType);
+  else if (!out.picture(binary.bytes)) out.note(`${described(binary)}, not shown. -o <file> saves it.`);
+}
+
+/** The text in bytes whose type says that they are text; undefined for others. */
+export function textIn({ bytes, mimeType }: SavedBinary): string | undefined {
+  if (
+    !/^(text\/|application\/(json|xml|yaml|x-ndjson|javascript)\b|[a-z]+\/[\w.-]+\+(json|xml)\b)/i.test(
+      mimeType,
+    )
+  )
+    return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Prints text, with colours if it is Markdown and a terminal shows it. */

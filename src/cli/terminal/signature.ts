@@ -5,6 +5,8 @@ import { cleanLine } from '../../tooling/clean.js';
 
 const MAX_FIELDS = 30;
 const MAX_DEPTH = 3;
+/** The keywords of schemas that consist of others. */
+const PARTS = ['properties', 'items', 'anyOf', 'oneOf'];
 const NAME = /^[A-Za-z_$][\w$]*$/;
 
 /** The fields of an object schema, as the parameters of a function. */
@@ -22,14 +24,15 @@ export function parameters(schema: JsonObject): string {
 
 /** The type that a schema describes. */
 export function typeOf(schema: unknown, depth = 0): string {
-  if (!isObject(schema) || depth > MAX_DEPTH) return 'any';
+  if (!isObject(schema)) return 'any';
+  if (depth > MAX_DEPTH && PARTS.some((keyword) => keyword in schema)) return '…';
   if ('const' in schema) return printed(schema['const']);
   if (Array.isArray(schema['enum'])) return choices(schema['enum'].map(printed));
   const union = schema['anyOf'] ?? schema['oneOf'];
   if (Array.isArray(union)) return choices([...new Set(union.map((one) => typeOf(one, depth + 1)))]);
   const { type } = schema;
   if (Array.isArray(type)) return choices(type.map((one) => typeOf({ ...schema, type: one }, depth)));
-  if (type === 'array') return arrayOf(typeOf(schema['items'], depth + 1));
+  if (type === 'array') return arrayOf(schema['items'], depth + 1);
   if (type === 'object') return objectOf(schema, depth);
   if (type === 'integer' || type === 'number')
     return range(schema) ?? (type === 'integer' ? 'int' : 'number');
@@ -61,8 +64,15 @@ function choices(types: readonly string[]): string {
   return [...shown, ...(types.length > 8 ? ['…'] : [])].join(' | ');
 }
 
-function arrayOf(item: string): string {
-  return item.includes(' ') && !item.startsWith('{') ? `(${item})[]` : `${item}[]`;
+function arrayOf(items: unknown, depth: number): string {
+  const item = typeOf(items, depth);
+  // The braces of one object hold it together; those of several do not.
+  const isOneObject = isObject(items) && items['type'] === 'object' && !isUnion(items);
+  return item.includes(' ') && !isOneObject ? `(${item})[]` : `${item}[]`;
+}
+
+function isUnion(schema: JsonObject): boolean {
+  return ['anyOf', 'oneOf', 'enum', 'const'].some((keyword) => keyword in schema);
 }
 
 function fieldName(name: string): string {

@@ -39,6 +39,17 @@ beforeAll(async () => {
           ],
         }),
       }),
+      textBytes: tool({
+        run: () => ({
+          content: [
+            { type: 'text', text: 'Two files:' },
+            ...[Buffer.from('first\u001b[2J'), Buffer.from([0xff, 0xfe])].map((bytes) => ({
+              type: 'resource' as const,
+              resource: { uri: 'file:///a', blob: bytes.toString('base64'), mimeType: 'text/plain' },
+            })),
+          ],
+        }),
+      }),
       bytes: tool({ run: () => ({ content: [{ type: 'image', data: 'AP+A', mimeType: 'image/png' }] }) }),
       chatty: tool({
         run: (_input, { log, progress }) => {
@@ -82,6 +93,12 @@ describe('fullmcp call', () => {
     const { stdout, stderr } = await fullmcp(['call', url, 'mixed'], { terminal: true });
     expect(stdout).toBe('manual  docs://manual  text/plain\ninside\n');
     expect(stderr).toContain('\\u{1b}[2J  3 B, not shown. -o <file> saves it.\naudio/wav  2 B, not shown.');
+  });
+
+  it('prints bytes that are text as text, and says what else it does not show', async () => {
+    const { stdout, stderr } = await fullmcp(['call', url, 'textBytes'], { terminal: true });
+    expect(stdout).toBe('Two files:\nfirst\\u{1b}[2J\n');
+    expect(stderr).toContain('text/plain  2 B, not shown. -o <file> saves it.');
   });
 
   it('saves bytes under the name that was typed, and overwrites nothing', async () => {

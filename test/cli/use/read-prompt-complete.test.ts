@@ -19,6 +19,10 @@ beforeAll(async () => {
     version: '1.0.0',
     resources: {
       'bytes://one': resource({ mimeType: 'image/png', read: () => new Uint8Array([0, 255, 128]) }),
+      'bytes://text': resource({
+        mimeType: 'application/json',
+        read: () => new TextEncoder().encode('{"evil":"\u202e"}'),
+      }),
       'text://evil': resource({ read: () => '\u001b]0;owned\u0007\u202etext' }),
     },
     prompts: { evil: prompt({ run: () => [user('\u001b[2Jgone'), user('\u202eback')] }) },
@@ -33,6 +37,11 @@ afterAll(async () => {
 });
 
 describe('fullmcp read', () => {
+  it('prints bytes that are text as text', async () => {
+    const { stdout, exit } = await fullmcp(['read', url, 'bytes://text'], { terminal: true });
+    expect({ stdout, exit }).toEqual({ stdout: '{"evil":"\\u{202e}"}\n', exit: 0 });
+  });
+
   it('prints text, and a documented JSON object', async () => {
     const { exit, stdout, stderr } = await fullmcp(['read', demo.url, 'demo://readme']);
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });

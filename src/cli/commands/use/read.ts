@@ -2,7 +2,7 @@ import type { ResourceContents } from '../../../protocol/model/content.js';
 import { ANSWER_OPTIONS, Asker } from '../../asking/asker.js';
 import type { Command } from '../../command/definition.js';
 import { usageError } from '../../command/failures.js';
-import { printText } from '../../results/print-result.js';
+import { printText, textIn } from '../../results/print-result.js';
 import { described, fileToWrite, SAVE_OPTIONS, type SavedBinary, saveAll } from '../../results/save.js';
 import { LOG_OPTIONS, logTo } from '../../target/log.js';
 import { withTarget } from '../../target/open.js';
@@ -41,11 +41,12 @@ export const read: Command = {
         const [only] = binaries;
         if (contents.length === 1 && only && out.isPiped) return out.bytes(only.bytes);
         if (contents.length === 1 && only && out.picture(only.bytes)) return;
-        if (only)
+        const inBytes = contents.length === 1 && only ? textIn(only) : undefined;
+        if (only && inBytes === undefined)
           throw usageError(
             `The resource has bytes (${described(only)}). Save them with -o <file>${contents.length === 1 ? ', or write them to a pipe' : ''}.`,
           );
-        printText(text, out, contents[0]?.mimeType);
+        printText(inBytes ?? text, out, contents[0]?.mimeType);
       },
       { ...asker.handlers, ...logTo(input) },
     );

@@ -74,7 +74,7 @@ async function readText(request: Request, maxBytes: number): Promise<string> {
   const declared = headers.get('content-length');
   if (Number(declared ?? 0) > maxBytes) throw new BodyTooLarge(maxBytes);
   if (request.body === null) return '';
-  // A body ends at the length that HTTP declares. Read as a whole, it costs half as much as in parts. Encoded, it may be longer.
+  // A body ends at the length that HTTP declares. Bun reads a body as a whole for much less than in parts. Encoded, it may be longer.
   const isWhole = declared !== null && !headers.has('transfer-encoding') && !headers.has('content-encoding');
   return isWhole ? checkBytes(await request.text(), maxBytes) : readParts(request.body, maxBytes);
 }
