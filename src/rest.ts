@@ -59,7 +59,7 @@ export interface RestHandler {
   /** Replies to a request: on Bun, Deno, Workers, in Hono and others. */
   (request: Request, context?: RequestContext): Promise<Response>;
   /** Replies to a request of `node:http`, Express, Koa and similar frameworks, which may have parsed the body already. */
-  readonly node: (...args: Parameters<NodeHandler>) => Promise<void>;
+  readonly node: (...args: Parameters<NodeHandler>) => void;
   /** Lets open calls finish until the deadline, and refuses new ones. */
   readonly close: (options?: CloseOptions) => Promise<void>;
 }

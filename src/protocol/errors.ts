@@ -150,26 +150,28 @@ export class McpError extends Error {
   /** The stable name of the error: compare this, not the message. */
   readonly code: ErrorCode;
   /** More about the error, as JSON; undefined when there is none. */
-  readonly data: unknown;
+  declare readonly data: unknown;
   /** The HTTP status that belongs to the error. */
   readonly status: number;
   /** The JSON-RPC number that the peer sent, or that the options set; otherwise undefined. */
-  readonly number: number | undefined;
+  declare readonly number: number | undefined;
   /** The challenge of an HTTP reply with the status 401 or 403; otherwise undefined. */
-  readonly challenge: Challenge | undefined;
+  declare readonly challenge: Challenge | undefined;
   /** The call that failed, with its server, if a client threw the error; otherwise undefined. */
-  readonly source: CallSource | undefined;
+  declare readonly source: CallSource | undefined;
 
   constructor(code: ErrorCode, message: string, options: McpErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     if (!Object.hasOwn(wire, code)) throw unknownCode(code);
     this.name = 'McpError';
     this.code = code;
-    this.data = options.data;
     this.status = options.status ?? wire[code].status;
-    this.number = options.number;
-    this.challenge = options.challenge;
-    this.source = options.source;
+    // Members that are not there are not set: an error that is printed would show them.
+    const { data, number, challenge, source } = options;
+    if (data !== undefined) this.data = data;
+    if (number !== undefined) this.number = number;
+    if (challenge !== undefined) this.challenge = challenge;
+    if (source !== undefined) this.source = source;
     Object.defineProperty(this, brand, { value: true });
   }
 

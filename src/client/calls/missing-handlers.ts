@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { copyError, type McpError } from '../../protocol/errors.js';
+import { HANDLER_ADVICE } from '../../protocol/tables/failure-texts.js';
 
 // Advice for a call that needs handlers which the program has not passed. Loaded when that happens.
 
@@ -7,7 +8,9 @@ import { copyError, type McpError } from '../../protocol/errors.js';
 export function withMissingHandlers(error: McpError): McpError {
   const missing = handlersFor(isObject(error.data) ? error.data['requiredCapabilities'] : undefined);
   if (missing.length === 0) return error;
-  const message = `${sentence(error.message)} Pass ${missing.join(' and ')} to connect().`;
+  const advice = error.message.indexOf(HANDLER_ADVICE);
+  const reason = advice === -1 ? error.message : error.message.slice(0, advice).trimEnd();
+  const message = `${sentence(reason)} Pass ${missing.join(' and ')} to connect().`;
   return copyError(error, { message, cause: error });
 }
 

@@ -7,6 +7,7 @@ import { shorten } from '../../protocol/encoding/shorten.js';
 import { type CallSource, McpError } from '../../protocol/errors.js';
 import type { ContentBlock, ResourceContents } from '../../protocol/model/content.js';
 import type { PromptMessage } from '../../protocol/model/model.js';
+import { thrownIn } from '../../protocol/thrown-by-tool.js';
 import type { CallResult, Completion, PromptResult, ReadResult } from '../model/client.js';
 
 // Reads outcomes into the results that a program receives, and rejects malformed ones.
@@ -37,6 +38,7 @@ export class ToolCallResult implements CallResult {
   readonly #server: string;
   readonly #name: string | undefined;
   readonly #id: number | undefined;
+  readonly #cause: unknown;
   readonly content: readonly ContentBlock[];
   readonly text: string;
   readonly data: unknown;
@@ -49,6 +51,7 @@ export class ToolCallResult implements CallResult {
     this.#server = server;
     this.#name = name;
     this.#id = id;
+    this.#cause = thrownIn(outcome);
     this.content = arrayOf<ContentBlock>(outcome, 'content', structuredContent !== undefined);
     this.text = textOf(this.content);
     this.data = structuredContent === undefined ? printedValue(outcome) : structuredContent;
@@ -61,6 +64,10 @@ export class ToolCallResult implements CallResult {
     return { server: this.#server, method: 'tools/call', name: this.#name, requestId: this.#id };
   }
 
+  get cause(): unknown {
+    return this.#cause;
+  }
+
   #unwrap(): unknown {
     const { content, text, data, isError } = this;
     if (!isError) return data === undefined ? text : data;
@@ -68,6 +75,7 @@ export class ToolCallResult implements CallResult {
     const { name } = source;
     throw new McpError('tool_failed', text || `The tool "${name}" failed`, {
       data: { tool: name, content },
+      cause: this.#cause,
       source,
     });
   }

@@ -18,6 +18,11 @@ export interface CallResult {
   readonly data: unknown;
   /** Whether the tool failed. */
   readonly isError: boolean;
+  /**
+   * The error that the tool has thrown, if the server runs in this process and the message is masked; otherwise undefined. Not
+   * enumerable.
+   */
+  readonly cause?: unknown;
   /** The result's `_meta`. */
   readonly meta: JsonObject | undefined;
   /** The call that has this result, with its server. Not enumerable: not printed, compared or copied with the result. */

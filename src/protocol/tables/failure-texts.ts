@@ -9,6 +9,9 @@ export const INVALID_ARGUMENTS = 'Invalid arguments for ';
 /** The message about an error that the peer must not see. The reference that follows is in the log. */
 export const MASKED = 'Internal error (ref ';
 
+/** The advice for a client that lacks a handler. A client of ours replaces it by its own. */
+export const HANDLER_ADVICE = 'Give the client a handler for it; with fullmcp: connect(target, { ';
+
 /** The result of a call that a policy, or the person that it asked, did not allow. */
 export function notCalled(tool: string): string {
   return `The tool "${tool}" was not called: `;

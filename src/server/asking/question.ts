@@ -13,6 +13,7 @@ import {
   withDefaults,
 } from '../../protocol/model/input.js';
 import type { ClientCapabilities } from '../../protocol/model/model.js';
+import { HANDLER_ADVICE } from '../../protocol/tables/failure-texts.js';
 import { compileSchema } from '../../schema/compile.js';
 import type { Infer, Schema } from '../../schema/schema.js';
 import type { ReportDeprecated } from '../state/deprecations.js';
@@ -73,6 +74,11 @@ function checkQuestion(question: unknown, example: string): void {
 export function formQuestion<S extends Schema>(question: FormQuestion<S>): Question<ElicitResult<Infer<S>>> {
   checkQuestion(question, 'ctx.ask("size", { message, schema })');
   const { message, schema } = question;
+  // The first argument is taken for the message, and the second for the schema.
+  if (schema === undefined || typeof message !== 'string')
+    throw new TypeError(
+      `A question that shows a form needs a key, and an object with "message" and "schema": ctx.ask("size", { message: "Which size?", schema }).${'~standard' in question ? ' This object is a schema itself.' : ''}`,
+    );
   const compiled = compileSchema(schema, { io: 'input', requireObject: true });
   const requestedSchema = formSchema(compiled.json);
   return {
@@ -219,7 +225,7 @@ export function missingCapability(required: ClientCapabilities): McpError {
   const options = Object.keys(required).map((name) => handlerOptions[name] ?? name);
   return new McpError(
     'missing_capability',
-    `This call asks for something that the client did not declare: ${names.join(', ')}. Give the client a handler for it; with fullmcp: connect(target, { ${options.join(', ')} }).`,
+    `This call asks for something that the client did not declare: ${names.join(', ')}. ${HANDLER_ADVICE}${options.join(', ')} }).`,
     { data: { requiredCapabilities: required } },
   );
 }

@@ -3,6 +3,7 @@
 import type { Call } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { toolEvents } from '../../protocol/telemetry/tracing.js';
+import { withThrown } from '../../protocol/thrown-by-tool.js';
 import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
 import type { ValidationResult } from '../../schema/check/issue.js';
 import { explainLater } from '../../schema/explain-later.js';
@@ -93,7 +94,8 @@ export function toolRunner(tool: RunnableTool, errors: ToolErrors): RunTool {
     if (ToolError.is(error)) return toolFailure(error.message);
     const replacement = await errors.mapError(error, call);
     if (McpError.is(replacement)) throw replacement;
-    return toolFailure(replacement?.message ?? mask(error, `Tool "${tool.name}"`, errors.log));
+    if (replacement !== undefined) return toolFailure(replacement.message);
+    return withThrown(toolFailure(mask(error, `Tool "${tool.name}"`, errors.log)), error);
   }
 }
 

@@ -88,7 +88,7 @@ export function createDispatch(parts: DispatchParts): Dispatch {
     const replacement = McpError.is(error) || ToolError.is(error) ? error : await mapError(error, call);
     if (McpError.is(replacement)) throw numbered(replacement);
     if (replacement === undefined)
-      throw new McpError('internal_error', mask(error, `Method "${call.method}"`, log));
+      throw new McpError('internal_error', mask(error, `Method "${call.method}"`, log), { cause: error });
     // The model reads the results of tools. The results of other methods cannot describe a failure.
     if (call.method === 'tools/call') return registry.complete(toolFailure(replacement.message));
     throw new McpError('internal_error', replacement.message, { cause: replacement });

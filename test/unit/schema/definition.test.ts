@@ -46,13 +46,19 @@ describe('a library without JSON Schema is named, with the remedy:', () => {
 describe("a type without a JSON Schema is reported in the library's words:", () => {
   it('it is a date of zod', () => {
     expect(refusal(() => input(z.object({ at: z.date() })))).toMatch(
-      /^The zod schema cannot be expressed as JSON Schema \(input\): Date cannot be represented in JSON Schema\. Use types/,
+      /^The zod schema cannot be expressed as JSON Schema \(input\): the field "at": Date cannot be represented in JSON Schema\. Use types/,
     );
+    const deep = z.object({
+      a: z.string(),
+      items: z.array(z.object({ due: z.date().optional() })).optional(),
+    });
+    expect(refusal(() => input(deep))).toContain('the field "items[].due": Date cannot');
+    expect(refusal(() => input(z.object({ list: z.array(z.date()) })))).toContain('the field "list[]": Date');
   });
   it('it is a transform of zod in an output', () => {
     const schema = z.object({ n: z.string().transform(Number) });
     expect(refusal(() => compileSchema(schema, { io: 'output' }))).toContain(
-      '(output): Transforms cannot be',
+      '(output): the field "n": Transforms cannot be',
     );
     expect(input(schema).json['properties']).toEqual({ n: { type: 'string' } });
   });

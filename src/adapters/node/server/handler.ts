@@ -24,14 +24,17 @@ export interface NodeHandlerOptions<Req extends NodeRequest = NodeRequest>
 
 /** An HTTP handler for `node:http` and frameworks that expose its `req` and `res`. */
 export interface NodeHandler<Req extends NodeRequest = NodeRequest> {
-  /** Replies to a request. */
+  /**
+   * Replies to a request. Never throws: an error is a reply. The value is a promise that resolves after the reply, for frameworks that wait
+   * for it; its type is void, as `http.createServer` expects it.
+   */
   (
     req: Req & {
       /** The body, if a framework has parsed it already. */
       readonly body?: unknown;
     },
     res: ServerResponse,
-  ): Promise<void>;
+  ): void;
   /** Turns `/ready` to 503, ends subscriptions, lets open calls finish until the deadline, and refuses new ones. */
   readonly close: (options?: CloseOptions) => Promise<void>;
 }

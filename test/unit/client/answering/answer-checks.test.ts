@@ -208,5 +208,7 @@ describe('a missing handler', () => {
     const error = await client.callTool(name).catch((reason) => reason);
     expect(error).toMatchObject({ code: 'missing_capability' });
     expect(error.message).toMatch(message);
+    // The server's own advice, for clients of all kinds, is the same thing in other words.
+    expect(error.message.match(/connect\(/g)).toHaveLength(1);
   });
 });
