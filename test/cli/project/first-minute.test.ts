@@ -1,7 +1,5 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -17,8 +15,8 @@ let folder: string;
 let tarball: string;
 
 /** Runs npm or npx as a user does. */
-async function shell(command: string, args: readonly string[], cwd: string, env = {}): Promise<string> {
-  const options = { cwd, env: { ...plainEnv, ...env }, shell: process.platform === 'win32' };
+async function shell(command: string, args: readonly string[], cwd: string): Promise<string> {
+  const options = { cwd, env: plainEnv, shell: process.platform === 'win32' };
   const { stdout } = await promisify(execFile)(command, args, options).catch((error) => {
     const { stdout: out = '', stderr = '' } = error as { stdout?: string; stderr?: string };
     throw new Error(`${command} ${args.join(' ')} failed:\n${out}${stderr}`, { cause: error });
@@ -35,17 +33,9 @@ beforeAll(async () => {
   );
   const [{ filename }] = Object.values(JSON.parse(packed)) as [{ filename: string }];
   tarball = join(folder, filename);
-  await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve));
 });
 
-afterAll(() => api.close());
 afterAll(() => rm(folder, { recursive: true, force: true }));
-
-/** Answers the calls of the template `openapi`. */
-const api = createServer((_, response) => {
-  response.setHeader('content-type', 'application/json').end('{"id":1,"name":"Pear"}');
-});
-const env = (): object => ({ API_URL: `http://127.0.0.1:${(api.address() as AddressInfo).port}` });
 
 describe('the first minute of a new user', { timeout: 180_000 }, () => {
   it('leads from an empty folder to a first call of a tool', async () => {
@@ -64,17 +54,18 @@ describe('the first minute of a new user', { timeout: 180_000 }, () => {
 
   // The packages are the same, so that the installation above is used once more.
   it.each([
-    ['http-auth', ['add_note', 'text=Hello'], 'Noted\n'],
-    ['gateway', ['clock_now'], /^\d{4}-/],
-    ['openapi', ['getItem', 'id=1', '-e', 'API_URL'], /"Pear"/],
-  ] as const)('works with the template %s, too', async (template, call, answer) => {
+    ['http-auth', 'Noted\n'],
+    ['gateway', /^\d{4}-/],
+    ['openapi', /"Pear"/],
+  ] as const)('works with the template %s, too', async (template, answer) => {
     const minimal = join(folder, 'minimal');
     const project = join(folder, template);
-    await shell('npx', ['fullmcp', 'new', project, '--template', template, '--yes'], minimal);
+    const printed = await shell('npx', ['fullmcp', 'new', project, '--template', template, '--yes'], minimal);
+    const [npx = '', ...words] = printed.trim().split('\n').at(-1)?.split(' ') ?? [];
     expect(await packagesOf(project)).toEqual(await packagesOf(minimal));
     await symlink(join(minimal, 'node_modules'), join(project, 'node_modules'), 'junction');
-    expect(await shell('npx', ['fullmcp', 'call', 'src/server.ts', ...call], project, env())).toMatch(answer);
-    expect(await shell('npm', ['test'], project, env())).toContain('fail 0');
+    expect(await shell(npx, words, project)).toMatch(answer);
+    expect(await shell('npm', ['test'], project)).toContain('fail 0');
   });
 });
 

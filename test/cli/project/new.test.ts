@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -6,21 +6,44 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { until } from '../../support/until.js';
 import { fullmcp } from '../support/run-cli.js';
 import { folderWith, linkPackages, plainEnv, program } from './support.js';
 
 const execute = promisify(execFile);
 
+/** The words after the name of the program in CMD, and after that of Node in HEALTHCHECK. */
+function programsOf(lines: readonly string[]): { command: string[]; health: string[] } {
+  const words = (start: RegExp): string[] => {
+    const line = lines.find((one) => start.test(one)) ?? '';
+    return (JSON.parse(line.slice(line.indexOf('['))) as string[]).slice(1);
+  };
+  return { command: words(/^CMD /), health: words(/^HEALTHCHECK /) };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  return port;
+}
+
+/** A program that sends a request with a Host header, which `fetch` does not let through, and prints the reply. */
+function askAs(host: string): string {
+  return `require('node:http').request({ port: process.argv[1], path: '/mcp', method: 'POST', headers: { host: '${host}' } }, (res) => res.pipe(process.stdout)).end('{}')`;
+}
+
 describe('fullmcp new', { timeout: 120_000 }, () => {
   it.each([
-    ['minimal', ['greet', 'name=Ada'], 'Hello, Ada!\n'],
-    ['http-auth', ['add_note', 'text=Hello'], 'Noted\n'],
-    ['gateway', ['clock_now'], /^\d{4}-/],
-    ['openapi', ['getItem', 'id=1', '-e', 'API_URL'], /"Pear"/],
+    ['minimal', 'Hello, Ada!\n'],
+    ['http-auth', 'Noted\n'],
+    ['gateway', /^\d{4}-/],
+    ['openapi', /"Pear"/],
   ] as const)(
-    'makes a project %s that compiles, passes its tests, answers a call and leaves nothing to lint',
-    async (template, call, answer) => {
+    'makes a project %s that compiles, passes its tests, answers the call that it prints and leaves nothing to lint',
+    async (template, answer) => {
       const folder = join(await folderWith({}), 'shop');
       const made = await fullmcp(['new', folder, '--template', template, '--yes', '--json']);
       expect(made.exit).toBe(0);
@@ -39,27 +62,75 @@ describe('fullmcp new', { timeout: 120_000 }, () => {
       );
       await linkPackages(folder);
 
-      const api = createServer((_, response) => {
-        response.setHeader('content-type', 'application/json').end('{"id":1,"name":"Pear"}');
-      });
-      await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve));
-      const at = {
-        cwd: folder,
-        env: { ...plainEnv, API_URL: `http://127.0.0.1:${(api.address() as AddressInfo).port}` },
-      };
-      try {
-        await execute(process.execPath, ['node_modules/typescript/bin/tsc'], at);
-        await execute(process.execPath, ['--import', 'jiti/register', '--test', 'test/server.test.ts'], at);
-        const { stdout } = await execute(process.execPath, [program, 'call', 'src/server.ts', ...call], at);
-        expect(stdout).toMatch(answer);
-        const lint = [program, 'lint', 'src/server.ts', '-e', 'API_URL', '--json'];
-        const linted = JSON.parse((await execute(process.execPath, lint, at)).stdout) as object;
-        expect(linted).toMatchObject({ ok: true, findings: [] });
-      } finally {
-        api.close();
-      }
+      const at = { cwd: folder, env: plainEnv };
+      await execute(process.execPath, ['node_modules/typescript/bin/tsc'], at);
+      await execute(process.execPath, ['--import', 'jiti/register', '--test', 'test/server.test.ts'], at);
+      const [npx, command, ...words] = made.json<{ next: string[] }>().next.at(-1)?.split(' ') ?? [];
+      expect([npx, command]).toEqual(['npx', 'fullmcp']);
+      const { stdout } = await execute(process.execPath, [program, ...words], at);
+      expect(stdout).toMatch(answer);
+      const lint = [program, 'lint', 'src/server.ts', '--json'];
+      const linted = JSON.parse((await execute(process.execPath, lint, at)).stdout) as object;
+      expect(linted).toMatchObject({ ok: true, findings: [] });
     },
   );
+
+  it('makes a project openapi that calls the API of API_URL', async () => {
+    const folder = join(await folderWith({}), 'shop');
+    await fullmcp(['new', folder, '--template', 'openapi', '--yes']);
+    await linkPackages(folder);
+    const api = createServer((_, response) => {
+      response.setHeader('content-type', 'application/json').end('{"id":1,"name":"Plum"}');
+    });
+    await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve));
+    const env = { ...plainEnv, API_URL: `http://127.0.0.1:${(api.address() as AddressInfo).port}` };
+    const words = ['call', 'src/server.ts', 'getItem', 'id=1', '-e', 'API_URL'];
+    const { stdout, stderr } = await execute(process.execPath, [program, ...words], { cwd: folder, env });
+    expect([stdout, stderr]).toEqual([
+      expect.stringContaining('"Plum"'),
+      expect.not.stringContaining('demo-api'),
+    ]);
+    api.close();
+  });
+
+  it('makes a Dockerfile that installs from a lock file, is checked for its health and answers other containers', async () => {
+    const folder = join(await folderWith({}), 'shop');
+    await fullmcp(['new', folder, '--yes']);
+    const lines = (await readFile(join(folder, 'Dockerfile'), 'utf8')).split('\n');
+    expect(lines).toContainEqual(expect.stringMatching(/^RUN if .* npm ci --omit=dev .* else npm install/));
+    expect(lines).toContainEqual(expect.stringMatching(/^USER node$/));
+    const settings =
+      lines
+        .find((line) => line.startsWith('ENV '))
+        ?.slice(4)
+        .split(' ') ?? [];
+    const env = Object.fromEntries(settings.map((setting) => setting.split('=')));
+    await linkPackages(folder);
+    // The program of the image, and its health check, with a free port.
+    const { command, health } = programsOf(lines);
+    const port = await freePort();
+    const image = { ...plainEnv, ...env, PORT: String(port) };
+    const child = spawn(process.execPath, [program, ...command], {
+      cwd: folder,
+      env: image,
+      stdio: 'ignore',
+    });
+    onTestFinished(() => void child.kill());
+    await until('the health check passes', () =>
+      execute(process.execPath, health, { env: image }).then(
+        () => true,
+        () => false,
+      ),
+    );
+    const sibling = await execute(process.execPath, ['-e', askAs('shop:3000'), String(port)], {
+      env: plainEnv,
+    });
+    expect(sibling.stdout).not.toContain('is not allowed');
+    const stranger = await execute(process.execPath, ['-e', askAs('evil.example'), String(port)], {
+      env: plainEnv,
+    });
+    expect(stranger.stdout).toContain('is not allowed');
+  });
 
   it('writes nothing if one of its files exists', async () => {
     const folder = await folderWith({ 'README.md': 'mine' });

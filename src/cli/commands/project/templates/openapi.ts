@@ -5,7 +5,7 @@ export const openapi: Template = {
   summary: 'the operations of a REST API as tools',
   firstCall: 'getItem id=1',
   notes:
-    '`openapi.json` describes the API: replace it with yours. The API is expected at http://127.0.0.1:8080, or at the URL of the variable\n`API_URL`; its token is read from `API_TOKEN`. Commands that start the\nserver pass these variables on with `-e API_URL -e API_TOKEN`. `node --import jiti/register test/api.ts 8080` starts an API to try it with.',
+    '`openapi.json` describes the API: replace it with yours, and set the variables `API_URL` and `API_TOKEN`. Commands that start the server\npass them on with `-e API_URL -e API_TOKEN`. While `API_URL` is not set, the server starts the API of `src/demo-api.ts`, so that you can try\nit; delete that file when you have your own.',
   files: ({ name }) => ({
     'openapi.json': json(document(name)),
     'src/server.ts': `import { readFile } from 'node:fs/promises';
@@ -14,37 +14,40 @@ import { fromOpenAPI } from 'fullmcp/openapi';
 
 const document = await readFile(new URL('../openapi.json', import.meta.url), 'utf8');
 const api = await fromOpenAPI(document, {
-  baseUrl: process.env['API_URL'] ?? 'http://127.0.0.1:8080',
+  baseUrl: process.env['API_URL'] ?? (await demoApi()),
   credentials: { token: process.env['API_TOKEN'] ?? 'demo' },
 });
 
 export default createServer({ ...api, name: '${name}' });
+
+/** Starts an API in this process, to try the server with. */
+async function demoApi(): Promise<string> {
+  console.error('API_URL is not set, so the API of src/demo-api.ts is used.');
+  const { startApi } = await import('./demo-api.ts');
+  return (await startApi()).url;
+}
 `,
-    'test/api.ts': `import { once } from 'node:events';
+    'src/demo-api.ts': `import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Starts the API of openapi.json, with one item. */
-export async function startApi(port = 0): Promise<{ url: string; close: () => void }> {
+/** Starts the API of openapi.json, with one item. The process does not wait for it to end. */
+export async function startApi(): Promise<{ url: string; close: () => void }> {
   const api = createServer((request, response) => {
     const isFound = request.url === '/items/1';
     response.writeHead(isFound ? 200 : 404, { 'content-type': 'application/json' });
     response.end(JSON.stringify(isFound ? { id: 1, name: 'Pear' } : { error: 'There is no such item.' }));
   });
-  api.listen(port, '127.0.0.1');
+  api.listen(0, '127.0.0.1').unref();
   await once(api, 'listening');
-  const { port: found } = api.address() as AddressInfo;
-  return { url: \`http://127.0.0.1:\${found}\`, close: () => api.close() };
-}
-
-if (process.argv[2] && /^\\d+$/.test(process.argv[2])) {
-  console.log((await startApi(Number(process.argv[2]))).url);
+  const { port } = api.address() as AddressInfo;
+  return { url: \`http://127.0.0.1:\${port}\`, close: () => api.close() };
 }
 `,
     'test/server.test.ts': `import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { testClient } from 'fullmcp/testing';
-import { startApi } from './api.ts';
+import { startApi } from '../src/demo-api.ts';
 
 test('getItem returns an item of the API', async () => {
   const api = await startApi();

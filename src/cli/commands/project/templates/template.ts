@@ -50,7 +50,7 @@ export function commonFiles(template: Template, choices: Choices): Files {
     }),
     '.gitignore': 'node_modules/\n.env\n',
     '.dockerignore': 'node_modules/\n.env\n.git/\n',
-    Dockerfile: DOCKERFILE,
+    Dockerfile: dockerfile(choices),
     ...clientConfigs(template, choices),
     'README.md': readme(template, choices),
   };
@@ -90,15 +90,22 @@ function clientConfigs({ token }: Template, { name, transport }: Choices): Files
   };
 }
 
-const DOCKERFILE = `FROM node:24-slim
+// The health check runs inside the container, where the server is at a loopback address.
+function dockerfile({ name }: Choices): string {
+  return `FROM node:24-slim
 WORKDIR /app
+# Other containers reach the server as "${name}". Behind a proxy, set MCP_PUBLIC_URL to its address when you run the image.
+ENV NODE_ENV=production MCP_HOST=0.0.0.0 PORT=3000 MCP_ALLOWED_HOSTS=${name}
 COPY package*.json ./
-RUN npm install --omit=dev
+# Commit package-lock.json: then exactly its versions are installed.
+RUN if [ -f package-lock.json ]; then npm ci --omit=dev --ignore-scripts; else npm install --omit=dev --ignore-scripts; fi
 COPY . .
 USER node
 EXPOSE 3000
-CMD ["node_modules/.bin/fullmcp", "run", "src/server.ts", "--http", "--host", "0.0.0.0"]
+HEALTHCHECK --interval=30s --timeout=5s --start-period=10s CMD ["node", "-e", "fetch(\`http://127.0.0.1:\${process.env.PORT}/health\`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node_modules/.bin/fullmcp", "run", "src/server.ts", "--http"]
 `;
+}
 
 function readme({ summary, firstCall, notes }: Template, { name }: Choices): string {
   return `# ${name}
@@ -114,6 +121,7 @@ npx fullmcp call src/server.ts ${firstCall}
 
 \`src/server.ts\` is the server, \`test/server.test.ts\` its test. \`.mcp.json\`, \`.cursor/mcp.json\` and
 \`.vscode/mcp.json\` are for Claude Code, Cursor and VS Code; \`npx fullmcp install <host> src/server.ts\` adds it to other hosts.
-\`npm start\` serves it, and \`npm run types\` checks its types. The Dockerfile serves HTTP on port 3000.
+\`npm start\` serves it, and \`npm run types\` checks its types. The Dockerfile serves HTTP on port 3000, where
+other containers reach it as \`${name}\`.
 ${notes ? `\n${notes}\n` : ''}`;
 }
