@@ -7,6 +7,11 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, expectTypeOf, test, vi } from 'vitest';
 import { WebSocketServer } from 'ws';
 import {
+  jitiRegister,
+  typeScriptProcess,
+  withoutTypeScript,
+} from '../../../src/adapters/node/client/typescript.js';
+import {
   type Client,
   callTool,
   connect,
@@ -110,14 +115,16 @@ describe('a script as a target', () => {
     );
   });
 
-  test('in TypeScript that fails is reported with the way to run it, if Node cannot', async () => {
+  test('in TypeScript runs with jiti if Node cannot, and with npx tsx if jiti is not installed', async () => {
     const file = join(folder, 'broken.ts');
-    writeFileSync(file, 'process.exit(1);\n');
+    writeFileSync(file, 'const code: number = 7;\nprocess.exit(code);\n');
     vi.stubEnv('PATH', folder);
-    const error = await failureOf(connect(file));
-    const runsTypeScript = Boolean((process.features as { typescript?: unknown }).typescript);
-    if (runsTypeScript) expect(error.code).toBe('connection_closed');
-    else expect(error.message).toContain('"npx tsx": install tsx, use Node 22.18 or later');
+    expect((await failureOf(connect(file))).data).toMatchObject({ exitCode: 7 });
+    const register = jitiRegister(file);
+    expect(register).toMatch(/^file:.*jiti.*register/);
+    expect(typeScriptProcess(file, register).args).toEqual(['--import', register, file]);
+    expect(typeScriptProcess(file, undefined)).toEqual({ command: 'npx', args: ['tsx', file] });
+    expect(withoutTypeScript()).toContain('install jiti (npm install --save-dev jiti)');
   });
 
   test('in Python is reported with the missing Python', async () => {

@@ -11,6 +11,7 @@ import { type ServerProcess, type SpawnOptions, spawnWire } from '../../../trans
 import type { WebSocketConstructor } from '../../../transports/websocket/connect.js';
 import { type DialCallback, Dialer } from './dial.js';
 import { hostOf, portOf, proxyFor } from './proxy.js';
+import { jitiRegister, typeScriptProcess, withoutTypeScript } from './typescript.js';
 
 // The things that a client can do on Node and not in a browser. Loaded when a target needs them.
 
@@ -36,24 +37,26 @@ export function scriptProcess(target: string): Script {
           ? 'A .py target runs with the Python on the PATH. To use another one, pass { command, args }.'
           : undefined,
     };
-  if (/\.[cm]?js$/i.test(path) || runsTypeScript())
-    return {
-      command: process.execPath,
-      args: [path],
-      // A script that crashed has reported the reason itself.
-      hint: (failure) =>
-        exitedSilently(failure)
-          ? 'A script that exits at once usually defines a server but does not serve it: call serveStdio(server) of fullmcp/stdio.'
-          : undefined,
-    };
+  const isPlain = /\.[cm]?js$/i.test(path) || runsTypeScript();
+  const server = isPlain
+    ? { command: process.execPath, args: [path] }
+    : typeScriptProcess(path, jitiRegister(path));
   return {
-    command: 'npx',
-    args: ['tsx', path],
-    hint: (failure) =>
-      failure.code === 'connect_failed' || wrote(failure, 'npm error', 'npm ERR!', 'tsx: not found')
-        ? `Node ${process.versions.node} does not run TypeScript by itself, so the script was started with "npx tsx": install tsx, use Node 22.18 or later, or compile it and connect to the .js file.`
-        : undefined,
+    ...server,
+    hint: (failure) => {
+      // A script that crashed has reported the reason itself.
+      if (exitedSilently(failure)) return notServed(path);
+      const isMissing =
+        server.command === 'npx' &&
+        (failure.code === 'connect_failed' || wrote(failure, 'npm error', 'npm ERR!', 'tsx: not found'));
+      return isMissing ? withoutTypeScript() : undefined;
+    },
   };
+}
+
+// The command `fullmcp` serves what a file exports; `connect` starts the file, which may be any program.
+function notServed(path: string): string {
+  return `A script that exits at once usually defines a server but does not serve it: call serveStdio(server) of fullmcp/stdio at its end, or let the command serve what it exports: connect({ command: 'npx', args: ['fullmcp', 'run', '${path}'] }).`;
 }
 
 /** Whether a process has exited with success and without output. */

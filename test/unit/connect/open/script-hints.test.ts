@@ -20,6 +20,10 @@ test('a script that exits silently leads to a hint that it must serve', async ()
   expect(error.message).toMatch(
     /defines\.mjs".*exit code 0\.\nA script that exits at once usually defines a server but does not serve it/,
   );
+  expect(error.message).toContain('call serveStdio(server) of fullmcp/stdio');
+  expect(error.message).toContain(
+    `{ command: 'npx', args: ['fullmcp', 'run', '${join(folder, 'defines.mjs')}'] }`,
+  );
 });
 
 test.each([
