@@ -26,6 +26,12 @@ describe('the servers before and after a migration', { timeout: 60_000 }, () => 
     expect(old).toEqual(await interview(newProgram('stdio'), '2026-07-28'));
   });
 
+  test('list, complete and announce the resources of a template alike, and link to them, for SDK v2', async () => {
+    const old = await interviewNotes(oldProgram('sdk-v2/notes'));
+    expect(old).toEqual(await interviewNotes(newProgram('notes')));
+    expect(old).toMatchObject({ completed: ['1'], linked: [{ type: 'resource_link', uri: 'note://3' }] });
+  });
+
   test.each(servers)('identify the caller by a token over HTTP, and reject others: %s', async (name) => {
     const old = await startHttp(oldProgram(`${name}/http`), String(await freePort()));
     const ours = await startHttp(newProgram('http'));
@@ -49,6 +55,28 @@ describe('the clients before and after a migration', { timeout: 60_000 }, () => 
     expect(ours).toEqual(expect.arrayContaining(progressLines));
   });
 });
+
+/** Everything that a client sees of the template of a server: its list, its completion, its changes and links to it. */
+async function interviewNotes(script: string): Promise<object> {
+  await using client = await connect(
+    { command: process.execPath, args: [script] },
+    { revision: '2025-11-25' },
+  );
+  await using changes = await client.subscribe({ resources: true });
+  const names = async (): Promise<unknown[]> =>
+    (await client.resources().all()).map(({ uri, name, mimeType }) => ({ uri, name, mimeType }));
+  const before = await names();
+  const { values } = await client.complete({ template: 'note://{id}', argument: 'id', value: '1' });
+  const { content } = await client.callTool('add_note', { text: 'Sleep' });
+  const [change] = await firstOf(changes);
+  const { contents } = await client.readResource('note://3');
+  return { before, completed: values, linked: content, change, after: await names(), contents };
+}
+
+async function firstOf<T>(items: AsyncIterable<T>): Promise<T[]> {
+  for await (const item of items) return [item];
+  return [];
+}
 
 /** Everything that a client sees of a server, in a comparable form. */
 async function interview(script: string, revision: '2025-11-25' | '2026-07-28'): Promise<unknown> {
