@@ -19,6 +19,8 @@ export interface ServiceInstance {
   readonly tools: readonly string[];
   /** The protocol revisions that the server speaks. */
   readonly revisions: readonly string[];
+  /** The transports over which the instance is reached, the best one first: `in-process`, or `nats`. */
+  readonly transports: readonly string[];
   /** The process that runs the instance: its host and process id. */
   readonly node: string;
   /** When the instance was started, as an ISO 8601 string. */

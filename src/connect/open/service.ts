@@ -1,6 +1,8 @@
 // Opens a link to a service that is found by its name.
 
-import { McpError } from '../../protocol/errors.js';
+import { delay } from '../../async/delay.js';
+import { checkCounts } from '../../protocol/checks/number-options.js';
+import { McpError, throwCancelled } from '../../protocol/errors.js';
 import type { Link, OpenLink } from '../../protocol/link.js';
 import type { Discovery, OpenServiceOptions } from '../../protocol/services.js';
 import { userHeaders } from '../../transports/http/client/request-headers.js';
@@ -8,6 +10,9 @@ import { processDiscovery } from '../../transports/memory/discovery.js';
 import type { ConnectOptions, NatsTarget, Runtime } from '../targets/options.js';
 import type { ServiceTarget } from '../targets/target.js';
 import { requireRevision } from './eras.js';
+
+const FIRST_PAUSE_MS = 25;
+const LONGEST_PAUSE_MS = 1000;
 
 export interface ServiceParts {
   readonly options: ConnectOptions;
@@ -17,9 +22,12 @@ export interface ServiceParts {
 /** Opens a link to a service: with the discovery of the target, in this process, or over NATS. */
 export function overService(target: ServiceTarget | string, { options, runtime }: ServiceParts): OpenLink {
   return async function openService(events, open) {
-    const { service, discovery, isOwn } = await locate(target, runtime);
+    const located = await locate(target, runtime);
+    const { service, discovery, isOwn } = located;
     try {
-      const link = await discovery.open(service, serviceOptions(options))(events, open);
+      const waitMs = typeof target === 'string' ? undefined : target.waitMs;
+      const where = waitMs === undefined ? discovery : await appearing(located, waitMs, open.signal);
+      const link = await where.open(service, serviceOptions(options))(events, open);
       const accepted = await requireRevision(link, options.revision);
       return isOwn ? withDiscovery(accepted, discovery) : accepted;
     } catch (error) {
@@ -27,6 +35,24 @@ export function overService(target: ServiceTarget | string, { options, runtime }
       throw error;
     }
   };
+}
+
+/** The discovery that finds an instance of a service, as soon as one runs; or when the time to wait is over. */
+async function appearing(
+  { service, discovery, isOwn }: Located,
+  waitMs: number,
+  signal: AbortSignal,
+): Promise<Discovery> {
+  checkCounts('connect', { waitMs });
+  const until = performance.now() + waitMs;
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    // A server of this process may be registered while others are being waited for.
+    if (isOwn && (await processDiscovery.find(service)) !== undefined) return processDiscovery;
+    if ((await discovery.find(service)) !== undefined) return discovery;
+    const leftMs = until - performance.now();
+    if (leftMs <= 0) return discovery;
+    await delay(Math.min(pauseMs, leftMs), { signal }).catch(throwCancelled);
+  }
 }
 
 interface Located extends NatsTarget {

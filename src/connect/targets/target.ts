@@ -38,6 +38,8 @@ export interface ServiceTarget {
   readonly service: string;
   /** Finds the service. Default: the servers that were registered in this process, then NATS at `MCP_CLUSTER_URL`. */
   readonly discovery?: Discovery;
+  /** The time to wait for an instance of the service, if none runs yet. `connectTimeoutMs` applies, too. Default: 0. */
+  readonly waitMs?: number;
 }
 
 /** A server in the same process. */

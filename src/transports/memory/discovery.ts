@@ -28,7 +28,12 @@ export function memoryDiscovery(): Discovery {
   async function describe({ server, name, id, startedAt }: LocalInstance): Promise<ServiceInstance> {
     const { version, title } = server.info;
     const tools = await toolNames(server);
-    return { name, id, version, title, tools, revisions: modernRevisions, node: 'this process', startedAt };
+    return {
+      ...{ name, id, version, title, tools, startedAt },
+      revisions: modernRevisions,
+      transports: ['in-process'],
+      node: 'this process',
+    };
   }
 
   function named(name: string): LocalInstance | undefined {

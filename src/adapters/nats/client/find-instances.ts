@@ -90,6 +90,7 @@ function readInstance({ data }: NatsMessage, prefix: string): ServiceInstance | 
     title: text(META_TITLE),
     tools: toolsOf(endpoint),
     revisions: revisions.split(','),
+    transports: ['nats'],
     node: text(META_NODE) ?? '',
     startedAt: text(META_STARTED) ?? '',
   };

@@ -2,6 +2,7 @@ import { createServer, memoryDiscovery, registerService, tool } from 'fullmcp';
 import { connect } from 'fullmcp/client';
 import { findService, listServices, natsDiscovery, serveNats, serviceAvailable } from 'fullmcp/nats';
 import { afterEach, expect, test } from 'vitest';
+import { byName, serveWeather } from '../../../../examples/services/nats.js';
 import { describeWithNats, startNats, useNats } from '../../../support/engines/nats.js';
 import { connectRaw } from '../../../support/engines/nats-raw.js';
 import { Closing, makeServer } from '../../../support/engines/nats-services.js';
@@ -20,6 +21,41 @@ describeWithNats('discovery over NATS', () => {
     return closing.add(await serveNats(server, { url: nat.engine.url, service }));
   }
 
+  test('A service that starts later is waited for, and the page about services tells the truth', async () => {
+    const connecting = byName(nat.engine.url);
+    closing.add(await serveWeather(nat.engine.url));
+    const { client, all } = await connecting;
+    expect(all).toEqual([expect.objectContaining({ name: 'weather', transports: ['nats'] })]);
+    expect((await client.callTool('forecast')).text).toBe('Sunny');
+    expect(client.info().transport).toBe('nats');
+    await client.close();
+  });
+
+  test('The reason of a cancellation reaches the handler', async () => {
+    let tell = (_reason: unknown): void => undefined;
+    const told = new Promise<unknown>((resolve) => {
+      tell = resolve;
+    });
+    const controller = new AbortController();
+    const wait = tool({
+      run: (_, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => {
+            tell(signal.reason);
+            reject(signal.reason);
+          });
+          controller.abort('The user pressed stop');
+        }),
+    });
+    const server = createServer({ name: 'waiting', version: '1', tools: { wait } });
+    closing.add(await serveNats(server, { url: nat.engine.url }));
+    const client = await connect({ service: 'waiting', discovery: discover() });
+    const { signal } = controller;
+    await expect(client.callTool('wait', {}, { signal })).rejects.toMatchObject({ code: 'cancelled' });
+    expect(await told).toMatchObject({ code: 'cancelled', cause: 'The user pressed stop' });
+    await client.close();
+  });
+
   test('A service is listed with its name, version, tools, revisions, node and start time', async () => {
     const before = Date.now();
     const one = await serve('one');
@@ -34,6 +70,7 @@ describeWithNats('discovery over NATS', () => {
     expect(found).toMatchObject({
       version: '1.2.3',
       revisions: ['2026-07-28'],
+      transports: ['nats'],
       node: expect.stringMatching(new RegExp(`:${process.pid}$`)),
     });
     expect(found?.tools).toContain('add');
