@@ -43,7 +43,7 @@ export type {
 } from './protocol/services.js';
 export type { LogLevel } from './protocol/tables/log-level.js';
 export { type Revision, revisions } from './protocol/tables/revisions.js';
-export type { TraceEvents } from './protocol/telemetry/events.js';
+export type { ChangeEvent, TraceEvents } from './protocol/telemetry/events.js';
 export type { HandlerLog, HandlerLogDetail } from './protocol/telemetry/handler-log.js';
 export { SchemaError } from './schema/document/schema-error.js';
 export {

@@ -39,6 +39,16 @@ export interface RefusedCaller {
   readonly address?: string | undefined;
 }
 
+/** The message on the channel `fullmcp:change`: a change that this process has announced. */
+export interface ChangeEvent {
+  /** The name of the server. */
+  readonly server: string;
+  /** The list that has changed, or `resource` for the contents of a resource. */
+  readonly kind: 'tools' | 'prompts' | 'resources' | 'resource';
+  /** The URI of the resource whose contents have changed; otherwise undefined. */
+  readonly uri: string | undefined;
+}
+
 interface Ended {
   /** The reason of a failure. */
   error?: unknown;

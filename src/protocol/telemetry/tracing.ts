@@ -1,6 +1,6 @@
 // The events of calls, tools, reads, questions, subscriptions, sessions and tasks, on the channels of `node:diagnostics_channel`.
 
-import type { RefusedCaller, TraceEvents } from './events.js';
+import type { ChangeEvent, RefusedCaller, TraceEvents } from './events.js';
 import { JOURNAL_CHANNEL, type RunEvent } from './journal-event.js';
 
 /** The part of Node's `TracingChannel` that is used here. */
@@ -62,6 +62,9 @@ export const taskEvents: Tracing<TraceEvents['task']> | undefined = /* @__PURE__
 /** The requests whose credentials a server has refused; undefined on a runtime without channels. */
 export const refusedChannel: PlainChannel<RefusedCaller> | undefined =
   /* @__PURE__ */ builtinChannels()?.channel?.('fullmcp:refused');
+/** The events of announced changes. They have no duration. */
+export const changeEvents: PlainChannel<ChangeEvent> | undefined =
+  /* @__PURE__ */ builtinChannels()?.channel?.('fullmcp:change');
 /** The events of the runs of handlers, for the inspector. */
 export const journalEvents: PlainChannel<RunEvent> | undefined = /* @__PURE__ */ builtinChannels()?.channel?.(
   JOURNAL_CHANNEL,

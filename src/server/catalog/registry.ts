@@ -4,6 +4,7 @@ import { type Outcome, withPrint } from '../../protocol/call.js';
 import { SERVER_INFO } from '../../protocol/meta.js';
 import type { Implementation } from '../../protocol/model/model.js';
 import { modernRevisions } from '../../protocol/tables/features.js';
+import { changeEvents } from '../../protocol/telemetry/tracing.js';
 import type { Topic } from '../../state/topic.js';
 import type { CompiledAccess } from '../access/access.js';
 import type { Gate } from '../access/gate.js';
@@ -227,8 +228,13 @@ export class Registry {
   }
 
   /** Announces a change. The promise resolves when other processes are told, or cannot be; undefined if there are none. */
-  publish(change: ChangeMessage): Promise<unknown> | undefined {
-    return this.changes.publish(change);
+  publish(message: ChangeMessage): Promise<unknown> | undefined {
+    if (changeEvents?.hasSubscribers) {
+      const change = changeOf(message);
+      const uri = change.kind === 'resource' ? change.uri : undefined;
+      changeEvents.publish({ server: this.#info.name, kind: change.kind, uri });
+    }
+    return this.changes.publish(message);
   }
 
   /** Declares a kind of changes. From its first announcement on, a kind counts as declared. */
