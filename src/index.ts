@@ -78,9 +78,9 @@ export type { Completer, Completers, Described } from './server/define/definitio
 export type {
   ArgumentsCheck,
   CheckedDefinitionsOf,
-  Definitions,
   DefinitionsOf,
   DefinitionView,
+  ServerDefinitions,
 } from './server/define/definitions.js';
 export type { NeedsState, NeedsUser, OrUndefined } from './server/define/fitting.js';
 export type { PromptBuilder, ResourceBuilder, ToolBuilder } from './server/define/fluent.js';

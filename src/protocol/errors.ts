@@ -253,7 +253,7 @@ export function cancelledByClient(reason?: unknown): McpError {
  */
 export function cancelReason(reason: unknown): string {
   if (typeof reason === 'string' && reason !== '') return shorten(reason, MAX_CANCEL_REASON);
-  // What the client of a proxy said is what its server is told.
+  // The server behind a proxy is told the words of the proxy's client.
   if (McpError.is(reason) && reason.code === 'cancelled' && reason.cause !== undefined)
     return cancelReason(reason.cause);
   return McpError.is(reason) ? shorten(reason.message, MAX_CANCEL_REASON) : 'The call was cancelled';

@@ -16,7 +16,7 @@ import { type AddPrompt, type AddResource, type AddTool, addersOf } from './cata
 import { compileDefinition, compileDefinitions, DefinitionError } from './catalog/compile.js';
 import { type Registration, Registry } from './catalog/registry.js';
 import { Releases } from './catalog/releases.js';
-import type { Definitions } from './define/definitions.js';
+import type { ServerDefinitions } from './define/definitions.js';
 import type { ExtensionHost } from './define/extension.js';
 import type { AnyServerOptions, Mountable } from './define/options.js';
 import { definitionsOf } from './handle/definitions.js';
@@ -66,7 +66,7 @@ export interface CoreServer<State = unknown, User = unknown, T = unknown> extend
   /** Adds a resource, or a template if the URI has braces. With the URI alone, in the fluent form. Throws if the URI is taken. */
   readonly resource: AddResource<State, User>;
   /** The definitions of this server, to list, look up and check without a call. */
-  readonly definitions: Definitions;
+  readonly definitions: ServerDefinitions;
   /** Mounts another server: its definitions appear with the prefix, until it is removed. Throws if a name is taken. */
   readonly mount: (prefix: string, server: Mountable) => Registration;
   /** Adds a prompt to the running server. With the name alone, in the fluent form. Throws if the name is taken. */

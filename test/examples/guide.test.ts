@@ -16,6 +16,7 @@ import middleware, { closedAtNight, lines, reports } from '../../examples/guide/
 import ownChanges from '../../examples/guide/own-changes.js';
 import prompts from '../../examples/guide/prompts.js';
 import resources from '../../examples/guide/resources.js';
+import schemaFile from '../../examples/guide/schema-file.js';
 import tools from '../../examples/guide/tools.js';
 import watching, { exchange } from '../../examples/guide/watching.js';
 import { accept } from '../../examples/guide/websocket.js';
@@ -215,6 +216,12 @@ test('the custom method of the guide can be called', async () => {
   expect(await inProcess(methods)('acme/search', { query: 'tea' })).toMatchObject({
     hits: ['Something about tea'],
   });
+});
+
+test('the tool of the guide whose schema is in a file checks its arguments', async () => {
+  await using client = await testClient(schemaFile);
+  expect((await client.callTool('order', { item: 'tea', count: 2 })).text).toBe('2 × tea');
+  expect((await client.callTool('order', { count: 2 } as never)).isError).toBe(true);
 });
 
 test('the definitions of the guide are listed, found and checked', () => {

@@ -41,7 +41,7 @@ export interface CheckedDefinitionsOf<Listed> extends DefinitionsOf<Listed> {
 }
 
 /** The definitions of a server, mounted ones and those that were added later included. */
-export interface Definitions {
+export interface ServerDefinitions {
   /** The tools by name. With the option `search`: the tools that can be found. */
   readonly tools: CheckedDefinitionsOf<ListedTool>;
   /** The prompts by name. */

@@ -1,12 +1,12 @@
 // Makes the definitions of a server. Their code is loaded with the first use.
 
-import type { CheckedDefinitionsOf, Definitions, DefinitionsOf } from '../define/definitions.js';
+import type { CheckedDefinitionsOf, DefinitionsOf, ServerDefinitions } from '../define/definitions.js';
 import type { EntranceParts } from './entrance.js';
 
 /** Makes the definitions of a server. */
-export function definitionsOf(parts: () => EntranceParts): Definitions {
+export function definitionsOf(parts: () => EntranceParts): ServerDefinitions {
   const read = () => import('./read-definitions.js');
-  const listing = <Listed>(kind: keyof Definitions): DefinitionsOf<Listed> => ({
+  const listing = <Listed>(kind: keyof ServerDefinitions): DefinitionsOf<Listed> => ({
     list: async (view) => (await read()).listDefinitions(parts(), kind, view) as Promise<readonly Listed[]>,
     get: async (name, view) =>
       (await read()).getDefinition(parts(), kind, name, view) as Promise<Listed | undefined>,

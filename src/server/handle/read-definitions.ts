@@ -11,7 +11,7 @@ import type { Guarded } from '../access/views.js';
 import type { Catalog } from '../catalog/catalog.js';
 import type { CompiledPrompt } from '../catalog/prompts.js';
 import type { CompiledTool } from '../catalog/tools.js';
-import type { ArgumentsCheck, Definitions, DefinitionView } from '../define/definitions.js';
+import type { ArgumentsCheck, DefinitionView, ServerDefinitions } from '../define/definitions.js';
 import { Entrance, type EntranceParts } from './entrance.js';
 
 interface Entry extends Guarded {
@@ -21,7 +21,7 @@ interface Entry extends Guarded {
 /** The definitions of a kind, in order. */
 export async function listDefinitions(
   { registry }: EntranceParts,
-  kind: keyof Definitions,
+  kind: keyof ServerDefinitions,
   { caller }: DefinitionView = {},
 ): Promise<readonly object[]> {
   const catalog = registry[kind] as unknown as Catalog<Entry>;
@@ -35,7 +35,7 @@ export async function listDefinitions(
 /** The definition of a kind with a name. */
 export async function getDefinition(
   parts: EntranceParts,
-  kind: keyof Definitions,
+  kind: keyof ServerDefinitions,
   name: string,
   view?: DefinitionView,
 ): Promise<object | undefined> {
