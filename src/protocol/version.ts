@@ -2,4 +2,4 @@
 export const VERSION = '0.1.0';
 
 /** The `User-Agent` of requests over HTTP. */
-export const USER_AGENT = `fullmcp/${VERSION}`;
+export const USER_AGENT: string = `fullmcp/${VERSION}`;
