@@ -1,13 +1,13 @@
 import { hasEnded } from '../../async/lifetime.js';
 import { isObject } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome } from '../../protocol/call.js';
-import { progressToken } from '../../protocol/meta.js';
 import { readOutputUri } from '../../protocol/model/output-uri.js';
 import type { ServerChange, ServerResults } from '../../state/hosted-middleware.js';
 import { callKeyOf, keysOf, type Owner } from './call-keys.js';
 import { Entries, type EntryLimits, now, outcomeOf } from './entries.js';
 import type { Fact } from './observed-call.js';
-import { type RunEnd, Runs, type SharedRun, waitFor } from './runs.js';
+import { ToldProgress } from './progress.js';
+import { type RunEnd, Runs, type SharedRun } from './runs.js';
 
 /** The parts of `KeptResults`. */
 export interface KeptResultsParts {
@@ -80,26 +80,24 @@ export class KeptResults {
     if (admission === undefined) return next(call);
     const owner = ownerOf(call);
     const context = owner && `${owner.context}\n${admission}`;
+    let told: ToldProgress | undefined;
     for (;;) {
       const { facts, isPublic } = this.#known.get(callKey) ?? NOTHING;
       const keys = keysOf(call, callKey, { owner: context, facts });
       const kept = (keys.own && this.#entries.get(keys.own)) || this.#entries.get(keys.shared);
       if (kept) return outcomeOf(kept);
+      told ??= new ToldProgress(call);
       const runKey = isPublic ? keys.shared : keys.own;
-      // The progress of a run goes to its caller alone.
-      const running =
-        runKey === undefined || progressToken(call.params) !== undefined
-          ? undefined
-          : this.#runs.find(runKey);
+      const running = runKey === undefined ? undefined : this.#runs.find(runKey, call);
       if (running === undefined)
-        return this.#run(call, next, { callKey, owner, context, runKey, ttlMs, freshness });
-      const end = await waitFor(running, call);
-      if (end.kind === 'left') continue;
+        return this.#run(told.toRun(), next, { callKey, owner, context, runKey, ttlMs, freshness });
       const isSameCaller = context !== undefined && running.parts.context === context;
-      if (!running.isLike(call) || end.kind === 'alone') return next(call);
+      const end = await running.wait(call, told, isSameCaller);
+      if (end.kind === 'left') continue;
+      if (!running.isLike(call) || end.kind === 'alone') return next(told.toRun());
       if (end.kind === 'result' && (end.isPublic || isSameCaller)) return JSON.parse(end.json) as Outcome;
       if (end.kind === 'error' && isSameCaller) throw end.error;
-      return next(call);
+      return next(told.toRun());
     }
   }
 

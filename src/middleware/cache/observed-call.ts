@@ -1,4 +1,4 @@
-import { isObject } from '../../jsonrpc/message.js';
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, HttpFacts, Peer } from '../../protocol/call.js';
 import { copyCall } from '../../protocol/direct.js';
 import { CALLER } from '../../protocol/tables/meta-keys.js';
@@ -40,7 +40,7 @@ export class ObservedCall {
   /** The copy. */
   readonly call: Call;
 
-  constructor(call: Call) {
+  constructor(call: Call, onProgress: (progress: JsonObject) => void) {
     const { params, peer, http, notify } = call;
     this.call = copyCall(call, {
       peer: this.#observe<Peer>(peer, ['revision', 'client', 'capabilities']),
@@ -50,6 +50,7 @@ export class ObservedCall {
         if (method !== 'notifications/progress' && method !== 'notifications/message')
           this.hasNotified = true;
         notify(method, content);
+        if (method === 'notifications/progress' && content !== undefined) onProgress(content);
       },
     });
   }

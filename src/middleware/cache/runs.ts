@@ -1,7 +1,9 @@
 import { hasEnded, onEnd } from '../../async/lifetime.js';
 import type { Call } from '../../protocol/call.js';
 import { cancelledBy } from '../../protocol/errors.js';
+import { progressToken } from '../../protocol/meta.js';
 import { type Fact, factOf, ObservedCall } from './observed-call.js';
+import type { ToldProgress } from './progress.js';
 
 // The calls that run at the moment. Others with the same key wait for their results.
 
@@ -46,10 +48,14 @@ export class SharedRun {
   isStale = false;
   readonly ended: Promise<RunEnd>;
   #end!: (end: RunEnd) => void;
+  /** The calls that wait, each with whether it is one of the same caller. */
+  readonly #waiting = new Map<ToldProgress, boolean>();
 
   constructor(parts: RunParts) {
     this.parts = parts;
-    this.observed = new ObservedCall(parts.call);
+    this.observed = new ObservedCall(parts.call, (progress) => {
+      for (const [told, isSameCaller] of this.#waiting) told.tell(progress, isSameCaller);
+    });
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
@@ -58,6 +64,16 @@ export class SharedRun {
   /** Tells the calls that wait. */
   end(end: RunEnd): void {
     this.#end(end);
+  }
+
+  /** Waits for the end of the run, until the call itself ends. Meanwhile, the call is told about the progress of the run. */
+  async wait(call: Call, told: ToldProgress, isSameCaller: boolean): Promise<RunEnd> {
+    this.#waiting.set(told, isSameCaller);
+    try {
+      return await untilEnd(this.ended, call);
+    } finally {
+      this.#waiting.delete(told);
+    }
   }
 
   /** Whether the run has read only facts that are the same for another call. */
@@ -73,15 +89,17 @@ export class Runs {
   readonly #all = new Set<SharedRun>();
   readonly #joinable = new Map<string, SharedRun>();
 
-  /** The run that a call with this key can wait for. */
-  find(key: string): SharedRun | undefined {
-    return this.#joinable.get(key);
+  /** The run that a call with this key can wait for. A call that wants progress waits only for one that reports it. */
+  find(key: string, call: Call): SharedRun | undefined {
+    const reporting = this.#joinable.get(reportingKey(key));
+    return progressToken(call.params) === undefined ? (this.#joinable.get(key) ?? reporting) : reporting;
   }
 
   /** Begins a run. If its caller leaves, the calls that wait for it are told at once. */
   begin(parts: RunParts): { readonly run: SharedRun; readonly finish: () => void } {
     const run = new SharedRun(parts);
-    const { call, key } = parts;
+    const { call } = parts;
+    const key = joinKeyOf(parts);
     this.#all.add(run);
     if (key !== undefined && !this.#joinable.has(key)) this.#joinable.set(key, run);
     const leave = (): void => {
@@ -108,13 +126,21 @@ export class Runs {
   }
 
   #hide(run: SharedRun): void {
-    const { key } = run.parts;
+    const key = joinKeyOf(run.parts);
     if (key !== undefined && this.#joinable.get(key) === run) this.#joinable.delete(key);
   }
 }
 
-/** Waits for the end of a run, until the call itself ends. */
-export function waitFor({ ended }: SharedRun, call: Call): Promise<RunEnd> {
+/** The handler of a call without a progress token reports nothing, so that such runs have other keys. */
+function joinKeyOf({ call, key }: RunParts): string | undefined {
+  return key === undefined || progressToken(call.params) === undefined ? key : reportingKey(key);
+}
+
+function reportingKey(key: string): string {
+  return `progress\n${key}`;
+}
+
+function untilEnd(ended: Promise<RunEnd>, call: Call): Promise<RunEnd> {
   if (hasEnded(call)) throw cancelledBy(call.signal.reason);
   return new Promise((resolve, reject) => {
     const forget = onEnd(call, () => reject(cancelledBy(call.signal.reason)));

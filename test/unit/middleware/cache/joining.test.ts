@@ -46,6 +46,15 @@ function held(options: Partial<CacheOptions> = {}) {
 
 const result = (text: string, extra: object = {}): Outcome => ({ ...toolResult(text), ...extra });
 
+/** A call that wants progress, and what it is told. */
+function wanting(token: string | number, extra: Partial<Call> = {}) {
+  const told: unknown[] = [];
+  const notify: Call['notify'] = (_, content) => told.push(content);
+  return { told, call: { params: { uri: 'a:1', _meta: { progressToken: token } }, notify, ...extra } };
+}
+const report = (call: Call | undefined, progress: number, more: object = {}): void =>
+  call?.notify('notifications/progress', { progressToken: 'one', progress, ...more });
+
 describe('the same calls of one caller at the same time', () => {
   it('run once', async () => {
     const { start, end, runs } = held();
@@ -116,11 +125,53 @@ describe('the same calls of one caller at the same time', () => {
     expect([first.text, second.text, third.text]).toEqual([outcome.resultType, 'second', 'third']);
   });
 
-  it('run for themselves if they want progress', async () => {
-    const { start, runs } = held();
+  it('run once if all want progress, and each is told about it with its own token', async () => {
+    const { start, end, runs } = held();
+    const [one, two] = [wanting('one'), wanting(2)];
+    const calls = [await start(one.call), await start(two.call), await start()];
+    expect(runs).toHaveLength(1);
+    report(runs[0]?.call, 1, { total: 2, message: 'half' });
+    expect(one.told).toEqual([{ progressToken: 'one', progress: 1, total: 2, message: 'half' }]);
+    expect(two.told).toEqual([{ progressToken: 2, progress: 1, total: 2, message: 'half' }]);
+    await end(0, result('done'));
+    expect(calls.map(({ text }) => text)).toEqual(['done', 'done', 'done']);
+  });
+
+  it('wait for each other apart from those that want no progress, whose handler reports none', async () => {
+    const { start, end, runs } = held();
     await start();
-    await start({ params: { uri: 'a:1', _meta: { progressToken: 1 } } });
+    const calls = [await start(wanting(1).call), await start(wanting(2).call)];
     expect(runs).toHaveLength(2);
+    await end(1, result('reported'));
+    expect(calls.map(({ text }) => text)).toEqual(['reported', 'reported']);
+  });
+
+  it('are told about growing progress only, although the run begins anew when its caller leaves', async () => {
+    const { start, end, runs } = held();
+    const [one, two] = [wanting('one'), wanting(2)];
+    const first = await start(one.call);
+    const second = await start(two.call);
+    for (const value of [1, 2, 3]) report(runs[0]?.call, value);
+    first.leave();
+    await turn();
+    expect(runs).toHaveLength(2);
+    report(runs[0]?.call, 4);
+    for (const value of [1, 2, 3, 4]) report(runs[1]?.call, value);
+    expect(two.told).toMatchObject([1, 2, 3, 4].map((progress) => ({ progress })));
+    await end(1, result('again'));
+    expect(second.text).toBe('again');
+  });
+
+  it('are not told about progress after they have left', async () => {
+    const { start, runs } = held();
+    const two = wanting(2);
+    await start(wanting('one').call);
+    const second = await start(two.call);
+    second.leave();
+    report(runs[0]?.call, 1);
+    await turn();
+    report(runs[0]?.call, 2);
+    expect(two.told).toEqual([]);
   });
 
   it('run for themselves if the first one has read a fact that differs', async () => {
@@ -196,6 +247,23 @@ describe('the same calls of several callers at the same time', () => {
     await end(3, result("Bob's"));
     await end(4, result('of nobody'));
     expect(mixed.map(({ text }) => text)).toEqual(["Ada's", "Ada's", "Bob's", 'of nobody']);
+  });
+
+  it('are told that the run of another caller continues, without its numbers and its text', async () => {
+    const { start, end, runs } = held();
+    await start();
+    await end(0, result('1', { cacheScope: 'public', ttlMs: 1 }));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const [one, two] = [wanting('one'), wanting(2, { auth: bob })];
+    await start(one.call);
+    await start(two.call);
+    expect(runs).toHaveLength(2);
+    for (const done of [40, 50]) report(runs[1]?.call, done, { total: 57, message: "Ada's 57 letters" });
+    expect(one.told).toHaveLength(2);
+    expect(two.told).toEqual([
+      { progressToken: 2, progress: 1 },
+      { progressToken: 2, progress: 2 },
+    ]);
   });
 
   it('do not get the error of another caller', async () => {
