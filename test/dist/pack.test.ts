@@ -91,6 +91,13 @@ describe.each(compilers)('the types of the package, with %s,', (compiler) => {
     180_000,
   );
 
+  test('have no generic `Uint8Array`, which compilers before 5.7 do not know', () => {
+    const declarations = readdirSync(join(modules, 'fullmcp/dist'), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.d.ts'))
+      .filter((path) => readFileSync(join(modules, 'fullmcp/dist', path), 'utf8').includes('Uint8Array<'));
+    expect(declarations).toEqual([]);
+  });
+
   test('can be named in the declarations of a program, and make each of 40 mistakes fail to compile', async () => {
     writeProject('strict', ['define-with.ts', 'mistakes.ts'], {
       declaration: true,

@@ -1,11 +1,22 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { quote, shorten } from '../../protocol/encoding/shorten.js';
+import { McpError } from '../../protocol/errors.js';
 import { type Root, withDefaults } from '../../protocol/model/input.js';
 
 // Checks the values that handlers return before they are sent: the server could only ask again, and the program would not know why.
 
-/** The error for a handler that returned something that is not an answer. The message is for the program, not for the server. */
-export class HandlerMistake extends TypeError {}
+/**
+ * The error for a handler that returned something that is not an answer. The message is for the program. It has nothing of the value but
+ * its shape, so in a session, where the server tells the program how the call ended, it is sent to the server.
+ */
+export class HandlerMistake extends McpError {
+  constructor(message: string) {
+    super('internal_error', message);
+  }
+}
+
+/** The error for answers that never fitted their form. The message may have a part of them, so it is for the program alone. */
+export class UnfitAnswer extends TypeError {}
 
 /** The reason why the content of an accepted form does not fit its schema. */
 export interface Misfit {

@@ -19,6 +19,7 @@ import {
   readRoots,
   readSamplingResult,
   readUrlResult,
+  UnfitAnswer,
 } from './answer-checks.js';
 
 // Answers the server's questions with the program's handlers. Loaded with the first question: most clients get none.
@@ -43,7 +44,7 @@ export function answerWith(
     try {
       return await handle(request, context);
     } catch (error) {
-      if (error instanceof HandlerMistake) parts.problem(error.message);
+      if (error instanceof HandlerMistake || error instanceof UnfitAnswer) parts.problem(error.message);
       else if (!McpError.is(error)) parts.problem("A handler for the server's questions threw", error);
       throw error;
     }
@@ -122,7 +123,7 @@ function handling(
       if (context.signal.aborted) throw cancelledBy(context.signal.reason);
     }
     const question = context.key === undefined ? 'the form' : `"${shorten(context.key, 100)}"`;
-    throw new HandlerMistake(
+    throw new UnfitAnswer(
       `The \`elicit\` handler's answer to ${question} does not fit. ${rejection} The handler was asked ${maxRounds} times (maxRounds).`,
     );
   }

@@ -9,6 +9,9 @@
  */
 export type SafeFetch = (url: string | URL, init?: SafeFetchInit) => Promise<Response>;
 
+/** Bytes that threads do not share. Not `Uint8Array<ArrayBuffer>`: compilers before 5.7 do not know that type. */
+type Bytes = ReturnType<InstanceType<typeof TextEncoder>['encode']>;
+
 /** A request, and the limits of its reply. */
 export interface SafeFetchInit {
   /** Default: GET. */
@@ -18,7 +21,7 @@ export interface SafeFetchInit {
   /** The cookies, as the value of the header `Cookie`. They are not sent to another origin. Default: none. */
   readonly cookie?: string | undefined;
   /** The body. Default: none. */
-  readonly body?: string | URLSearchParams | Uint8Array<ArrayBuffer> | null | undefined;
+  readonly body?: string | URLSearchParams | Bytes | null | undefined;
   /** Ends the request. */
   readonly signal?: AbortSignal | null | undefined;
   /**

@@ -51,3 +51,7 @@ createServer({
   tools: { show: withApp(tool({ run: () => 'Hello' }), page) },
   extensions: [apps(page)],
 });
+
+// Entries whose declarations name types of the platform: of cryptography, of bytes and of requests.
+export type { PrivateKeyJwtOptions, SafeFetchInit } from 'fullmcp/oauth';
+export type { PostgresOptions } from 'fullmcp/postgres';

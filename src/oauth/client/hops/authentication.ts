@@ -16,7 +16,7 @@ export interface ClientAuthentication {
 /** The options of `privateKeyJwt`. */
 export interface PrivateKeyJwtOptions {
   /** The private key: PEM (PKCS #8), a JWK, or a `CryptoKey`. */
-  readonly privateKey: string | CryptoKey | Readonly<Record<string, unknown>>;
+  readonly privateKey: string | oauth.CryptoKey | Readonly<Record<string, unknown>>;
   /** The algorithm of a key in PEM, such as `ES256`, `RS256` or `EdDSA`. Default: `alg` of a JWK, otherwise `ES256`. */
   readonly algorithm?: string;
   /** The `kid` of the key, if the authorization server knows several. Default: `kid` of a JWK. */
@@ -91,7 +91,7 @@ async function importKey(options: PrivateKeyJwtOptions): Promise<oauth.PrivateKe
   const { privateKey, keyId } = options;
   const jwk = typeof privateKey === 'string' || isCryptoKey(privateKey) ? undefined : privateKey;
   const kid = keyId ?? (typeof jwk?.['kid'] === 'string' ? jwk['kid'] : undefined);
-  const named = (key: CryptoKey): oauth.PrivateKey => ({ key, ...(kid !== undefined && { kid }) });
+  const named = (key: oauth.CryptoKey): oauth.PrivateKey => ({ key, ...(kid !== undefined && { kid }) });
   if (isCryptoKey(privateKey)) return named(privateKey);
   const algorithm = options.algorithm ?? (typeof jwk?.['alg'] === 'string' ? jwk['alg'] : 'ES256');
   const how = importParameters(algorithm);
@@ -108,7 +108,7 @@ async function importKey(options: PrivateKeyJwtOptions): Promise<oauth.PrivateKe
   }
 }
 
-function isCryptoKey(key: PrivateKeyJwtOptions['privateKey']): key is CryptoKey {
+function isCryptoKey(key: PrivateKeyJwtOptions['privateKey']): key is oauth.CryptoKey {
   return typeof key === 'object' && Object.prototype.toString.call(key) === '[object CryptoKey]';
 }
 
