@@ -42,7 +42,7 @@ interface Deployable {
 /** The parts of a stack that run. */
 export class Stack {
   readonly ledger = new Ledger();
-  readonly changes: Changes = { late: new Map(), pinned: new Map() };
+  readonly changes: Changes = { late: new Map() };
   readonly leaves = new Map<string, Deployable>();
   /** Sentences about limits that were not kept. */
   readonly broken: string[] = [];

@@ -75,6 +75,7 @@ const tools: Readonly<Record<string, Partial<Item>>> = {
   job: { isPersonal: true },
   note: {},
   book: {},
+  bank_public: { isReadOnly: true },
 };
 /** The tools that a reference server may have. Each has `public`. */
 export const TOOLS: readonly string[] = Object.keys(tools).slice(1);
@@ -195,6 +196,8 @@ export function referenceServer({ spec, ledger, options, code = 'first' }: Refer
           return `${mark('note')} ${all.join(' ')}`;
         },
       } as never),
+    // With the name of a server as a prefix, it has the name of a tool of another server.
+    bank_public: () => tool({ ...described('bank_public'), ...readOnly, run: () => mark('bank_public') }),
     book: () => tool({ ...described('book'), run: (_, ctx) => book(ctx as never, { leaf, ledger, code }) }),
   };
   return createServer({

@@ -72,6 +72,9 @@ class Run {
   /** The definitions that a name has ever stood for, for each caller: a cache may still answer with them. */
   readonly #ever = new Map<string, Set<Item>>();
   #number = 0;
+  /** The callers that have taken all connections that they may have. */
+  readonly #crowded = new Set<Who>();
+  readonly #excused = new WeakSet<Reaction>();
   readonly #views = new Map<Who, readonly Seen[]>();
   #all: readonly Seen[] | undefined;
 
@@ -167,6 +170,8 @@ class Run {
   ): Promise<Reaction> {
     const caller = this.#callers.get(who) as Caller;
     const reaction = await caller.request(method, params, options);
+    if ('code' in reaction && reaction.code === 'overloaded' && this.#crowded.has(who))
+      this.#excused.add(reaction);
     this.#checkApart(who, reaction.text, `${method} ${print(params)}`);
     this.#checkHidden(who, reaction.text, `${method} ${print(params)}`);
     return reaction;
@@ -268,7 +273,7 @@ class Run {
     const uri = name.replace('{id}', 'one');
     const isUri = kind === 'resource' || kind === 'template';
     const seen = isUri ? readerOf(view, uri) : namedIn(view, kind, name);
-    if (seen?.item.leaf === '') return;
+    if (seen?.item.leaf === '' || /(?:call_tool|search_tools)$/.test(name)) return;
     const local = isUri ? '' : (this.#localName(kind, name) ?? '');
     const [method, params] = requestOf(kind, isUri ? uri : name, this.#argumentsOf(who, kind, local));
     const reaction = await this.#request(who, method, params);
@@ -302,7 +307,6 @@ class Run {
   ): Promise<void> {
     if (this.#isExcused(reaction)) return;
     if ('result' in reaction) {
-      if (this.#isStillKept(who, reaction)) return;
       throw new Violation('hidden stays hidden', `${who} can use ${kind} ${name} → ${cut(reaction.text)}`);
     }
     const local = this.#localName(kind, name) ?? '';
@@ -316,10 +320,6 @@ class Run {
         'hidden stays hidden',
         `${who} can tell that ${kind} ${name} exists: ${shapeOf(reaction, name)} but ${shapeOf(unknown, other)}`,
       );
-  }
-
-  #isStillKept(_who: Who, _reaction: Reaction): boolean {
-    return false;
   }
 
   async #missing(who: Who, kind: Kind, at: number): Promise<void> {
@@ -483,15 +483,14 @@ class Run {
 
   async #late({ at, kind, name: index }: Extract<Op, { do: 'late' }>): Promise<void> {
     const leaves = leavesOf(this.#spec.top);
-    const { leaf, scheme } = leaves[at % leaves.length] as (typeof leaves)[number];
+    const { leaf } = leaves[at % leaves.length] as Leaf;
     const names = LATE_NAMES[kind];
     const name = names[index % names.length] as string;
     const { late } = this.#stack.changes;
     const item: Item = { leaf, kind, name, isReadOnly: true };
     const added = late.get(leaf) ?? [];
-    const isTaken =
-      added.some((other) => other.kind === kind && other.name === name) ||
-      (kind === 'resource' && [`${scheme}://public`, `${scheme}://mine`, `${scheme}://vault`].includes(name));
+    const spec = leaves.find((each) => each.leaf === leaf) as Leaf;
+    const isTaken = [...itemsOf(spec), ...added].some((other) => other.kind === kind && other.name === name);
     if (isTaken) return;
     late.set(leaf, [...added, item]);
     this.#views.clear();
@@ -526,9 +525,10 @@ class Run {
     const { taskId } = created.result;
     for (const other of everyone) {
       if (other === who) continue;
+      // Callers that are one to the server behind a gateway share its tasks: only the id protects them.
+      if (this.#whoAt(other, seen.item) === this.#whoAt(who, seen.item)) continue;
       const reaction = await this.#request(other, 'tasks/get', { taskId }, { capabilities });
-      const isSame = this.#toolsLeadTo(other, seen.item)?.who === seen.who;
-      if ('result' in reaction && !isSame && this.#whoAt(other, seen.item) !== this.#whoAt(who, seen.item))
+      if ('result' in reaction)
         throw new Violation(
           'callers are kept apart',
           `${other} sees a task of ${who} → ${cut(reaction.text)}`,
@@ -549,10 +549,6 @@ class Run {
         );
       await turn();
     }
-  }
-
-  #toolsLeadTo(who: Who, item: Item): Seen | undefined {
-    return this.#view(who).find((seen) => seen.item.leaf === item.leaf && seen.item.name === item.name);
   }
 
   /** The caller that the reference server of a definition sees. */
@@ -588,6 +584,7 @@ class Run {
     const seen = this.#toolOf(who, 'ask', at);
     const own = this.#toolOf(other, 'public', at);
     if (seen === undefined || own === undefined || this.#hasLimits()) return;
+    this.#crowded.add(who);
     for (let count = 0; count < MAX_CONNECTIONS + 2; count++)
       await this.#request(
         who,
@@ -689,6 +686,7 @@ class Run {
 
   /** A limit of the stack may refuse any call. */
   #isExcused(reaction: Reaction): boolean {
+    if (this.#excused.has(reaction)) return true;
     return (
       'code' in reaction &&
       reaction.code === 'overloaded' &&

@@ -19,23 +19,27 @@ export interface Seen {
 export interface Changes {
   /** The definitions that each reference server has added, in their order. */
   readonly late: Map<string, Item[]>;
-  /** The gateways with pins, and the definitions that their servers had added before they were pinned. */
-  readonly pinned: Map<GatewaySpec, ReadonlySet<Item>>;
 }
 
 const SEARCH = ['search_tools', 'call_tool'];
 
 /** Everything that a caller may see and use, in the order of the lists. */
-export function viewOf(layer: LayerSpec, who: Who, changes: Changes): readonly Seen[] {
+export function viewOf(
+  layer: LayerSpec,
+  who: Who,
+  changes: Changes,
+  /** The caller that the layer saw first. */
+  first: Who = 'ada',
+): readonly Seen[] {
   switch (layer.kind) {
     case 'server':
       return withSearch(layer, ofServer(layer, who, changes));
     case 'mount':
       return withSearch(layer, ofMount(layer, who, changes));
     case 'proxy':
-      return withSearch(layer, viewOf(layer.of, behind(layer, who), changes));
+      return withSearch(layer, viewOf(layer.of, behind(layer, who), changes, behind(layer, first)));
     case 'gateway':
-      return withSearch(layer, ofGateway(layer, who, changes));
+      return withSearch(layer, ofGateway(layer, who, { changes, first }));
     default:
       return layer satisfies never;
   }
@@ -81,26 +85,39 @@ function mountedName({ kind, name }: Seen, prefix: string): string {
   return kind === 'tool' || kind === 'prompt' ? `${prefix}_${name}` : `${prefix}+${name}`;
 }
 
-function ofGateway(gateway: GatewaySpec, who: Who, changes: Changes): readonly Seen[] {
+function ofGateway(
+  gateway: GatewaySpec,
+  who: Who,
+  { changes, first }: { readonly changes: Changes; readonly first: Who },
+): readonly Seen[] {
   const { members, hides, pins } = gateway;
-  const pinned = changes.pinned.get(gateway);
-  const taken = new Set<string>();
-  return members.flatMap(({ name: server, of }) => {
-    const late = new Set([...changes.late.values()].flat());
-    return viewOf(of, behind(gateway, who), changes)
+  const late = new Set([...changes.late.values()].flat());
+  const all = members.flatMap(({ name: server, of }) => {
+    const view = (whose: Who): readonly Seen[] =>
+      viewOf(of, behind(gateway, whose), changes, behind(gateway, first));
+    // The definitions that the first caller saw are pinned.
+    const pinned = pins ? new Set(view(first).map(({ kind, name }) => `${kind} ${name}`)) : undefined;
+    return view(who)
       .filter(({ name }) => !hides.some((rule) => rule.who === who && name.startsWith(rule.prefix)))
-      .filter(({ item, isListed }) => !pins || (isListed && (!late.has(item) || pinned?.has(item) === true)))
+      .filter(
+        ({ kind, name, item, isListed }) =>
+          pinned === undefined || (isListed && !late.has(item) && pinned.has(`${kind} ${name}`)),
+      )
       .map((seen) => ({
         ...seen,
         name: seen.kind === 'tool' || seen.kind === 'prompt' ? `${server}_${seen.name}` : seen.name,
-      }))
-      .filter(({ kind, name }) => {
-        const key = `${kind} ${name}`;
-        if (taken.has(key)) return false;
-        taken.add(key);
-        return true;
-      });
+      }));
   });
+  // Of two with the same name, the first that is listed wins.
+  const taken = new Set<string>();
+  return [...all.filter(({ isListed }) => isListed), ...all.filter(({ isListed }) => !isListed)].filter(
+    ({ kind, name }) => {
+      const key = `${kind} ${name}`;
+      if (taken.has(key)) return false;
+      taken.add(key);
+      return true;
+    },
+  );
 }
 
 function withSearch({ search }: { readonly search: boolean }, seen: readonly Seen[]): readonly Seen[] {
