@@ -21,7 +21,7 @@ import { transform } from 'fullmcp/transform';
 import { ownRuntime } from '../../src/adapters/runtime/own-runtime.js';
 import { makeGateway } from '../../src/connect/gateway/make-gateway.js';
 import { memoryFetch } from '../../src/testing/memory/fetch.js';
-import { type BookCode, everyone, Ledger, referenceServer, type Who } from './reference-server.js';
+import { addLate, type BookCode, everyone, Ledger, referenceServer, type Who } from './reference-server.js';
 import type { GatewaySpec, LayerSpec, LinkSpec, MountSpec, Part, ServerSpec } from './spec.js';
 import { type Changes, TRANSFORMED, viewOf } from './view.js';
 
@@ -102,11 +102,13 @@ export class Stack {
     const { leaf } = spec;
     const store = memoryStore();
     const make = (code: BookCode): Server => this.#reference(spec, { store, code });
+    const original = make('first');
     const leafOf: Deployable = {
-      server: make('first'),
+      server: original,
       deploy: (code) => {
-        leafOf.server = make(code);
-        for (const item of this.changes.late.get(leaf) ?? []) void item;
+        leafOf.server = code === 'first' ? original : make(code);
+        if (code !== 'first')
+          for (const item of this.changes.late.get(leaf) ?? []) addLate(leafOf.server, item);
       },
     };
     this.leaves.set(leaf, leafOf);

@@ -22,7 +22,7 @@ export interface Item {
   readonly isReadOnly?: boolean;
 }
 
-/** What has happened behind the stack: nobody but the reference servers writes here. */
+/** The effects behind the stack: nobody but the reference servers writes here. */
 export class Ledger {
   /** Each effect, with the argument that the caller chose. */
   readonly effects: string[] = [];

@@ -6,7 +6,18 @@ import { replayCalls } from '../../src/tooling/tape/replay-calls.js';
 import { MAX_CONNECTIONS, Stack } from './build.js';
 import { answer, type Caller, connectCaller, type Reaction, TASKS } from './callers.js';
 import { HeldNames, INVENTED } from './held-names.js';
-import { addLate, everyone, type Item, itemsOf, type Kind, markOf, type Who } from './reference-server.js';
+
+import {
+  addLate,
+  everyone,
+  type Item,
+  itemsOf,
+  type Kind,
+  type Leaf,
+  markOf,
+  type Who,
+} from './reference-server.js';
+
 import { LATE_NAMES, type LayerSpec, layersOf, leavesOf, type Op, type StackSpec } from './spec.js';
 import { behind, namedIn, readerOf, type Seen, viewOf } from './view.js';
 
@@ -14,7 +25,7 @@ import { behind, namedIn, readerOf, type Seen, viewOf } from './view.js';
 export const promises = [
   'callers are kept apart',
   'hidden stays hidden',
-  'what is listed can be used',
+  'listed things can be used',
   'once is once',
   'limits hold',
   'nothing grows',
@@ -193,18 +204,20 @@ class Run {
     }
   }
 
-  /** Whatever has the mark of a definition belongs to a definition that the caller sees. */
+  /** A result with the mark of a definition belongs to a definition that the caller sees. */
   #checkHidden(who: Who, text: string, what: string): void {
     if (!text.includes('«')) return;
     const view = this.#view(who);
     for (const [, leaf, name] of text.matchAll(/«(\S+) ([^»]*)»/g)) {
-      const isSeen = view.some(({ item }) => item.leaf === leaf && item.name === name);
+      const isSeen = view.some(
+        ({ item }) => item.leaf === leaf && (item.name === name || isInstance(item, String(name))),
+      );
       if (!isSeen)
         throw new Violation('hidden stays hidden', `${who} got ${leaf} ${name}: ${what} → ${cut(text)}`);
     }
   }
 
-  /** What a caller sees now. It changes only with what a server adds. */
+  /** The definitions that a caller sees now. They change only when a server adds some. */
   #view(who: Who): readonly Seen[] {
     const known = this.#views.get(who);
     if (known !== undefined) return known;
@@ -213,7 +226,7 @@ class Run {
     return view;
   }
 
-  /** What a caller would see if nothing was hidden. */
+  /** The definitions that callers would see if nothing was hidden. */
   #unguarded(): readonly Seen[] {
     this.#all ??= everyone.flatMap((who) => viewOf(unguarded(this.#spec.top), who, this.#stack.changes));
     return this.#all;
@@ -244,7 +257,7 @@ class Run {
       const reaction = await this.#request(who, method, cursor === undefined ? {} : { cursor });
       if (!('result' in reaction)) {
         if (this.#isExcused(reaction)) return;
-        throw new Violation('what is listed can be used', `${who}: ${method} failed: ${reaction.message}`);
+        throw new Violation('listed things can be used', `${who}: ${method} failed: ${reaction.message}`);
       }
       items.push(...((reaction.result[field] ?? []) as Json[]).map((item) => String(item[key])));
       cursor = reaction.result['nextCursor'];
@@ -255,7 +268,7 @@ class Run {
     if (extra.length > 0) throw new Violation('hidden stays hidden', `${who} is shown the ${kind} ${extra}`);
     const missed = [...names].filter((name) => !items.includes(name));
     if (missed.length > 0)
-      throw new Violation('what is listed can be used', `${who} is not shown the ${kind} ${missed}`);
+      throw new Violation('listed things can be used', `${who} is not shown the ${kind} ${missed}`);
   }
 
   async #listAll(): Promise<void> {
@@ -277,7 +290,17 @@ class Run {
     const local = isUri ? '' : (this.#localName(kind, name) ?? '');
     const [method, params] = requestOf(kind, isUri ? uri : name, this.#argumentsOf(who, kind, local));
     const reaction = await this.#request(who, method, params);
-    if (seen !== undefined) this.#checkUsed(who, seen, { what: `${method} ${print(params)}`, reaction });
+    const owners = isUri ? view.filter((each) => readerOf([each], uri) !== undefined) : [];
+    if (seen !== undefined && owners.length > 1) {
+      const isRight = owners.some(
+        ({ item, who: as }) =>
+          reaction.text.includes(`«${item.leaf} ${item.name.split('{')[0]}`) &&
+          (!item.isPersonal || reaction.text.includes(`for:${as}`)),
+      );
+      if (!isRight && !this.#isExcused(reaction))
+        throw new Violation('listed things can be used', `${who}: ${uri} → ${cut(reaction.text)}`);
+    } else if (seen !== undefined)
+      this.#checkUsed(who, seen, { what: `${method} ${print(params)}`, reaction });
     else await this.#checkUnknown(who, kind, { name: isUri ? uri : name, reaction });
   }
 
@@ -288,13 +311,18 @@ class Run {
   ): void {
     if (this.#isExcused(reaction)) return;
     const fail = (why: string): never => {
-      throw new Violation('what is listed can be used', `${who}: ${why}: ${what} → ${cut(reaction.text)}`);
+      throw new Violation('listed things can be used', `${who}: ${why}: ${what} → ${cut(reaction.text)}`);
     };
     if (!('result' in reaction)) return fail(`${name} cannot be used`);
     if (reaction.result['resultType'] === 'task') return;
     const ever = this.#ever.get(`${who} ${item.kind} ${name}`) ?? new Set();
     this.#ever.set(`${who} ${item.kind} ${name}`, ever.add(item));
-    const isRight = [...ever].some((each) => reaction.text.includes(markOf(each.leaf, each.name)));
+    const isRight = [...ever].some(
+      (each) =>
+        reaction.text.includes(markOf(each.leaf, each.name)) ||
+        // The server of a template decides what its instances are.
+        (each.kind === 'template' && reaction.text.includes(`«${each.leaf} ${each.name.split('{')[0]}`)),
+    );
     if (!isRight) fail(`${name} is not ${item.leaf} ${item.name}`);
     if (item.isPersonal && !reaction.text.includes(`for:${seenAs}`)) fail(`it is not for ${seenAs}`);
   }
@@ -315,7 +343,13 @@ class Run {
     const [method, params] = requestOf(kind, other, this.#argumentsOf(who, kind, local));
     const unknown = await this.#request(who, method, params);
     if (this.#isExcused(unknown)) return;
-    if (shapeOf(reaction, name) !== shapeOf(unknown, other))
+    // The error of an inner gateway says more than that of an outer one.
+    const isNested = layersOf(this.#spec.top).filter((layer) => layer.kind === 'gateway').length > 1;
+    const shape = (each: Reaction, asked: string): string =>
+      isNested
+        ? shapeOf(each, asked).replace(/No server has the \w+ NAME\.?/, 'Resource not found: NAME')
+        : shapeOf(each, asked);
+    if (shape(reaction, name) !== shape(unknown, other))
       throw new Violation(
         'hidden stays hidden',
         `${who} can tell that ${kind} ${name} exists: ${shapeOf(reaction, name)} but ${shapeOf(unknown, other)}`,
@@ -352,7 +386,7 @@ class Run {
     const isLate = seen !== undefined && this.#isLate(seen.item);
     if (seen !== undefined && !offers && !isLate)
       throw new Violation(
-        'what is listed can be used',
+        'listed things can be used',
         `${who} cannot complete ${name} → ${cut(reaction.text)}`,
       );
   }
@@ -431,6 +465,8 @@ class Run {
   async #burst({ who, at, count }: Extract<Op, { do: 'burst' }>): Promise<void> {
     const seen = this.#toolOf(who, 'echo', at);
     if (seen === undefined) return;
+    // Each open call of an anonymous caller may need a connection of its own.
+    this.#crowded.add(who);
     const texts = Array.from({ length: count }, (_, index) => `~${who}~${at}.${index % 2}`);
     const reactions = await Promise.all(
       texts.map((text) => this.#request(who, 'tools/call', { name: seen.name, arguments: { text } })),
@@ -539,12 +575,12 @@ class Run {
       if (this.#isExcused(reaction)) return;
       if ('result' in reaction && reaction.result['status'] === 'completed') {
         if (!reaction.text.includes(`for:${seen.who}`))
-          throw new Violation('what is listed can be used', `the task of ${who} is not for ${seen.who}`);
+          throw new Violation('listed things can be used', `the task of ${who} is not for ${seen.who}`);
         return;
       }
       if (!('result' in reaction))
         throw new Violation(
-          'what is listed can be used',
+          'listed things can be used',
           `the task of ${who} is lost → ${cut(reaction.text)}`,
         );
       await turn();
@@ -564,8 +600,12 @@ class Run {
     const [uri] = /output:\/\/[^"\s?]+/.exec(reaction.text) ?? [];
     if (uri === undefined) return;
     const own = await this.#request(who, 'resources/read', { uri });
-    if ('code' in own && !this.#isExcused(own))
-      throw new Violation('what is listed can be used', `${who} cannot read its output → ${cut(own.text)}`);
+    // A server that is mounted, or that is behind pins, is not asked for resources that it does not list.
+    const isAsked = !layersOf(this.#spec.top).some(
+      (layer) => layer.kind === 'mount' || (layer.kind === 'gateway' && layer.pins),
+    );
+    if ('code' in own && isAsked && !this.#isExcused(own))
+      throw new Violation('listed things can be used', `${who} cannot read its output → ${cut(own.text)}`);
     // Behind a proxy that drops their identity, all callers are one, and the address is the protection.
     const budgets = layersOf(this.#spec.top).filter(({ use }) =>
       use.some(({ part }) => part === 'outputBudget'),
@@ -630,7 +670,7 @@ class Run {
         `the changed call was refused after ${steps.join(', ')} → ${cut(reaction.text)}`,
       );
     if ((code === 'first' || leaf?.deploy === undefined || isOpenCall) && isRefused)
-      throw new Violation('what is listed can be used', `${who} cannot answer → ${cut(reaction.text)}`);
+      throw new Violation('listed things can be used', `${who} cannot answer → ${cut(reaction.text)}`);
   }
 
   async #visit({ who, at, scheme }: Extract<Op, { do: 'visit' }>): Promise<void> {
@@ -676,7 +716,7 @@ class Run {
     }
   }
 
-  // What may be refused
+  // Refusals that a limit explains
 
   #hasLimits(): boolean {
     return layersOf(this.#spec.top).some(({ use }) =>
@@ -736,6 +776,11 @@ function shapeOf(reaction: Reaction, name: string): string {
   for (let rest = name; rest.length > 2; rest = rest.replace(/^[^_+]*[_+]|^.*$/, ''))
     text = text.replaceAll(JSON.stringify(rest).slice(1, -1), 'NAME');
   return text.replaceAll(/(?:[\w-]+[_+])?NAME/g, 'NAME');
+}
+
+/** Whether a name is a URI that a template matches. */
+function isInstance({ kind, name: template }: Item, name: string): boolean {
+  return kind === 'template' && name !== template && name.startsWith(template.split('{')[0] as string);
 }
 
 /** The stack without anything that hides. */

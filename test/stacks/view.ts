@@ -15,7 +15,7 @@ export interface Seen {
   readonly isListed: boolean;
 }
 
-/** What changes while a stack is used. */
+/** The changes while a stack is used. */
 export interface Changes {
   /** The definitions that each reference server has added, in their order. */
   readonly late: Map<string, Item[]>;
@@ -112,6 +112,8 @@ function ofGateway(
   const taken = new Set<string>();
   return [...all.filter(({ isListed }) => isListed), ...all.filter(({ isListed }) => !isListed)].filter(
     ({ kind, name }) => {
+      // A resource of two servers is read from the first whose lists are known.
+      if (kind === 'resource' || kind === 'template') return true;
       const key = `${kind} ${name}`;
       if (taken.has(key)) return false;
       taken.add(key);

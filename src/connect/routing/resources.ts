@@ -3,7 +3,8 @@
 import type { Call, Outcome } from '../../protocol/call.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
-import { faultData } from '../../protocol/not-found.js';
+
+import { faultData, notFound } from '../../protocol/not-found.js';
 import type { Offer, Routed, Router, WantedItem } from './router.js';
 
 // Resources keep their URIs, so the lists of the members, as the caller sees them, decide which member owns a resource.
@@ -76,9 +77,11 @@ export async function usableOwners(router: Router, wanted: WantedItem, call: Cal
 
 /** The error for a resource or template that no server has. */
 function nobodyHas(router: Router, wanted: WantedItem): McpError {
+  const kind = wanted.kind === 'resources' ? 'resource' : 'template';
+  // The only server answers for itself, so that something that is hidden must look like something that it does not have.
+  if (router.members.size === 1) return notFound(kind, wanted.name);
   const unconnected = [...router.members.values()].filter(({ connection }) => connection === undefined);
   const unasked = unconnected.map(({ name }) => name).join(', ');
-  const kind = wanted.kind === 'resources' ? 'resource' : 'template';
   return new McpError(
     kind === 'resource' ? 'resource_not_found' : 'invalid_params',
     `No server has the ${kind} ${shorten(wanted.name, 256)}.${unasked && ` Not asked, because they are not connected: ${unasked}.`}`,

@@ -90,7 +90,9 @@ describe('fullmcp call', () => {
       stderr: `${url} requires authentication (401). Pass a token with --token or MCP_TOKEN, or a key with --header "Name: value".\n`,
     });
     const examined = await fullmcp(['doctor', url, '--json']);
-    const { findings: steps } = examined.json<{ findings: { step: string; status: string; message: string }[] }>();
+    const { findings: steps } = examined.json<{
+      findings: { step: string; status: string; message: string }[];
+    }>();
     const auths = steps.filter(({ step }) => step.startsWith('auth'));
     expect(auths.map(({ step, status }) => [step, status])).toEqual([
       ['auth: challenge', 'ok'],
