@@ -136,7 +136,7 @@ export class SessionTable {
     const isDue =
       !live.hasFacts || (this.#options.directory.isShared && performance.now() - live.checkedAt >= CHECK_MS);
     if (mustKnow || (isDue && !this.#reads.isAway)) await this.#check(live);
-    else if (isDue && !this.#reads.isReading) void this.#check(live);
+    else if (isDue && needsFacts) this.#checkLater(live);
     if (mustKnow && !live.hasFacts && !live.isOver) throw notLookedUp();
   }
 
@@ -161,12 +161,7 @@ export class SessionTable {
       if (facts !== 'unknown') learn(known, facts);
       return known;
     }
-    const live = this.#remember(id, principal, {
-      ...issued,
-      facts: facts === 'unknown' ? undefined : facts,
-    });
-    if (!live.hasFacts && !this.#reads.isReading) void this.#check(live);
-    return live;
+    return this.#remember(id, principal, { ...issued, facts: facts === 'unknown' ? undefined : facts });
   }
 
   #remember(
@@ -224,7 +219,11 @@ export class SessionTable {
     const facts = await this.#reads.read(live).catch(() => 'unknown' as const);
     if (facts === undefined) this.#stop(live);
     else if (facts !== 'unknown') learn(live, facts);
-    else unref(setTimeout(() => this.#checkAgain(live), CHECK_AGAIN_MS));
+    else this.#checkLater(live);
+  }
+
+  #checkLater(live: LiveSession): void {
+    unref(setTimeout(() => this.#checkAgain(live), CHECK_AGAIN_MS));
   }
 
   // The requests of a client with a stream may all go to other processes, so nothing else makes this one look again.
@@ -313,6 +312,7 @@ export class SessionTable {
       for (const stream of [...live.streams.values()]) stream.close();
       this.forget(live);
     }
+    this.#reads.close();
     this.#options.directory.topic.close();
   }
 

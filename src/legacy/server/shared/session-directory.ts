@@ -95,6 +95,11 @@ export class SessionDirectory {
     return toFacts(entry, uris);
   }
 
+  /** Reads something from the store. Rejects if the store fails. */
+  async reach(): Promise<void> {
+    await this.#store.get('session:none');
+  }
+
   /** Changes the facts of a session. Returns them as they are for all processes. */
   async remember(key: DirectoryKey, change: FactChange): Promise<SessionFacts> {
     for (let attempt = 0; attempt < MAX_TRIES; attempt++) {

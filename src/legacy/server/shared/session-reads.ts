@@ -1,49 +1,63 @@
 import { settlesWithin } from '../../../async/deadline.js';
+import { unref } from '../../../async/unref.js';
 import type { SessionFacts } from '../session-facts.js';
 import type { DirectoryKey, SessionDirectory } from './session-directory.js';
 
 const MAX_READ_MS = 2000;
 const MAX_READS = 5;
+/** The interval at which a store that is away is tried again. */
+const LOOK_AGAIN_MS = 1000;
 
 /** Reads the facts of sessions from the directory, and reads them again if a message or a change came meanwhile. */
 export class SessionReads {
   readonly #directory: SessionDirectory;
   /** The sessions that are being read, with the number of readers and of news since then. */
   readonly #reading = new Map<string, { readers: number; news: number }>();
-  #reads = 0;
   #isAway = false;
+  #isClosed = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(directory: SessionDirectory) {
     this.#directory = directory;
   }
 
-  /** Whether the last read has failed or taken too long. Requests that can do without the facts should not wait for the next one. */
+  /** Whether the store has failed or taken too long, and has not replied since. Requests that can do without it should not wait. */
   get isAway(): boolean {
     return this.#isAway;
   }
 
-  /** Whether a read is under way. While the store is away, one at a time is enough to learn that it is back. */
-  get isReading(): boolean {
-    return this.#reads > 0;
+  /** The facts of a session; undefined if it has ended. Rejects if the store fails or takes too long. */
+  read(key: DirectoryKey): Promise<SessionFacts | undefined> {
+    return this.#inTime(this.#read(key));
   }
 
-  /** The facts of a session; undefined if it has ended. Rejects if the store fails or takes too long. */
-  async read(key: DirectoryKey): Promise<SessionFacts | undefined> {
-    this.#reads++;
-    const work = this.#read(key);
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #inTime<T>(work: Promise<T>): Promise<T> {
     try {
       if (!(await settlesWithin(work, MAX_READ_MS, { unref: true })))
         throw new Error(`The store did not respond within ${MAX_READ_MS} ms.`);
-      const facts = await work;
+      const result = await work;
       this.#isAway = false;
-      return facts;
+      return result;
     } catch (error) {
       work.catch(() => undefined);
       this.#isAway = true;
+      this.#lookAgain();
       throw error;
-    } finally {
-      this.#reads--;
     }
+  }
+
+  // No request waits for the store meanwhile, so this process looks by itself whether it is back.
+  #lookAgain(): void {
+    if (this.#isClosed) return;
+    clearTimeout(this.#timer);
+    const look = (): Promise<unknown> => this.#inTime(this.#directory.reach()).catch(() => undefined);
+    this.#timer = setTimeout(look, LOOK_AGAIN_MS);
+    unref(this.#timer);
   }
 
   /** Notes that the facts of a session have changed. Default: of all sessions. */
