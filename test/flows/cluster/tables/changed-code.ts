@@ -24,7 +24,7 @@ interface Change {
   readonly after: Handler | undefined;
   /** The handler before the deploy. */
   readonly before?: Handler;
-  /** What happens to a call that waited for an answer during the deploy. */
+  /** The end of a call that waited for an answer during the deploy. */
   readonly end: 'refused' | 'left' | 'asks again' | 'completed';
   /** The key that the error names. */
   readonly names?: string;
