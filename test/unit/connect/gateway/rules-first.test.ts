@@ -209,3 +209,28 @@ test.each(['proxy', 'gateway'] as const)(
     }
   },
 );
+
+test('a caller who has to log in is asked to, whatever the middleware of a proxy has kept', async () => {
+  const login = { url: 'https://login.example/', message: 'Log in first.' };
+  const between = proxy(shop(), {
+    logger: () => undefined,
+    use: [keeping()],
+    identity: ({ auth }) => (auth?.subject === 'ada' ? { key: 'ada', caller: auth } : { login }),
+  });
+  onTestFinished(() => between.close());
+  const ada = await as(between, 'ada');
+  await ada.callTool('price');
+  const asked: string[] = [];
+  const bob = await connect(between, {
+    caller: { subject: 'bob', scopes: [], claims: {} },
+    elicit: {
+      url: ({ url }) => {
+        asked.push(url);
+        return { action: 'decline' };
+      },
+    },
+  });
+  onTestFinished(() => bob.close());
+  await expect(bob.callTool('price')).rejects.toThrow('which the user refused');
+  expect(asked).toEqual([login.url]);
+});
