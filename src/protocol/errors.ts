@@ -9,7 +9,7 @@ import type { Revision } from './tables/revisions.js';
 export const UNKNOWN_OUTCOME = 'unknown_outcome';
 
 /** The message of an error with the code `user_rejected`, in the words of the specification. */
-export const USER_REJECTED = 'User rejected sampling request';
+const USER_REJECTED = 'User rejected sampling request';
 
 /**
  * The stable names of protocol errors. Compare these in your code; the JSON-RPC numbers differ between revisions.

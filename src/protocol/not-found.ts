@@ -6,7 +6,7 @@ import { copyError, type ErrorCode, McpError } from './errors.js';
 import { UNKNOWN_NAME } from './tables/failure-texts.js';
 
 /** The `data` of an error that is about a definition: which one, and which of its arguments. */
-export interface DefinitionFault {
+interface DefinitionFault {
   readonly kind: 'tool' | 'prompt' | 'resource' | 'template' | 'method';
   /** The name of the tool, prompt or method; the URI of the resource or template. */
   readonly name: string;

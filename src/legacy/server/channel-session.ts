@@ -23,7 +23,7 @@ const MAX_BATCH = 100;
 
 type Reply = (text: string | undefined) => void;
 
-export interface ChannelSessionOptions {
+interface ChannelSessionOptions {
   /**
    * Whether several clients may share the connection, as they do behind a bridge to a pipe: it sends `initialize` for each of them.
    * Otherwise a second `initialize` is refused. Default: false.

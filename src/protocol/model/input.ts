@@ -16,7 +16,7 @@ export interface InputRequest {
 const REJECTED = -1;
 
 /** The answer to a request for sampling that the user has rejected. Only calls of sessions have it: 2026-07-28 has no such answer. */
-export const rejectedSampling: JsonObject = Object.freeze({ error: Object.freeze({ code: REJECTED }) });
+const rejectedSampling: JsonObject = Object.freeze({ error: Object.freeze({ code: REJECTED }) });
 
 /** Whether an answer says that the user rejected a request for sampling. */
 export function isRejectedSampling(answer: unknown): boolean {

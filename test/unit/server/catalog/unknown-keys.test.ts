@@ -112,7 +112,7 @@ describe('an unknown key in a definition', () => {
     );
     expect(problems).toEqual([
       '"instruction" is unknown. Did you mean "instructions"?',
-      '"capabilities" is unknown. The capabilities follow from the definitions: leave them out.',
+      '"capabilities" is unknown. The capabilities follow from the definitions: leave them out. `experimental` declares others.',
       '"asking.maxAge" is unknown. Did you mean "maxAgeMs"?',
       '"tasks.maximum" is unknown. Known: ttlMs, pollIntervalMs, maxTasks, maxTasksPerCaller, maxBytesPerCaller, maxTaskBytes, maxAnswerBytes, maxRunning, parkMs, leaseMs.',
       'resource "a://b": "handler" is unknown. Did you mean "read"?',
