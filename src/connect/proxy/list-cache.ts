@@ -14,7 +14,7 @@ interface Kept {
 /** A list may be kept for an hour at most, whatever the server says. */
 const MAX_TTL_MS = 3_600_000;
 const MAX_KEPT = 1000;
-/** The parameters and capabilities of callers are part of the keys. What has a longer key is not kept. */
+/** The parameters and capabilities of callers are part of the keys. Lists with longer keys are not kept. */
 const MAX_KEY_LENGTH = 8192;
 /** Over plain HTTP, notifications of an older server arrive on a stream that may be away. */
 const UNSURE: ReadonlySet<string> = new Set(['http']);

@@ -18,8 +18,8 @@ const KEY_START = 160;
 
 /**
  * The key under which something of a peer's is remembered: the text itself, or its beginning, its length and a hash if it is long. Equal
- * texts have equal keys. A peer can make two long texts with one key, which then count as one text: nothing that is kept for one caller
- * alone may have such a key.
+ * strings have equal keys. A peer can make two long strings with one key, which then count as the same: nothing that is kept for one
+ * caller alone may have such a key.
  */
 export function boundedKey(text: string): string {
   if (text.length <= MAX_KEY) return text;

@@ -32,8 +32,8 @@ interface Place {
 
 /**
  * Finds the fields of a value that no part of its schema mentions, unless the schema is open to others in so many words:
- * `additionalProperties`, `unevaluatedProperties` or `patternProperties`, or an object without any `properties`. What this cannot follow
- * counts as open, so that a field that is allowed is never found.
+ * `additionalProperties`, `unevaluatedProperties` or `patternProperties`, or an object without any `properties`. A schema that this cannot
+ * follow counts as open, so that a field that is allowed is never found.
  */
 export function unknownFields(schema: unknown, value: unknown): readonly Issue[] {
   const issues: Issue[] = [];

@@ -1,5 +1,5 @@
 import { createServer, tool } from 'fullmcp';
-import { apiKey, bearer, hashApiKey } from 'fullmcp/auth';
+import { type AuthProvider, apiKey, bearer, hashApiKey } from 'fullmcp/auth';
 import { serve } from 'fullmcp/node';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
@@ -21,7 +21,7 @@ const tools = {
   list_issues: tool({ run: () => 'none' }),
 };
 
-async function served(auth: Parameters<typeof serve>[1]['auth'], search = false): Promise<string> {
+async function served(auth: AuthProvider, search = false): Promise<string> {
   const server = createServer({ name: 'tracker', version: '1.0.0', tools, search, logger: () => undefined });
   const serving = await serve(server, { port: 0, signals: false, auth });
   closing.push(() => serving.close());

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type AuthProvider, hashApiKey } from 'fullmcp/auth';
@@ -100,6 +101,18 @@ describe('the providers of the guide', () => {
     expect((await client.callTool('add_note', { text: 'x' })).text).toBe('Noted for ada');
     const other = await sign({ sub: 'ada', aud: 'https://other.example.com', scope: 'notes:write' });
     await expect(clientOf(auth, bearing(other))).rejects.toMatchObject({ code: 'unauthorized' });
+  });
+
+  test('verify tokens with a public key of your own, and send clients nowhere', async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const auth = providers.withOwnKeys(publicKey.export({ type: 'spki', format: 'pem' }) as string);
+    expect(auth.resource).toBeUndefined();
+    const token = await new SignJWT({ sub: 'ada', iss: 'my-gateway', aud: url, scope: 'notes:write' })
+      .setProtectedHeader({ alg: 'ES256' })
+      .setExpirationTime('1h')
+      .sign(privateKey);
+    await using client = await clientOf(auth, bearing(token));
+    expect((await client.callTool('add_note', { text: 'x' })).text).toBe('Noted for ada');
   });
 
   test('accept tokens of a shared secret, and the headers of a gateway that knows the secret', async () => {

@@ -175,7 +175,7 @@ describe('a tape', () => {
     expect(riskyTools(tape, undefined)).toEqual(['look', 'pay', 'unknown']);
   });
 
-  it('asks for the tool in the arguments of call_tool, and for call_tool itself where it is no part of a search', () => {
+  it('asks for the tool in the arguments of call_tool, and for call_tool itself where the server has no search', () => {
     const view = (name: string) => ({ tool: { name }, isReadOnly: name === 'search_tools' });
     const searched = { tools: ['search_tools', 'call_tool'].map(view) } as unknown as CatalogView;
     const tape = { id: 't', name: 't', calls: [call('call_tool', { name: 'pay' })] };
