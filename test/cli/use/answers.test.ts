@@ -18,6 +18,10 @@ beforeAll(async () => {
       pay: tool({
         run: async (_input, { elicit }) => (await elicit('pay', { message: 'Pay first', url: page })).action,
       }),
+      hostile: tool({
+        run: async (_input, { elicit }) =>
+          (await elicit('page', { message: 'Open this', url: 'javascript:alert(1)' })).action,
+      }),
       many: tool({
         run: async (_input, { ask }) => {
           const schema = z.object({
@@ -44,6 +48,17 @@ describe('questions of a tool', () => {
     const { exit, stdout, stderr } = await fullmcp(['call', demo.url, 'order_pizza', ...ORDER]);
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
     expect(stdout).toMatch(/^In oven \d+, ready in ten minutes\n$/);
+  });
+
+  it('for a page that is not one of the web are declined, and the user is told', async () => {
+    const opened: string[] = [];
+    const openPage = async (address: string): Promise<void> => void opened.push(address);
+    const ran = await fullmcp(['call', url, 'hostile'], { keys: 'y\n', openPage });
+    expect(ran).toMatchObject({ exit: 0, stdout: 'decline\n' });
+    expect(ran.stderr).toContain(
+      'asks the user to open "javascript:alert(1)", which is not an https: or http: address',
+    );
+    expect(opened).toEqual([]);
   });
 
   it('are answered the same way in a session of an earlier revision', async () => {

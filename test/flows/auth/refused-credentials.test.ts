@@ -157,6 +157,16 @@ describe('refused credentials', () => {
     expect(counted.reduce((sum, count) => sum + count, 0)).toBe(3000);
   });
 
+  it('get their 401 although the logger fails', async () => {
+    const logger = (): never => {
+      throw new Error('The disk is full.');
+    };
+    const server = createServer({ name: 'guarded', version: '1.0.0', auth: bearer(() => undefined), logger });
+    const handler = createHandler(server);
+    expect((await handler(request(`Bearer ${SECRET}`))).status).toBe(401);
+    await handler.close();
+  });
+
   it('that were counted since the last report are reported when the server closes', async () => {
     const { server, refusals } = watched(bearer(() => undefined));
     const handler = createHandler(server);

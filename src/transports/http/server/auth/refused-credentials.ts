@@ -53,14 +53,15 @@ export class RefusedCredentials {
     const reason = this.#reasonOf(error, incoming);
     const refused: RefusedCaller = { server: this.#parts.server, status, reason, address };
     if (refusedChannel?.hasSubscribers) refusedChannel.publish(refused);
-    for (const { each } of this.#parts.listeners) each?.(refused);
-    this.#count(refused);
+    tell(() => {
+      for (const { each } of this.#parts.listeners) each?.(refused);
+    });
+    tell(() => this.#count(refused));
   }
 
   /** Reports what has not been reported yet. */
   close(): void {
-    clearTimeout(this.#timer);
-    this.#flush();
+    tell(() => this.#flush());
   }
 
   #count({ reason, status, address }: RefusedCaller): void {
@@ -80,7 +81,7 @@ export class RefusedCredentials {
 
   #start(): void {
     this.#since = performance.now();
-    this.#timer = setTimeout(() => this.#flush(), REPORT_MS);
+    this.#timer = setTimeout(() => tell(() => this.#flush()), REPORT_MS);
     unref(this.#timer);
   }
 
@@ -111,6 +112,15 @@ export class RefusedCredentials {
     const token = presented.slice(presented.indexOf(' ') + 1).trim();
     const words = token.length < MIN_SECRET ? message : message.replaceAll(token, REDACTED);
     return this.#hide(shorten(words, MAX_REASON));
+  }
+}
+
+// A logger or a listener that fails must not change the reply, nor end the process.
+function tell(report: () => void): void {
+  try {
+    report();
+  } catch {
+    // The operator's own code failed.
   }
 }
 
