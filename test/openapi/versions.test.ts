@@ -110,10 +110,10 @@ describe('a document of Swagger 2.0', () => {
       properties: { name: { type: ['string', 'null'] }, mother: { $ref: '#/$defs/Pet' } },
     });
     expect(tools['putPet']?.inputSchema).toMatchObject({ required: ['id', 'body_id'] });
-    expect(tools['listPets']?.inputSchema.properties).toMatchObject({
-      limit: { type: 'integer', exclusiveMinimum: 0 },
+    expect(tools['listPets']?.inputSchema).toMatchObject({
+      properties: { limit: { type: 'integer', exclusiveMinimum: 0 } },
     });
-    expect(tools['form']?.inputSchema.properties).toMatchObject({ a: { description: 'The first.' } });
+    expect(tools['form']?.inputSchema).toMatchObject({ properties: { a: { description: 'The first.' } } });
     expect(tools['addPhoto']?.outputSchema).toBeUndefined();
 
     expect((await client.callTool('getPet', { id: 7, note: true })).data).toEqual({ id: 7, name: null });
@@ -299,7 +299,7 @@ describe('a document of OpenAPI 3.2', () => {
     });
     await using client = await clientOf(document, { baseUrl: upstream.baseUrl });
     const [tool] = await client.tools().all();
-    expect(tool?.inputSchema.properties).toMatchObject({ body: { type: 'array', items: itemSchema } });
+    expect(tool?.inputSchema).toMatchObject({ properties: { body: { type: 'array', items: itemSchema } } });
     expect(tool?.outputSchema).toBeUndefined();
     expect(await textOf(client, 'jsonl', { body: [{ a: 1 }, { a: 2 }] })).toBe('{"a":1}\n{"a":2}\n');
     await client.callTool('seq', { body: [{ a: 1 }] });
