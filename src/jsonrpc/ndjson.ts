@@ -14,6 +14,15 @@ export type Line =
 const LF = 0x0a;
 const CR = 0x0d;
 
+/** Decodes a part of some bytes as UTF-8. A byte order mark stays, and invalid bytes become U+FFFD. */
+export type Decode = (bytes: Uint8Array, from: number, to: number) => string;
+
+export interface LineReaderOptions {
+  readonly maxBytes: number;
+  /** A faster way to decode than `TextDecoder`, where the runtime has one. */
+  readonly decode?: Decode;
+}
+
 /**
  * Splits a stream of bytes into lines, however it was chunked. Empty lines are skipped, a carriage return before the newline and
  * a byte order mark at the very start are dropped, and invalid UTF-8 becomes U+FFFD. `maxBytes` limits the bytes before the
@@ -21,6 +30,7 @@ const CR = 0x0d;
  */
 export class LineReader {
   readonly #maxBytes: number;
+  readonly #decode: Decode;
   // Only the mark at the start of the stream is dropped, so the decoder must not drop any: a later line may begin with U+FEFF.
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   readonly #pending = new PendingBytes();
@@ -28,15 +38,18 @@ export class LineReader {
   #dropped: Dropped | undefined;
   #atStart = true;
 
-  constructor({ maxBytes }: { readonly maxBytes: number }) {
+  constructor({ maxBytes, decode }: LineReaderOptions) {
     this.#maxBytes = maxBytes;
+    this.#decode = decode ?? ((bytes, from, to) => this.#text(bytes.subarray(from, to)));
   }
 
   push(chunk: Uint8Array): Line[] {
     const lines: Line[] = [];
     let start = 0;
     for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
-      const line = this.#finish(chunk.subarray(start, end));
+      const line = this.#isPlain(end - start)
+        ? this.#read(chunk, start, end)
+        : this.#finish(chunk.subarray(start, end));
       if (line !== undefined) lines.push(line);
       start = end + 1;
     }
@@ -52,21 +65,30 @@ export class LineReader {
     return this.#finish(new Uint8Array(0));
   }
 
-  #finish(tail: Uint8Array): Line | undefined {
-    const atStart = this.#atStart;
+  /** Whether a line is whole in its chunk, and not too long. */
+  #isPlain(bytes: number): boolean {
+    return this.#dropped === undefined && this.#pending.length === 0 && bytes <= this.#maxBytes;
+  }
+
+  /** Reads a line in place: most lines are whole in their chunk, and a view of a part of it costs as much as its text. */
+  #read(chunk: Uint8Array, start: number, end: number): Line | undefined {
+    const from = this.#atStart && hasMark(chunk, start) ? start + 3 : start;
     this.#atStart = false;
+    const to = chunk[end - 1] === CR ? end - 1 : end;
+    return to <= from ? undefined : { tooLong: false, text: this.#decode(chunk, from, to) };
+  }
+
+  #finish(tail: Uint8Array): Line | undefined {
     if (this.#dropped !== undefined) return this.#endDropped(tail, this.#dropped);
     const bytes = this.#pending.length + tail.length;
     if (bytes > this.#maxBytes) {
+      this.#atStart = false;
       const line = this.#pending.take(tail);
       const [head, end] = [this.#text(line.subarray(0, END_BYTES)), this.#text(line.subarray(-END_BYTES))];
       return { tooLong: true, bytes, ends: idAtHead(head) ?? idAtTail(head, end) };
     }
     const line = this.#pending.length === 0 ? tail : this.#pending.take(tail);
-    const from = atStart && hasMark(line) ? 3 : 0;
-    const to = line[line.length - 1] === CR ? line.length - 1 : line.length;
-    if (to <= from) return undefined;
-    return { tooLong: false, text: this.#text(line.subarray(from, to)) };
+    return this.#read(line, 0, line.length);
   }
 
   #addPending(rest: Uint8Array): Line | undefined {
@@ -91,6 +113,7 @@ export class LineReader {
   /** Ends the line that is being dropped. */
   #endDropped(rest: Uint8Array, { head, tail, bytes, isReported }: Dropped): Line | undefined {
     this.#dropped = undefined;
+    this.#atStart = false;
     if (isReported) return undefined;
     return { tooLong: true, bytes, ends: idAtTail(head, this.#text(lastOf(tail, rest))) };
   }
@@ -115,8 +138,8 @@ function lastOf(before: Uint8Array, rest: Uint8Array): Uint8Array {
   return joined.slice(-END_BYTES);
 }
 
-function hasMark(bytes: Uint8Array): boolean {
-  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+function hasMark(bytes: Uint8Array, at: number): boolean {
+  return bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf;
 }
 
 /**

@@ -8,6 +8,7 @@ import { isBehind } from '../../client/backlog.js';
 import { limitReports } from '../../client/limit-reports.js';
 import { commandName, processName } from '../../client/process-name.js';
 import type { Wire, WireEvents } from '../../client/wire.js';
+import { decodeUtf8 } from '../decode.js';
 import { lastLines, lineExcerpt, withoutSecrets } from './last-lines.js';
 import { processTree } from './process-tree.js';
 import { type ServerProcess, startFailure, startProcess } from './start-process.js';
@@ -75,7 +76,7 @@ function run(child: ChildProcess, { server, options, events }: Parts): Running {
   const { stdin, stdout, stderr } = child as Partial<ChildProcess>;
   const secrets = server.env ?? {};
   const tree = processTree(child);
-  const reader = new LineReader({ maxBytes: maxMessageBytes });
+  const reader = new LineReader({ maxBytes: maxMessageBytes, decode: decodeUtf8 });
   const stderrLines = lastLines({ line: forward, secrets });
   // A program that does not serve prints lines that are not messages: its error, or its usage.
   const stdoutLines = lineExcerpt(secrets);

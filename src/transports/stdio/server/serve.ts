@@ -3,6 +3,7 @@ import { settlesWithin } from '../../../async/deadline.js';
 import { LineReader } from '../../../jsonrpc/ndjson.js';
 import type { Dispatch } from '../../../protocol/call.js';
 import { type ChannelOptions, openChannel } from '../../server/channel.js';
+import { decodeUtf8 } from '../decode.js';
 import { type GoneReason, onClientGone } from './client-gone.js';
 import { reserveStdout } from './reserved-stdout.js';
 
@@ -80,7 +81,7 @@ export function serveOverStdio(
     session: session?.(send),
     caller: { isLocal: true },
   });
-  const reader = new LineReader({ maxBytes: maxMessageBytes });
+  const reader = new LineReader({ maxBytes: maxMessageBytes, decode: decodeUtf8 });
   const stopWatching = onClientGone((why) => void close(why));
 
   function take(lines: ReturnType<LineReader['push']>): void {
