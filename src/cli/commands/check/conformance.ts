@@ -6,7 +6,12 @@ import { closestName } from '../../../schema/explain/closest-name.js';
 import { cleanLine } from '../../../tooling/clean.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { FoundError, usageError } from '../../command/failures.js';
-import { missingFixture, type Offered, offeredBy, testsProxy } from '../../operate/conformance/fixtures.js';
+import {
+  missingFixture,
+  offeredBy,
+  type ServerOffers,
+  testsProxy,
+} from '../../operate/conformance/fixtures.js';
 import {
   findSuite,
   runScenario,
@@ -108,7 +113,7 @@ function notApplicable(name: string, missing: string): ScenarioResult {
   return { name, result: 'not applicable', checks: 0, problems: [problem] };
 }
 
-async function listOffered(url: string, signal: AbortSignal): Promise<Offered> {
+async function listOffered(url: string, signal: AbortSignal): Promise<ServerOffers> {
   await using client = await connect(url, { ...unasked, signal, reconnect: false });
   return await offeredBy(client);
 }

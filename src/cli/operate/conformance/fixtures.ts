@@ -1,4 +1,4 @@
-// What a scenario of the official suite tests: something that the server has only for this test, or the proxy in front of it.
+// The parts of a server that a scenario of the official suite needs: things that a server has only for this test, or the proxy in front of it.
 
 import type { Client } from '../../../client/model/client.js';
 import { parseTemplate } from '../../../protocol/uri-template/template.js';
@@ -43,7 +43,7 @@ const fixtures: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The tool, prompt or resource that a scenario needs and the server does not have; undefined if nothing is missing. */
-export function missingFixture(scenario: string, offered: Offered): string | undefined {
+export function missingFixture(scenario: string, offered: ServerOffers): string | undefined {
   const name = fixtures.get(scenario);
   return name === undefined || offered.has(name) ? undefined : name;
 }
@@ -53,13 +53,13 @@ export function testsProxy(scenario: string): boolean {
   return /^(dns-|http-|server-|ping$|logging-set-level$)/.test(scenario);
 }
 
-export interface Offered {
+export interface ServerOffers {
   /** Whether the server has a tool or a prompt of this name, or a resource at this URI. */
   readonly has: (name: string) => boolean;
 }
 
 /** Asks a server for everything that it offers. */
-export async function offeredBy(client: Client): Promise<Offered> {
+export async function offeredBy(client: Client): Promise<ServerOffers> {
   const { tools, prompts, resources } = client.server.capabilities;
   const names = await Promise.all([tools ? client.tools().all() : [], prompts ? client.prompts().all() : []]);
   const uris = resources ? await client.resources().all() : [];
