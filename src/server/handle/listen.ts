@@ -73,12 +73,13 @@ export function listen(options: ListenOptions): (call: Call) => Outcome | Promis
 // Not an async function: thousands of subscriptions may be open for hours, and the state of a waiting async function would be a
 // tenth of the memory of each.
 function follow(call: Call, granted: SubscriptionFilter, options: ListenOptions): Outcome | Promise<Outcome> {
-  const { changes, taskChanges } = options;
+  const { changes, taskChanges, reading } = options;
   // Other processes are heard before the acknowledgement, so that no change after it is missed.
   const connecting = changes.ready();
   const connectingTasks = granted.taskIds && taskChanges.ready();
-  if (connecting === undefined && connectingTasks === undefined) return forward(call, granted, options);
-  return Promise.all([connecting, connectingTasks]).then(() => forward(call, granted, options));
+  const loading = granted.resourceSubscriptions && reading.ready(call, granted.resourceSubscriptions);
+  if ((connecting ?? connectingTasks ?? loading) === undefined) return forward(call, granted, options);
+  return Promise.all([connecting, connectingTasks, loading]).then(() => forward(call, granted, options));
 }
 
 function forward(

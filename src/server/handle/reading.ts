@@ -15,7 +15,8 @@ export interface ReadingParts extends Pick<ReadChecksParts, 'read'> {
 /** Decides whether a subscriber can read a resource, where the reader may answer each caller differently. */
 export class Reading {
   readonly #parts: ReadingParts;
-  #checks: Promise<ReadChecks> | undefined;
+  #checks: ReadChecks | undefined;
+  #loading: Promise<void> | undefined;
 
   constructor(parts: ReadingParts) {
     this.#parts = parts;
@@ -30,12 +31,25 @@ export class Reading {
     return call.auth !== undefined || (source.mounted?.home ?? home).hasUser;
   }
 
+  /** Prepares for the changes of resources, so that none is late. Undefined if there is nothing to prepare. */
+  ready(call: Call, uris: readonly string[]): Promise<void> | undefined {
+    const isReady = this.#checks !== undefined || !uris.some((uri) => this.mayDiffer(call, uri));
+    return isReady ? undefined : this.#load();
+  }
+
+  #load(): Promise<void> {
+    const { read, log } = this.#parts;
+    this.#loading ??= import('./read-checks.js').then(({ ReadChecks }) => {
+      this.#checks = new ReadChecks({ read, log });
+    });
+    return this.#loading;
+  }
+
   /** Reads the resource for the caller. */
   async canRead(call: Call, uri: string): Promise<boolean> {
-    const { registry, read, log } = this.#parts;
-    this.#checks ??= import('./read-checks.js').then(({ ReadChecks }) => new ReadChecks({ read, log }));
-    const checks = await this.#checks;
-    const match = registry.findResource(uri);
-    return match === undefined || checks.canRead(call, match);
+    // A resource may have been added since the subscription began.
+    if (this.#checks === undefined) await this.#load();
+    const match = this.#parts.registry.findResource(uri);
+    return match === undefined || (this.#checks as ReadChecks).canRead(call, match);
   }
 }

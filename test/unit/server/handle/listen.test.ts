@@ -20,6 +20,10 @@ async function subscribe(
   const seen: string[] = [];
   const ending = new AbortController();
   let granted: object | undefined;
+  let acknowledge!: () => void;
+  const acknowledged = new Promise<void>((resolve) => {
+    acknowledge = resolve;
+  });
   const call = inProcess(server, caller && { caller });
   const ended = call(
     'subscriptions/listen',
@@ -27,8 +31,10 @@ async function subscribe(
     {
       signal: ending.signal,
       onNotification(method, params) {
-        if (method.endsWith('acknowledged')) granted = params?.['notifications'] as object;
-        else seen.push(`${method.replace('notifications/', '')} ${params?.['uri'] ?? ''}`.trim());
+        if (method.endsWith('acknowledged')) {
+          granted = params?.['notifications'] as object;
+          acknowledge();
+        } else seen.push(`${method.replace('notifications/', '')} ${params?.['uri'] ?? ''}`.trim());
       },
     },
   );
@@ -37,7 +43,7 @@ async function subscribe(
       () => undefined,
       (error) => error,
     ),
-    settle(),
+    acknowledged,
   ]);
   return { seen, granted, failure, end: () => ending.abort() };
 }
