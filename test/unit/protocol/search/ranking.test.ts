@@ -45,10 +45,14 @@ describe('the ranking of tools', () => {
     for (const { tool } of [...tuned, ...heldOut]) expect(names).toContain(tool);
   });
 
-  it('finds the tool among the first five for nine of ten questions, and is not behind minisearch', async () => {
+  it('finds the tool among the first five for as many questions as the guide says, and is not behind minisearch', async () => {
     const [own, peer] = [await ours(), miniSearch()];
     const shares = (['tuned', 'held out'] as const).map((half) => [recall(half, own), recall(half, peer)]);
-    for (const [share] of shares) expect(share).toBeGreaterThanOrEqual(0.9);
+    // docs/search.md: 98 % of all questions, 96 % of those that the weights were chosen with, and all of the held-out half.
+    const [[tuned = 0] = [], [heldOut = 0] = []] = shares;
+    const counts = [readQuestions('tuned').length, readQuestions('held out').length] as const;
+    const all = (tuned * counts[0] + heldOut * counts[1]) / (counts[0] + counts[1]);
+    expect([all, tuned, heldOut].map((share) => Math.round(share * 100))).toEqual([98, 96, 100]);
     const [sumOfOurs, sumOfTheirs] = [0, 1].map((at) =>
       shares.reduce((sum, pair) => sum + (pair[at] ?? 0), 0),
     );
