@@ -43,7 +43,11 @@ describe('handlers that a program mounts itself', () => {
     await new Promise((resolve) => http.once('listening', resolve));
     const { port } = http.address() as AddressInfo;
     const headers = { origin: 'https://evil.example', 'content-type': 'application/json' };
-    const reply = await fetch(`http://127.0.0.1:${port}/mcp`, { method: 'POST', body: JSON.stringify(ping), headers });
+    const reply = await fetch(`http://127.0.0.1:${port}/mcp`, {
+      method: 'POST',
+      body: JSON.stringify(ping),
+      headers,
+    });
     expect(reply.status).toBe(403);
   });
 
