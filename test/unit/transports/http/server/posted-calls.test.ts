@@ -89,7 +89,7 @@ describe('a body that arrives late', () => {
       const over = signal();
       const http = createHttpServer((req, res) => {
         begun.give();
-        void Promise.resolve(handler(req, res)).then(over.give);
+        void Promise.resolve(handler(req, res)).then(() => over.give());
       }).listen(0, '127.0.0.1');
       await once(http, 'listening');
       const { port } = http.address() as AddressInfo;
