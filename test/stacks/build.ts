@@ -31,7 +31,7 @@ interface Built {
 }
 
 /** The connections of one proxy to an older server. */
-export const MAX_CONNECTIONS = 8;
+export const MAX_CONNECTIONS = 20;
 
 /** A reference server whose code a deployment can replace. */
 interface Deployable {

@@ -6,7 +6,6 @@ import { replayCalls } from '../../src/tooling/tape/replay-calls.js';
 import { MAX_CONNECTIONS, Stack } from './build.js';
 import { answer, type Caller, connectCaller, type Reaction, TASKS } from './callers.js';
 import { HeldNames, INVENTED } from './held-names.js';
-
 import {
   addLate,
   everyone,
@@ -17,7 +16,6 @@ import {
   markOf,
   type Who,
 } from './reference-server.js';
-
 import { LATE_NAMES, type LayerSpec, layersOf, leavesOf, type Op, type StackSpec } from './spec.js';
 import { behind, namedIn, readerOf, type Seen, viewOf } from './view.js';
 
@@ -101,7 +99,7 @@ class Run {
     for (const who of everyone) callers.set(who, await connectCaller(dispatch as never, who, spec.wire));
     const run = new Run(spec, stack, callers);
     // The lists of a gateway with pins are those that its servers have now.
-    if (layersOf(spec.top).some((layer) => layer.kind === 'gateway' && layer.pins)) await run.#listAll();
+    if (run.#hasPins()) await run.#listAll();
     return run;
   }
 
@@ -527,7 +525,10 @@ class Run {
     const added = late.get(leaf) ?? [];
     const spec = leaves.find((each) => each.leaf === leaf) as Leaf;
     const isTaken = [...itemsOf(spec), ...added].some((other) => other.kind === kind && other.name === name);
-    if (isTaken) return;
+    // Pins compare what a server says about itself: that an inner gateway has another server for the same URI does not show.
+    const isShadow =
+      kind === 'resource' && this.#hasPins() && this.#universe('resource').some((uri) => uri.endsWith(name));
+    if (isTaken || isShadow) return;
     late.set(leaf, [...added, item]);
     this.#views.clear();
     this.#all = undefined;
@@ -624,6 +625,14 @@ class Run {
     const seen = this.#toolOf(who, 'ask', at);
     const own = this.#toolOf(other, 'public', at);
     if (seen === undefined || own === undefined || this.#hasLimits()) return;
+    // Behind a proxy that drops their identity, all callers are one.
+    const isOneBehind = layersOf(this.#spec.top).some(
+      (layer) =>
+        (layer.kind === 'proxy' || layer.kind === 'gateway') &&
+        layer.identity === 'drop' &&
+        layersOf(layer).some((inner) => inner !== layer && 'link' in inner && inner.link === '2025'),
+    );
+    if (isOneBehind) return;
     this.#crowded.add(who);
     for (let count = 0; count < MAX_CONNECTIONS + 2; count++)
       await this.#request(
@@ -717,6 +726,10 @@ class Run {
   }
 
   // Refusals that a limit explains
+
+  #hasPins(): boolean {
+    return layersOf(this.#spec.top).some((layer) => layer.kind === 'gateway' && layer.pins);
+  }
 
   #hasLimits(): boolean {
     return layersOf(this.#spec.top).some(({ use }) =>

@@ -1,9 +1,10 @@
 // Runs random stacks: node test/stacks/run.js [--count N] [--from N] [--jobs N]
 // Prints the smallest stack that fails as the stack of one seed does: node test/stacks/run.js --seed N
-// Shows that defects that are put back are found: node test/stacks/run.js --plants [--plant PART-OF-ITS-NAME]
+// Runs them with the sources of another checkout, in which a defect was put back: node test/stacks/run.js --against ../other
 import { fork } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { inspect, parseArgs } from 'node:util';
@@ -15,15 +16,17 @@ const { values: options } = parseArgs({
     from: { type: 'string', default: '1' },
     jobs: { type: 'string', default: String(Math.min(8, availableParallelism())) },
     seed: { type: 'string' },
+    against: { type: 'string' },
   },
 });
 
 /** The number of seeds that a process gets at a time. */
 const CHUNK = 25;
 /** The number of failures that are printed. */
-const PRINTED = Number(process.env.PRINTED ?? 20);
+const PRINTED = 20;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+const sources = options.against === undefined ? root : `${resolve(options.against)}/`;
 const folder = `${root}node_modules/.cache/stacks-${process.pid}`;
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
@@ -32,22 +35,21 @@ if (options.seed !== undefined) await printSeed(Number(options.seed));
 else await runAll();
 
 /** Bundles the stacks with the sources of fullmcp, so that no build is needed. Returns the program. */
-async function bundle(name = 'main', plugins = []) {
-  const program = `${folder}/${name}.mjs`;
+async function bundle() {
+  const program = `${folder}/main.mjs`;
   const built = await rolldown({
     input: `${root}test/stacks/main.ts`,
     platform: 'node',
     plugins: [
       {
         name: 'fullmcp',
-        resolveId: (id) =>
-          id === 'fullmcp'
-            ? `${root}src/index.ts`
-            : id.startsWith('fullmcp/')
-              ? `${root}src/${id.slice(8)}.ts`
-              : null,
+        resolveId(id) {
+          if (id === 'fullmcp') return `${sources}src/index.ts`;
+          if (id.startsWith('fullmcp/')) return `${sources}src/${id.slice(8)}.ts`;
+          const inner = /^(?:\.\.\/)+(src\/.*)\.js$/.exec(id)?.[1];
+          return inner === undefined ? null : `${sources}${inner}.ts`;
+        },
       },
-      ...plugins,
     ],
     external: (id) => !/^(?:\.|\/|fullmcp)/.test(id),
     onLog: () => undefined,

@@ -191,7 +191,10 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
     }
 
     return {
-      dispatch: withSearch(answer, search, { owner: 'gateway', warn: problem }),
+      dispatch: withSearch(allow === undefined ? answer : guarded(answer), search, {
+        owner: 'gateway',
+        warn: problem,
+      }),
       logger,
       start,
       reload,
@@ -207,6 +210,14 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
       },
       [Symbol.asyncDispose]: close,
     };
+  };
+}
+
+/** A cache in front of the gateway must not give a result to callers whom the rule refuses, whatever its server says. */
+function guarded(answer: Dispatch): Dispatch {
+  return async function guardedAnswer(call) {
+    const outcome = await answer(call);
+    return outcome['cacheScope'] === 'public' ? { ...outcome, cacheScope: 'private' } : outcome;
   };
 }
 

@@ -3,7 +3,6 @@
 import type { Call, Outcome } from '../../protocol/call.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
-
 import { faultData, notFound } from '../../protocol/not-found.js';
 import type { Offer, Routed, Router, WantedItem } from './router.js';
 

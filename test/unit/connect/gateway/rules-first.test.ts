@@ -205,7 +205,7 @@ test.each(['proxy', 'gateway'] as const)(
     ] as const) {
       const kept = await dispatch('ada', method, params);
       expect({ ...(await dispatch('ada', method, params)), ttlMs: 0 }).toEqual({ ...kept, ttlMs: 0 });
-      await expect(dispatch('bob', method, params)).rejects.toThrow(/not you|No server has/);
+      await expect(dispatch('bob', method, params)).rejects.toThrow(/not you|Resource not found/);
     }
   },
 );
@@ -233,4 +233,31 @@ test('a caller who has to log in is asked to, whatever the middleware of a proxy
   onTestFinished(() => bob.close());
   await expect(bob.callTool('price')).rejects.toThrow('which the user refused');
   expect(asked).toEqual([login.url]);
+});
+
+test('a cache in front of a gateway with a rule does not give its results to callers whom the rule refuses', async () => {
+  const front = proxy(hubWith([]), {
+    identity: ({ auth }) => auth && { key: auth.subject, caller: auth },
+    use: [cache({ ttlMs: 60_000 })],
+    logger: () => undefined,
+  });
+  onTestFinished(() => front.close());
+  const ada = await as(front, 'ada');
+  const bob = await as(front, 'bob');
+  const first = await ada.readResource('item://1');
+  expect(await ada.readResource('item://1')).toEqual(first);
+  await expect(bob.readResource('item://1')).rejects.toThrow('Resource not found: item://1');
+});
+
+test('with one server, a hidden resource gets the error of an unknown one, also behind middleware', async () => {
+  const hub = hubWith([async (call, next) => next(call)], {
+    allow: ({ name }) => name !== 'both://x',
+  });
+  const bob = await as(hub, 'bob');
+  const failure = (uri: string): Promise<unknown> =>
+    bob.readResource(uri).then(
+      () => 'read',
+      ({ code, message, data }) => [code, message.replace(uri, ''), JSON.stringify(data).replaceAll(uri, '')],
+    );
+  expect(await failure('both://x')).toEqual(await failure('both://y'));
 });
