@@ -14,7 +14,7 @@ const INSTALLED_PACKAGES = 5;
 const INSTALLED_BYTES = 6_000_000;
 /** The code that an import of the entry loads, our files and dependencies together, as shipped, and gzipped; and how many files. */
 const ENTRY_BUDGETS = {
-  'dist/index.js': { bytes: 110_000, files: 22 },
+  'dist/index.js': { bytes: 110_000, files: 24 },
   'dist/http.js': { bytes: 55_500, files: 12 },
 };
 /** Entries that run on every runtime. */
@@ -36,7 +36,7 @@ const PORTABLE_ENTRIES = [
 ];
 /** The client for browsers, minified and gzipped: the part that a page loads to connect, and all parts together. */
 const BROWSER_ENTRY = 'dist/client-web.js';
-const BROWSER_GZIP_BYTES = { atOnce: 27_500, inAll: 77_000 };
+const BROWSER_GZIP_BYTES = { atOnce: 27_500, inAll: 81_000 };
 const NODE_ONLY_PACKAGES = ['ws'];
 const PACKED = /^(dist\/.+|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|package\.json)$/;
 const MUST_BE_PACKED = [

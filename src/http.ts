@@ -13,7 +13,7 @@ import type { AuthProvider } from './state/auth-provider.js';
 import { authRun } from './state/auth-run.js';
 import { stateOfOne } from './state/memory/state-of-one.js';
 import { EdgeAuth } from './transports/http/server/auth/edge-auth.js';
-import { RefusedCredentials } from './transports/http/server/auth/refused-credentials.js';
+import { RefusalReporter } from './transports/http/server/auth/refusal-reporter.js';
 import {
   type CloseOptions,
   type HttpEndpoint,
@@ -158,13 +158,15 @@ export function protect<Raw>(
     new McpError('internal_error', mask(error, where, log), { status: 500 });
   const { info, refusalListeners: listeners = [] } = server;
   const name = typeof info === 'object' ? info.name : '';
-  const refused = new RefusedCredentials({ server: name, log, listeners });
-  const parts = { path, publicUrl, mask: masked, refused };
-  if (typeof auth === 'function')
+  const parts = { path, publicUrl, mask: masked };
+  const reporter = (): RefusalReporter => new RefusalReporter({ server: name, log, listeners });
+  if (typeof auth === 'function') {
+    const refused = reporter();
     return {
-      auth: new EdgeAuth({ ...parts, source: (raw) => auth(raw as Raw) }),
-      close: async () => refused.close(),
+      auth: new EdgeAuth({ ...parts, refused, source: (raw) => auth(raw as Raw) }),
+      close: () => refused.close(),
     };
+  }
   const own = authRun(auth, () => ({
     shared: server.shared ?? stateOfOne(),
     secrets: server.secrets?.(),
@@ -172,10 +174,11 @@ export function protect<Raw>(
   }));
   const source = own ?? server.auth;
   if (source === undefined) return undefined;
+  const refused = reporter();
   return {
-    auth: new EdgeAuth({ ...parts, source }),
+    auth: new EdgeAuth({ ...parts, refused, source }),
     async close() {
-      refused.close();
+      await refused.close();
       await own?.close();
     },
   };

@@ -4,7 +4,7 @@
  * The key of the error that a tool has thrown, on its outcome. JSON has no symbols, so that it never leaves the process: a test of a server
  * sees the reason, and a peer only the masked message.
  */
-export const THROWN: unique symbol = Symbol.for('fullmcp.thrown') as never;
+const THROWN: unique symbol = Symbol.for('fullmcp.thrown') as never;
 
 /** A result with the error that is masked in it. */
 export function withThrown<T extends object>(result: T, error: unknown): T {

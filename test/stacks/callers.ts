@@ -15,7 +15,7 @@ export type Reaction =
   | { readonly result: Json; readonly text: string }
   | { readonly code: string; readonly message: string; readonly data: unknown; readonly text: string };
 
-export interface RequestOptions {
+interface RequestOptions {
   /** More features of the client. */
   readonly capabilities?: Json;
   /** Returns the questions instead of answering them. */

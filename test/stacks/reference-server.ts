@@ -57,7 +57,7 @@ const notes = stored({
 
 /** The result of a definition begins with this, and nothing else contains it. */
 export const markOf = (leaf: string, name: string): string => `«${leaf} ${name}»`;
-export const LONG = 6000;
+const LONG = 6000;
 
 const readOnly = { annotations: { readOnly: true } };
 const onlyAda = { allow: (auth: { readonly subject: string } | undefined) => auth?.subject === 'ada' };

@@ -20,7 +20,7 @@ import { LATE_NAMES, type LayerSpec, layersOf, leavesOf, type Op, type StackSpec
 import { behind, namedIn, readerOf, type Seen, viewOf } from './view.js';
 
 /** The promises of a stack. */
-export const promises = [
+const promises = [
   'callers are kept apart',
   'hidden stays hidden',
   'listed things can be used',

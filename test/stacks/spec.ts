@@ -41,7 +41,7 @@ export interface MountSpec extends Layer {
 export type LinkSpec = 'memory' | '2026' | '2025';
 
 /** A proxy in front of another layer. */
-export interface ProxySpec extends Layer {
+interface ProxySpec extends Layer {
   readonly kind: 'proxy';
   readonly of: LayerSpec;
   readonly link: LinkSpec;
@@ -49,7 +49,7 @@ export interface ProxySpec extends Layer {
 }
 
 /** Hides, in a gateway, everything of one caller that begins with a prefix. */
-export interface HidingRule {
+interface HidingRule {
   readonly who: Who;
   readonly prefix: string;
 }

@@ -6,7 +6,7 @@ interface NextRequest extends Request {
   readonly cookies: { get(name: string): { readonly name: string; readonly value: string } | undefined };
   readonly nextUrl: URL;
 }
-/** What Next.js 16 holds the exports of a route to when it builds an app, in `.next/types/validator.ts`. */
+/** The type that Next.js 16 compares the exports of a route with when it builds an app, in `.next/types/validator.ts`. */
 type RouteHandler = (
   request: NextRequest,
   context: { params: Promise<Record<never, never>> },

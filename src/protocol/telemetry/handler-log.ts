@@ -18,7 +18,14 @@ export interface HandlerLogDetail {
   /** The id of the request; for a task, the id of the task. */
   readonly id: string | number;
   /** The authenticated caller; undefined if there is none. */
-  readonly caller?: { readonly subject: string; readonly issuer?: string } | undefined;
+  readonly caller?:
+    | {
+        /** The subject of the caller. */
+        readonly subject: string;
+        /** The issuer of the caller's credentials, if they have one. */
+        readonly issuer?: string;
+      }
+    | undefined;
   /** The second argument of the function: an error, or another value. */
   readonly data?: unknown;
 }

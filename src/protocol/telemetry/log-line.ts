@@ -104,7 +104,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
 }
 
-/** The value that a text stands for, so that a program can search in it; the text itself if it was cut. */
+/** The value of JSON, so that a program can search in it; the string itself if it was cut. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

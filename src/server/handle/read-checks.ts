@@ -70,7 +70,7 @@ export class ReadChecks {
     return isReadable;
   }
 
-  // A reader refuses with these errors. Others are mistakes, and subscribers would wait in vain.
+  // A reader refuses with these errors. Others are mistakes, and subscribers would wait for a change that is never reported.
   #report({ uri, source }: ResourceMatch, error: unknown): void {
     if (McpError.is(error) || ToolError.is(error) || this.#failed.has(source)) return;
     this.#failed.add(source);

@@ -33,7 +33,7 @@ export interface Recipient {
  * A change that only some callers are told of. It is not an `Announcement` with one more member: a process of an older release, which
  * would not know the member, would tell every subscriber. It ignores this kind instead.
  */
-export interface AddressedChange {
+interface AddressedChange {
   readonly kind: 'addressed';
   readonly change: Announcement;
   readonly to: readonly Recipient[];

@@ -63,7 +63,7 @@ interface RefusalFacts {
 }
 
 /** The error for a reply 401 or 403, with the reason that the server gives. */
-export function refused(
+function refused(
   { displayUrl, conceal }: ReplySource,
   status: 401 | 403,
   { challenge, reason, page }: RefusalFacts,

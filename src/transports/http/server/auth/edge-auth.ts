@@ -9,7 +9,7 @@ import type { Incoming } from '../incoming.js';
 import type { Route } from '../routes.js';
 import { watchCredentials } from './credential-watch.js';
 import { EdgeRequest, toWebRequest } from './provider-request.js';
-import type { RefusedCredentials } from './refused-credentials.js';
+import type { RefusalReporter } from './refusal-reporter.js';
 import { DEFAULT_ALGORITHMS, replyMetadata } from './resource-metadata.js';
 import { ResourceUrls, type ResourceUrlsOptions } from './resource-url.js';
 
@@ -22,7 +22,7 @@ export interface EdgeAuthParts extends ResourceUrlsOptions {
   /** Logs an unexpected error, and makes the one that the client gets. */
   readonly mask: (error: unknown, where: string) => McpError;
   /** Reports the requests whose credentials are refused. */
-  readonly refused?: RefusedCredentials | undefined;
+  readonly refused?: RefusalReporter | undefined;
 }
 
 const AUTH_MS = 30_000;
