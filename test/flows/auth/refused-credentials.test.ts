@@ -84,6 +84,7 @@ describe.each(Object.entries(providers))('credentials that %s refuses', (_, prov
     const handler = createHandler(server);
     const { status } = await handler(request(`Bearer ${SECRET}`));
     expect([401, 403]).toContain(status);
+    await vi.dynamicImportSettled();
     expect(refusals()).toEqual([expect.stringContaining(`were refused (${status}): `)]);
     expect(published).toEqual([
       { server: 'guarded', status, reason: expect.any(String), address: undefined },
@@ -98,7 +99,9 @@ describe.each(Object.entries(providers))('credentials that %s refuses', (_, prov
   it('are not reported for a request that has none', async () => {
     const { server, refusedEntries, refusals } = watched(provider);
     closing.push(() => server.close());
-    expect((await createHandler(server)(request())).status).toBe(401);
+    const handler = createHandler(server);
+    expect((await handler(request())).status).toBe(401);
+    await handler.close();
     expect(refusals()).toEqual([]);
     expect(refusedEntries()).toEqual([]);
   });
@@ -111,6 +114,7 @@ describe('refused credentials', () => {
     closing.push(() => serving.close());
     const headers = { authorization: `Bearer ${SECRET}` };
     await fetch(serving.url, { method: 'POST', headers, body: '{}' });
+    await vi.dynamicImportSettled();
     expect(refusals()).toHaveLength(1);
     expect(refusals()[0]).toMatch(
       /^The credentials of a request from (?:127\.0\.0\.1|::1|::ffff:127\.0\.0\.1) were/,
