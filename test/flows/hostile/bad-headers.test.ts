@@ -135,13 +135,18 @@ describe('the guard of hosts and origins', () => {
     'localhost:99999',
     'a@localhost',
     'localhost/x',
-    'localhost, evil.example',
     '[::1',
     '::1',
     'localhost:80:80',
   ])('rejects the host %j', async (host) => {
     const reply = await modern(url, 'tools/call', echo, { headers: { host } });
     expect(reply.status).toBe(403);
+    expect(JSON.parse(reply.text).error.code).toBe(-32600);
+  });
+
+  test('rejects several hosts as a bad request', async () => {
+    const reply = await modern(url, 'tools/call', echo, { headers: { host: 'localhost, evil.example' } });
+    expect(reply.status).toBe(400);
     expect(JSON.parse(reply.text).error.code).toBe(-32600);
   });
 

@@ -257,7 +257,7 @@ describe('a session on several processes', () => {
     await until('the other process has looked', async () => (await b.request('ping')).status === 404);
   });
 
-  test('is served by a process that knows it while the store is unavailable, and refused by another', async () => {
+  test('is served by a process that knows it while the store is unavailable, and by another', async () => {
     const store = memoryStore();
     let isDown = false;
     const get: typeof store.get = (key) => (isDown ? Promise.reject(new Error('down')) : store.get(key));
@@ -266,11 +266,8 @@ describe('a session on several processes', () => {
     await a.request('ping');
     isDown = true;
     await until('the check is due', async () => (await a.request('ping')).status === 200);
-    const refused = await b.request('ping');
-    expect([refused.status, JSON.parse(refused.text).error.message]).toEqual([
-      503,
-      expect.stringContaining('Retry later'),
-    ]);
+    // The signed id says enough to serve a call.
+    expect((await b.request('ping')).status).toBe(200);
     isDown = false;
     expect((await b.request('ping')).status).toBe(200);
   });
