@@ -33,6 +33,8 @@ export interface LiveSession extends DirectoryKey {
   /** When the session was used, and when the directory was asked about it, by the clock that nobody can set. */
   usedAt: number;
   checkedAt: number;
+  /** Whether a timer runs after which the directory is asked again. */
+  willCheckAgain: boolean;
   /** Whether the log level and the subscriptions are known. Without the store, only what the id says is known. */
   hasFacts: boolean;
   /** Whether this process knows that the session has ended. */
@@ -188,6 +190,7 @@ export class SessionTable {
       getStream: undefined,
       usedAt: performance.now(),
       checkedAt: performance.now(),
+      willCheckAgain: false,
       hasFacts: facts !== undefined,
       isOver: false,
       changing: undefined,
@@ -223,11 +226,15 @@ export class SessionTable {
   }
 
   #checkLater(live: LiveSession): void {
+    // One timer for each session: those of many requests would all start again for as long as the store is away.
+    if (live.willCheckAgain) return;
+    live.willCheckAgain = true;
     unref(setTimeout(() => this.#checkAgain(live), CHECK_AGAIN_MS));
   }
 
   // The requests of a client with a stream may all go to other processes, so nothing else makes this one look again.
   #checkAgain(live: LiveSession): void {
+    live.willCheckAgain = false;
     if (this.#live.get(live.tag) === live && live.getStream !== undefined) void this.#check(live);
   }
 

@@ -30,13 +30,19 @@ beforeEach(async () => {
 
 /** The sessions of a process, with a store that fails while `fault` says so. */
 function openTable() {
-  const fault: { get?: 'fails' | Promise<void>; write?: 'reply lost' | Promise<void>; replies: number } = {
-    replies: 0,
-  };
+  const fault: {
+    get?: 'fails' | Promise<void>;
+    write?: 'reply lost' | Promise<void>;
+    replies: number;
+    failures: number;
+  } = { replies: 0, failures: 0 };
   const faulty: Store = {
     ...store,
     get: async (key) => {
-      if (fault.get === 'fails') throw new Error('The store is away.');
+      if (fault.get === 'fails') {
+        fault.failures++;
+        throw new Error('The store is away.');
+      }
       const entry = await store.get(key);
       await fault.get;
       fault.replies++;
@@ -293,5 +299,22 @@ describe('a session whose store is away', () => {
     }
     const other = await ids.issue(handshake, '');
     expect(await table.find(other, '')).toMatchObject({ id: other, hasFacts: false });
+  });
+
+  test('is looked up once at a time while the store is away, however often its client opens its stream', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { table, fault } = openTable();
+    const live = await found(table);
+    attach(live);
+    fault.get = 'fails';
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(await table.find(id, '', { needsFacts: true })).toBe(live);
+    await vi.advanceTimersByTimeAsync(1500);
+    for (let at = 0; at < 50; at++) expect(await table.find(id, '', { needsFacts: true })).toBe(live);
+    const { failures } = fault;
+    await vi.advanceTimersByTimeAsync(10_000);
+    // One look at the session every two seconds, and one at the store every second.
+    expect(fault.failures - failures).toBeLessThanOrEqual(15);
   });
 });
