@@ -1,6 +1,7 @@
 import type { Call, Middleware, Outcome } from '../protocol/call.js';
 import { checkOptions, type KeysOf } from '../protocol/checks/known-keys.js';
 import { checkCounts } from '../protocol/checks/number-options.js';
+import { UNREADABLE } from '../protocol/telemetry/log-line.js';
 import { OperatorLog } from '../protocol/telemetry/operator-log.js';
 import type { MiddlewareHost } from '../state/hosted-middleware.js';
 import { endOf, failureOf, stopwatch, targetOf, tell } from './facts/call-facts.js';
@@ -67,8 +68,6 @@ const optionKeys: KeysOf<LoggingOptions> = {
   redact: true,
   when: true,
 };
-
-const UNREADABLE = '[unreadable]';
 
 /**
  * Logs every call when it ends, as one line of JSON: `logging()`, or `logging({ payloads: true, redact: ['iban'] })` with parameters

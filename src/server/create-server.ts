@@ -122,7 +122,7 @@ export function createServer<State, User, T>(
   const { logger, timeoutMs, idempotency, use = [], user, drafts } = options;
   // A logger that is not a function is reported later, with the other mistakes.
   const ownLog = new OperatorLog(options.name);
-  const log: Logger = typeof logger === 'function' ? logger : ownLog.log;
+  const log: Logger = ownLog.loggerOf(logger);
   const mapError = mapErrors(options.onError, log);
   const meta = resultMeta(options);
   // Middleware may change the `_meta` of an outcome, so only a server without middleware prints its `_meta` once.

@@ -76,7 +76,8 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
       search,
     } = options;
     const { pins: pinOptions, breaker = {}, healthMs = 30_000, watchMs, listTimeoutMs = 20_000 } = options;
-    const { drainMs = 30_000, logger = new OperatorLog(name).log } = options;
+    const { drainMs = 30_000 } = options;
+    const logger = new OperatorLog(name).loggerOf(options.logger);
     const problem = (message: string, cause?: unknown): void => logger('warning', message, cause);
     const pins = pinOptions && new Pins(pinOptions, { files, report: (line) => logger('warning', line) });
     const file = typeof config === 'string' || config instanceof URL ? String(config) : undefined;

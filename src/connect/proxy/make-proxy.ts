@@ -31,7 +31,8 @@ export function makeProxy(runtime: Runtime): ProxyTo {
   const openTarget = targetOpener(runtime);
   return function proxy(target, options = {}) {
     checkOptions('proxy', options, proxyKeys);
-    const { use = [], search, logger = new OperatorLog('proxy').log, ...rest } = options;
+    const { use = [], search, logger: own, ...rest } = options;
+    const logger = new OperatorLog('proxy').loggerOf(own);
     const forwarder = makeForwarder(target, { openTarget, logger, options: rest });
     // The function of `identity` may refuse a caller, and middleware may answer with what it has kept of another caller's calls.
     const answer =

@@ -16,6 +16,8 @@ export interface LogEntry {
 const MAX_TEXT = 8192;
 /** The number of causes of an error, and of causes of causes. */
 const MAX_CAUSES = 3;
+/** Stands for a value that cannot be printed. */
+export const UNREADABLE = '[unreadable]';
 /** Controls, separators of lines, and characters that change the direction of text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are replaced.
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
@@ -101,7 +103,19 @@ function stackOf({ message, stack, cause }: ErrorLike, causes: number): string {
 }
 
 function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
+  if (typeof value === 'string') return value;
+  try {
+    return JSON.stringify(value, readable) ?? String(value);
+  } catch {
+    // The value refers to itself, or has getters that throw. The rest of the line is worth writing.
+    return UNREADABLE;
+  }
+}
+
+// Rows of databases have large numbers, and an error in an object has no members of its own that JSON shows.
+function readable(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value);
+  return value instanceof Error ? { name: value.name, message: value.message } : value;
 }
 
 /** The value of JSON, so that a program can search in it; the string itself if it was cut. */

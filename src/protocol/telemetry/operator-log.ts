@@ -1,11 +1,14 @@
 import { atLeast, type LogLevel } from '../tables/log-level.js';
-import { type LogEntry, LogLines, printJson } from './log-line.js';
+import { type LogEntry, LogLines, printJson, UNREADABLE } from './log-line.js';
 import { type LogSettings, logSettingsOf } from './log-settings.js';
 
 // The log for the operator: lines on standard error, the only stream that the stdio transport leaves free.
 
 /** While this many bytes wait for a reader of standard error, further messages are dropped, so that they do not fill the memory. */
 const MAX_UNREAD = 1024 * 1024;
+
+/** Receives messages for the operator. */
+type Logger = (level: 'info' | 'warning' | 'error', message: string, detail?: unknown) => void;
 
 /** Writes messages for the operator to standard error. Never throws, and never waits. */
 export class OperatorLog {
@@ -28,6 +31,21 @@ export class OperatorLog {
     if (atLeast(level, this.#current().level)) this.#print({ level, message, detail });
   };
 
+  /** The logger of a program, so that it never throws: a line that it fails to write is written here. Default: this log. */
+  loggerOf(own: Logger | undefined): Logger {
+    // One that is not a function is reported elsewhere.
+    if (typeof own !== 'function') return this.log;
+    return (...line) => {
+      try {
+        const writing: unknown = own(...line);
+        // Nobody else would hear that an async function has failed, and that would end the process.
+        if (writing instanceof Promise) writing.catch(() => this.log(...line));
+      } catch {
+        this.log(...line);
+      }
+    };
+  }
+
   /** Writes an entry as a line of JSON, whatever the format of messages is. */
   readonly entry = (entry: { readonly level: LogLevel }): void => {
     if (atLeast(entry.level, this.#current().level)) this.#write(() => printJson(entry));
@@ -41,7 +59,7 @@ export class OperatorLog {
         return this.#lines[format](all);
       } catch {
         // A value that the program made may have getters that throw.
-        return this.#lines[format]({ ...all, detail: '[unreadable]' });
+        return this.#lines[format]({ ...all, detail: UNREADABLE });
       }
     });
   }

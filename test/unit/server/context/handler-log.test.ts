@@ -1,6 +1,6 @@
 import { createServer, resource, tool } from 'fullmcp';
 import { testClient } from 'fullmcp/testing';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import { until } from '../../../support/until.js';
 
@@ -145,6 +145,44 @@ describe('ctx.logger', () => {
       tools: { odd: tool({ run: (_, { logger }) => logger.info('Odd', cyclic) }) },
     });
     await (await testClient(odd)).callTool('odd');
-    expect(printed.mock.calls.map(([line]) => JSON.parse(String(line)))).toMatchObject([{ message: 'Odd' }]);
+    expect(printed.mock.calls.map(([line]) => JSON.parse(String(line)))).toMatchObject([
+      { message: 'Odd', target: 'odd', data: '[unreadable]' },
+    ]);
+  });
+
+  it('writes large integers and errors inside of the data', async () => {
+    vi.stubEnv('MCP_LOG_FORMAT', 'json');
+    const printed = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    const error = new TypeError('Not a number');
+    const rows = createServer({
+      ...{ ...base, name: 'rows' },
+      tools: { row: tool({ run: (_, { logger }) => logger.info('Row', { id: 2n ** 64n, error }) }) },
+    });
+    await (await testClient(rows)).callTool('row');
+    expect(printed.mock.calls.map(([line]) => JSON.parse(String(line)))).toMatchObject([
+      { target: 'row', data: { id: '18446744073709551616', error: { message: 'Not a number' } } },
+    ]);
+  });
+
+  it('leaves what a logger fails to write to standard error, also if the logger is an async function', async () => {
+    vi.stubEnv('MCP_LOG_FORMAT', 'json');
+    const printed = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    const unhandled = vi.fn();
+    process.on('unhandledRejection', unhandled);
+    onTestFinished(() => void process.off('unhandledRejection', unhandled));
+    const failures = [
+      () => {
+        throw new Error('The disk is full');
+      },
+      () => Promise.reject(new Error('The disk is full')),
+    ];
+    for (const logger of failures) {
+      const client = await testClient(shop('full', logger));
+      expect(await client.callTool('buy', { what: 'tea' })).toMatchObject({ text: 'bought' });
+      await until('the lines are printed', () => printed.mock.calls.length === 3);
+      expect(printed.mock.calls.map(([line]) => JSON.parse(String(line)).message)).toContain('Buys tea');
+      printed.mockClear();
+    }
+    expect(unhandled).not.toHaveBeenCalled();
   });
 });
