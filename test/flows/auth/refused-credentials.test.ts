@@ -161,6 +161,34 @@ describe('refused credentials', () => {
     expect(counted.reduce((sum, count) => sum + count, 0)).toBe(3000);
   });
 
+  it('are not in the reason of a provider that repeats them, wherever the request has them, and the reason is one line', async () => {
+    const repeating: AuthProvider = {
+      check({ header, url }) {
+        const places = [header('x-api-key'), header('cookie'), header('authorization'), url];
+        const [, encoded] = /^Basic (.+)$/.exec(header('authorization') ?? '') ?? [];
+        throw new McpError('unauthorized', `I do not know\n${places.join(' ')} ${atob(encoded ?? '')}.`);
+      },
+    };
+    const { server, logged, refusals, refusedEntries } = watched(repeating);
+    closing.push(() => server.close());
+    const handler = createHandler(server);
+    const secrets = ['the-key-of-ada', 'the-cookie-of-ada', 'the-password-of-ada', 'the-word-of-ada'];
+    const presented = [
+      { headers: { 'x-api-key': secrets[0] as string } },
+      { headers: { cookie: `theme=dark; session_token=${secrets[1]}` } },
+      { headers: { authorization: `Basic ${btoa(`ada:${secrets[2]}`)}` } },
+      { query: `?access_token=${secrets[3]}` },
+    ];
+    for (const { headers = {}, query = '' } of presented) {
+      const sent = new Request(`http://localhost/mcp${query}`, { method: 'POST', body: '{}', headers });
+      expect((await handler(sent)).status).toBe(401);
+    }
+    expect(refusals()).toHaveLength(presented.length);
+    const told = JSON.stringify([logged, refusedEntries()]);
+    for (const secret of secrets) expect(told).not.toContain(secret);
+    expect(logged.join('')).not.toContain('\n');
+  });
+
   it('get their 401 although the logger fails', async () => {
     const logger = (): never => {
       throw new Error('The disk is full.');

@@ -4,7 +4,7 @@ import { unref } from '../../../../async/unref.js';
 import { shorten } from '../../../../protocol/encoding/shorten.js';
 import { McpError } from '../../../../protocol/errors.js';
 import type { RefusedCaller } from '../../../../protocol/telemetry/events.js';
-import { hideInText, REDACTED } from '../../../../protocol/telemetry/secret-text.js';
+import { hideInText, REDACTED, SECRET_ENDS } from '../../../../protocol/telemetry/secret-text.js';
 import { refusedChannel } from '../../../../protocol/telemetry/tracing.js';
 import type { RefusalListener } from '../../../../state/hosted-middleware.js';
 import { clientAddressOf, type Incoming } from '../incoming.js';
@@ -25,6 +25,8 @@ const MAX_REASON = 300;
 const OTHER = 'Other reasons.';
 /** A shorter word may be part of any sentence. */
 const MIN_SECRET = 6;
+/** Characters that begin another line, or command a terminal. */
+const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
 interface Counted {
   readonly status: number;
@@ -106,12 +108,41 @@ export class RefusedCredentials {
     for (const listener of this.#parts.listeners) listener.report?.(report);
   }
 
-  // The error of a provider that a program has made may repeat the credentials.
+  // The error of a provider that a program has made may repeat the credentials, or have line breaks of the peer's.
   #reasonOf({ message }: McpError, incoming: Incoming): string {
-    const presented = incoming.header('authorization')?.trim() ?? '';
-    const token = presented.slice(presented.indexOf(' ') + 1).trim();
-    const words = token.length < MIN_SECRET ? message : message.replaceAll(token, REDACTED);
-    return this.#hide(shorten(words, MAX_REASON));
+    let words = message;
+    for (const secret of secretsOf(incoming))
+      if (secret.length >= MIN_SECRET) words = words.replaceAll(secret, REDACTED);
+    return this.#hide(shorten(words.slice(0, 4 * MAX_REASON).replace(CONTROLS, ' '), MAX_REASON));
+  }
+}
+
+/** The secrets of a request: its token or password, and what is in headers and in the query under the name of a secret. */
+function* secretsOf(incoming: Incoming): Generator<string> {
+  const named = [...incoming.headerFields(), ...new URLSearchParams(incoming.query)].filter(([name]) =>
+    isSecretName(name),
+  );
+  for (const [, value] of named) {
+    yield value;
+    // A scheme and a token, or the name of a cookie and its value.
+    for (const part of value.split(';')) yield part.slice(part.search(/[ =]\S/) + 1).trim();
+    const [, encoded] = /^basic ([\w+/=-]+)$/i.exec(value.trim()) ?? [];
+    if (encoded !== undefined) yield passwordIn(encoded);
+  }
+}
+
+function isSecretName(name: string): boolean {
+  const bare = name.toLowerCase().replace(/[-_.]/g, '');
+  return SECRET_ENDS.some((end) => bare.endsWith(end));
+}
+
+/** The password of Basic authentication. */
+function passwordIn(encoded: string): string {
+  try {
+    const pair = new TextDecoder().decode(Uint8Array.from(atob(encoded), (one) => one.charCodeAt(0)));
+    return pair.slice(pair.indexOf(':') + 1);
+  } catch {
+    return '';
   }
 }
 
