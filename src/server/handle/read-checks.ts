@@ -10,10 +10,16 @@ import type { ResourceMatch } from '../catalog/registry.js';
 import { ToolError } from '../results/tool-error.js';
 import type { Logger } from '../state/log.js';
 
-/** The number of reads at the same time: a change may have thousands of subscribers. */
+/** The number of reads of one definition at the same time: a change may have thousands of subscribers. */
 const MAX_READS = 64;
 /** The longest time for a read. */
 const READ_MS = 30_000;
+
+/** The reads of one definition. A reader that hangs delays no other. */
+interface Lane {
+  running: number;
+  readonly waiting: (() => void)[];
+}
 
 /** The parts of `ReadChecks`. */
 export interface ReadChecksParts {
@@ -28,10 +34,9 @@ export interface ReadChecksParts {
  */
 export class ReadChecks {
   readonly #parts: ReadChecksParts;
-  readonly #waiting: (() => void)[] = [];
+  readonly #lanes = new WeakMap<object, Lane>();
   /** The definitions whose readers have failed. */
   readonly #failed = new WeakSet<object>();
-  #running = 0;
 
   constructor(parts: ReadChecksParts) {
     this.#parts = parts;
@@ -39,15 +44,22 @@ export class ReadChecks {
 
   /** Whether the caller can read the resource now. A read that fails or takes too long is one that the caller cannot make. */
   async canRead(call: Call, match: ResourceMatch): Promise<boolean> {
-    if (this.#running >= MAX_READS) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#running++;
+    const lane = this.#laneOf(match);
+    if (lane.running >= MAX_READS) await new Promise<void>((resolve) => lane.waiting.push(resolve));
+    else lane.running++;
     try {
       return !hasEnded(call) && (await this.#read(call, match));
     } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#running--;
+      const next = lane.waiting.shift();
+      if (next === undefined) lane.running--;
       else next();
     }
+  }
+
+  #laneOf({ source }: ResourceMatch): Lane {
+    const lane = this.#lanes.get(source) ?? { running: 0, waiting: [] };
+    this.#lanes.set(source, lane);
+    return lane;
   }
 
   async #read(call: Call, match: ResourceMatch): Promise<boolean> {

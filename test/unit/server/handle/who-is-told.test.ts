@@ -38,6 +38,7 @@ function tracker({ bus, log }: TrackerOptions = {}) {
           throw new Error('The database is away');
         },
       }),
+      'slow://{id}': resource({ read: () => new Promise<string>(() => undefined) }),
       'page://about': resource({
         cacheScope: 'public',
         read(_, { user }) {
@@ -118,6 +119,19 @@ describe('the change of a resource whose reader filters by the user', () => {
     await until('ada hears of the changes after the first read', () => ada.heard.length === 2);
     expect(reads).toEqual(['ada 1', 'ada 1']);
     ada.end();
+    await server.close();
+  });
+
+  it('is reported at once although the readers of another definition hang', async () => {
+    const { server } = tracker();
+    const slow = Array.from({ length: 200 }, (_, at) => `slow://${at}`);
+    const bob = await listen(server, { subject: 'bob' }, { resourceSubscriptions: slow });
+    const ada = await listen(server, { subject: 'ada' }, all);
+    for (const uri of [...slow, 'issue://1']) server.changed.resource(uri);
+    await until('ada hears of her issue', () => ada.heard.includes('issue://1'));
+    expect(bob.heard).toEqual([]);
+    ada.end();
+    bob.end();
     await server.close();
   });
 
