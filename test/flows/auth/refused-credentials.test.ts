@@ -199,6 +199,36 @@ describe('refused credentials', () => {
     await handler.close();
   });
 
+  it('reach every listener, although the one before it fails', async () => {
+    const unhandled = vi.fn();
+    process.on('unhandledRejection', unhandled);
+    closing.push(() => process.off('unhandledRejection', unhandled));
+    const heard: string[] = [];
+    const hearing = (name: string, fail: () => unknown): Middleware =>
+      Object.assign(((call, next) => next(call)) satisfies Middleware, {
+        forServer({ onRefused }: { onRefused?: (listener: object) => void }): Middleware {
+          const hear = (kind: string) => () => {
+            heard.push(`${name} ${kind}`);
+            return fail();
+          };
+          onRefused?.({ each: hear('each'), report: hear('report') });
+          return (call, next) => next(call);
+        },
+      });
+    const { server } = watched(
+      providers['bearer'] as AuthProvider,
+      hearing('one', () => {
+        throw new Error('one failed');
+      }),
+      hearing('two', () => Promise.reject(new Error('two failed'))),
+      hearing('three', () => undefined),
+    );
+    closing.push(() => server.close());
+    expect((await createHandler(server)(request(`Bearer ${SECRET}`))).status).toBe(401);
+    expect(heard).toEqual(['one each', 'two each', 'three each', 'one report', 'two report', 'three report']);
+    expect(unhandled).not.toHaveBeenCalled();
+  });
+
   it('that were counted since the last report are reported when the server closes', async () => {
     const { server, refusals } = watched(bearer(() => undefined));
     const handler = createHandler(server);

@@ -55,15 +55,13 @@ export class RefusedCredentials {
     const reason = this.#reasonOf(error, incoming);
     const refused: RefusedCaller = { server: this.#parts.server, status, reason, address };
     if (refusedChannel?.hasSubscribers) refusedChannel.publish(refused);
-    tell(() => {
-      for (const { each } of this.#parts.listeners) each?.(refused);
-    });
-    tell(() => this.#count(refused));
+    for (const { each } of this.#parts.listeners) tell(() => each?.(refused));
+    this.#count(refused);
   }
 
   /** Reports what has not been reported yet. */
   close(): void {
-    tell(() => this.#flush());
+    this.#flush();
   }
 
   #count({ reason, status, address }: RefusedCaller): void {
@@ -83,7 +81,7 @@ export class RefusedCredentials {
 
   #start(): void {
     this.#since = performance.now();
-    this.#timer = setTimeout(() => tell(() => this.#flush()), REPORT_MS);
+    this.#timer = setTimeout(() => this.#flush(), REPORT_MS);
     unref(this.#timer);
   }
 
@@ -103,9 +101,9 @@ export class RefusedCredentials {
   #report(reason: string, { status, count, address }: Counted): void {
     const from = address === undefined ? '' : ` from ${address}`;
     const times = count === 1 ? `a request${from}` : `${count} more requests, the last${from}`;
-    this.#parts.log('warning', `The credentials of ${times} were refused (${status}): ${reason}`);
+    tell(() => this.#parts.log('warning', `The credentials of ${times} were refused (${status}): ${reason}`));
     const report = { server: this.#parts.server, status, reason, address, count };
-    for (const listener of this.#parts.listeners) listener.report?.(report);
+    for (const listener of this.#parts.listeners) tell(() => listener.report?.(report));
   }
 
   // The error of a provider that a program has made may repeat the credentials, or have line breaks of the peer's.
@@ -146,10 +144,11 @@ function passwordIn(encoded: string): string {
   }
 }
 
-// A logger or a listener that fails must not change the reply, nor end the process.
-function tell(report: () => void): void {
+// A logger or a listener that fails must not change the reply, keep the others from hearing, nor end the process.
+function tell(report: () => unknown): void {
   try {
-    report();
+    const telling = report();
+    if (telling instanceof Promise) telling.catch(() => undefined);
   } catch {
     // The operator's own code failed.
   }
