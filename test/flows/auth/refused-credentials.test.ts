@@ -183,6 +183,7 @@ describe('refused credentials', () => {
       const sent = new Request(`http://localhost/mcp${query}`, { method: 'POST', body: '{}', headers });
       expect((await handler(sent)).status).toBe(401);
     }
+    await vi.dynamicImportSettled();
     expect(refusals()).toHaveLength(presented.length);
     const told = JSON.stringify([logged, refusedEntries()]);
     for (const secret of secrets) expect(told).not.toContain(secret);
@@ -225,6 +226,7 @@ describe('refused credentials', () => {
     );
     closing.push(() => server.close());
     expect((await createHandler(server)(request(`Bearer ${SECRET}`))).status).toBe(401);
+    await vi.dynamicImportSettled();
     expect(heard).toEqual(['one each', 'two each', 'three each', 'one report', 'two report', 'three report']);
     expect(unhandled).not.toHaveBeenCalled();
   });
