@@ -3,9 +3,11 @@
 import { isObject } from '../../jsonrpc/message.js';
 import type { Call } from '../../protocol/call.js';
 import { readOutputUri } from '../../protocol/model/output-uri.js';
+import { renameFault } from '../../protocol/not-found.js';
 import { type CallRefusal, type CheckCall, type Checked, marked } from '../routing/checked-use.js';
 import { findMember, taskOf } from '../routing/names.js';
 import { usableOwners } from '../routing/resources.js';
+import type { Routed } from '../routing/router.js';
 import type { GatewayMember } from './gateway-member.js';
 import type { GatewayServers } from './gateway-servers.js';
 
@@ -73,7 +75,11 @@ async function wayToName(
   if (found === undefined) return undefined;
   const changes = ref === undefined ? { name: found.name } : { ref: { ...ref, name: found.name } };
   const member = found.member as GatewayMember;
-  return { to: member.name, refusal: await member.refusal(call, changes) };
+  try {
+    return { to: member.name, refusal: await member.refusal(call, changes) };
+  } catch (error) {
+    throw renameFault(error, found.name, name);
+  }
 }
 
 async function wayToResource(
@@ -82,8 +88,23 @@ async function wayToResource(
   wanted: { readonly kind: 'resources' | 'templates'; readonly name: string },
 ): Promise<Way> {
   const { likely, rest } = await usableOwners(servers, wanted, call);
-  const names = (members: readonly { readonly name: string }[]): string =>
-    members.map(({ name }) => name).join(' ');
-  const [owner] = likely as readonly GatewayMember[];
-  return { to: `${names(likely)}, ${names(rest)}`, refusal: await owner?.refusal(call) };
+  const [owner] = (likely.length === 0 && rest.length === 1 ? rest : likely) as readonly GatewayMember[];
+  const refusal = await owner?.refusal(call);
+  if (refusal !== undefined) return { to: '', refusal };
+  // Middleware must not answer with what another caller has got from a server that refuses this one.
+  const asked: readonly Routed[] = [...likely, ...rest];
+  const others = (asked as readonly GatewayMember[]).filter((member) => member !== owner);
+  const refusals = new Map<Routed, CallRefusal>();
+  await Promise.all(
+    others.map(async (member) => {
+      const refused = await member.identityRefusal(call);
+      if (refused !== undefined) refusals.set(member, refused);
+    }),
+  );
+  const [first] = refusals.values();
+  if (owner === undefined && refusals.size === others.length && first !== undefined)
+    return { to: '', refusal: first };
+  const left = (members: readonly Routed[]): string =>
+    members.flatMap((member) => (refusals.has(member) ? [] : [member.name])).join(' ');
+  return { to: `${left(likely)}, ${left(rest)}` };
 }

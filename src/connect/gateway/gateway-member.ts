@@ -98,13 +98,20 @@ export class GatewayMember implements Routed {
     return this.#forwarder.refusal(own);
   }
 
+  /** The reason why the identity of this server's callers refuses one; undefined if it does not. */
+  identityRefusal(call: Call): Promise<CallRefusal | undefined> {
+    return this.#forwarder.refusal(call);
+  }
+
   async forward(call: Call, changes: JsonObject = {}): Promise<Outcome> {
     const own = withSignalOf(call, { ...call, params: unmarked({ ...call.params, ...changes }) });
     // The caller may answer a question of the server that had this name before.
     const elder = this.#forwarder.awaits(own) ? undefined : this.#parts.elder(this.name, own);
     if (elder !== undefined) return elder.forward(call, changes);
     await this.#parts.screen.admit(own, (kind) => this.#fetch(kind, own, own.signal));
-    const outcome = await this.#send(own);
+    const outcome = await this.#send(own).catch((error) => {
+      throw this.#parts.screen.withoutHints(own, error);
+    });
     return withServer(this, call.method, outcome);
   }
 
@@ -118,17 +125,20 @@ export class GatewayMember implements Routed {
     });
   }
 
-  offers(
+  async offers(
     wanted: WantedItem,
     call: Call,
     { fetch = false }: { readonly fetch?: boolean } = {},
   ): Promise<Offer> {
     const { screen } = this.#parts;
     if (!fetch) return screen.offer(wanted, call);
-    const looking = this.#attempt(call, `its ${lists[wanted.kind].field} are left out`, (signal) =>
+    const unavailable = `its ${lists[wanted.kind].field} are left out`;
+    const offer = await this.#attempt(call, unavailable, (signal) =>
       screen.offer(wanted, call, (kind) => this.#fetch(kind, call, signal)),
     );
-    return looking.then((offer) => offer ?? 'unknown');
+    // The error for an unknown URI names the servers that are not connected: hidden ones must not differ in that.
+    if (offer === 'never' && this.connection === undefined) await this.reach(call, unavailable);
+    return offer ?? 'unknown';
   }
 
   forget(kind: ListName): void {

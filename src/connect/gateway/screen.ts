@@ -120,6 +120,14 @@ export class Screen {
     if (item !== undefined && offer === 'never') throw unknown(item);
   }
 
+  /** An error of the server about a name that it does not have, without names that it suggests: they may be hidden from the caller. */
+  withoutHints(call: Call, error: unknown): unknown {
+    const item = this.isSelective && McpError.is(error) ? this.#itemOf(call) : undefined;
+    const data = McpError.is(error) && isObject(error.data) ? error.data : {};
+    const isUnknown = data['kind'] === item?.kind && data['field'] === undefined;
+    return item !== undefined && isUnknown ? unknown(item) : error;
+  }
+
   /** Finds out whether the server has something for the caller of a call. Throws for a task if the caller has none there. */
   async #look(
     call: Call,

@@ -66,8 +66,11 @@ export async function usableOwners(router: Router, wanted: WantedItem, call: Cal
   const offers = likelyOwners(known).length > 0 ? known : await fetchOffers(router, wanted, call);
   const likely = likelyOwners(offers);
   const has = (offer: Offer): boolean => [...offers.values()].includes(offer);
-  if (likely.length === 0 && offers.size > 0 && !has('possible') && !has('absent'))
-    throw nobodyHas(router, wanted);
+  // The only server answers for itself, also with the reason why its lists cannot be fetched.
+  const mayHave = has('possible') || has('absent') || (has('unknown') && offers.size === 1);
+  if (likely.length === 0 && offers.size > 0 && !mayHave) throw nobodyHas(router, wanted);
+  // The error of a server that lists it is final.
+  if (likely.some((member) => offers.get(member) === 'listed')) return { likely, rest: [] };
   const rest = [...offers].flatMap(([member, offer]) =>
     !likely.includes(member) && offer !== 'never' && offer !== 'absent' ? [member] : [],
   );

@@ -1,6 +1,6 @@
 // The rules of a gateway, and the identity of a proxy, with middleware that answers in front of the servers.
 
-import { type Call, type Middleware, prompt, resource, tool } from 'fullmcp';
+import { type Call, McpError, type Middleware, type Outcome, prompt, resource, tool } from 'fullmcp';
 import { type Client, connect } from 'fullmcp/client';
 import { type GatewayOptions, gateway } from 'fullmcp/gateway';
 import { cache, outputBudget } from 'fullmcp/middleware';
@@ -261,3 +261,71 @@ test('with one server, a hidden resource gets the error of an unknown one, also 
     );
   expect(await failure('both://x')).toEqual(await failure('both://y'));
 });
+
+/** The error of a failing call, with `name` in place of the names that the call could have had. */
+async function errorOf(failing: Promise<unknown>, name: string): Promise<string> {
+  const error = await failing.then(
+    () => undefined,
+    (reason: McpError) => reason,
+  );
+  const { code, message, data } = error as McpError;
+  return JSON.stringify({ code, message, data }).replaceAll(name, 'name');
+}
+
+test.each([
+  ['one server', 'without middleware', { shop }, []],
+  ['one server', 'with middleware', { shop }, [keeping()]],
+  ['two servers', 'without middleware', { shop, store: shop }, []],
+  ['two servers', 'with middleware', { shop, store: shop }, [keeping()]],
+] as const)(
+  'the error for a hidden name is that for an unknown one, and suggests no hidden name, in a gateway of %s %s',
+  async (_servers, _with, servers, use) => {
+    const hidden = ['price', 'ask', 'both://x', 'item://{id}'];
+    const made = Object.entries(servers).map(([name, make]) => [name, make(name)]);
+    const hub = gateway(configOf(Object.fromEntries(made)), {
+      ...{ use, logger: () => undefined, allow: ({ name }) => !hidden.includes(name) },
+    });
+    onTestFinished(() => hub.close());
+    const client = await as(hub, 'ada');
+    for (const [name, other, make] of [
+      ['both://x', 'both://y', (uri) => client.readResource(uri)],
+      ['item://1', 'sign://1', (uri) => client.readResource(uri)],
+      ['price', 'prize', (tool) => client.callTool(`shop_${tool}`)],
+      ['ask', 'task', (one) => client.getPrompt(`shop_${one}`, { about: 'tea' })],
+      ['ask', 'task', (one) => client.complete({ prompt: `shop_${one}`, argument: 'about', value: '' })],
+    ] as readonly [string, string, (name: string) => Promise<unknown>][])
+      expect(await errorOf(make(name), name)).toBe(await errorOf(make(other), other));
+  },
+);
+
+test.each([
+  ['one server', {}],
+  ['two servers', { shop: shop() }],
+] as const)(
+  'a caller whom the identity refuses gets nothing of a resource that no list has, in a gateway of %s',
+  async (_servers, others) => {
+    const done = { resultType: 'complete', ttlMs: 0, cacheScope: 'public' } as const;
+    const answers: Readonly<Record<string, Outcome>> = {
+      'server/discover': { ...done, supportedVersions: ['2026-07-28'], capabilities: { resources: {} } },
+      'resources/list': { ...done, resources: [] },
+      'resources/templates/list': { ...done, resourceTemplates: [] },
+      'resources/read': { ...done, ttlMs: 60_000, contents: [{ uri: 'more://x', text: 'for ada' }] },
+    };
+    const dispatch = async ({ method }: Call) => answers[method] as Outcome;
+    const hub = gateway(configOf({ files: { dispatch }, ...others }), {
+      ...{ logger: () => undefined, use: [keeping()] },
+      identity: {
+        files: ({ method, auth }) => {
+          if (method === 'resources/read' && auth?.subject !== 'ada')
+            throw new McpError('forbidden', 'not you');
+          return undefined;
+        },
+      },
+    });
+    onTestFinished(() => hub.close());
+    expect((await (await as(hub, 'ada')).readResource('more://x')).contents).toMatchObject([
+      { text: 'for ada' },
+    ]);
+    await expect((await as(hub, 'bob')).readResource('more://x')).rejects.toThrow('not you');
+  },
+);
