@@ -192,7 +192,7 @@ export class GatewayMember implements Routed {
     // It may be a part of the resource that was subscribed to, and hidden.
     const wanted = { kind: 'resources', name: String(params['uri']) } as const;
     screen
-      .offer(wanted, call)
+      .offer(wanted, call, (kind) => this.#fetch(kind, call, call.signal))
       .then((offer) => (offer === 'never' ? undefined : notify(method, params)))
       .catch((error) => this.#parts.problem(`${this.name}: a change was not reported`, error));
   }

@@ -300,3 +300,21 @@ test('a change reaches a subscriber only from the server that it was asked of, a
   expect(new Set(changed)).toEqual(new Set(['one://a', 'two://a/part']));
   await subscription.close();
 });
+
+test('a change to an instance of a hidden template is not reported after the lists of the server have changed, either', async () => {
+  const one = new Listing('one', { resources: ['dir://a'], templates: ['dir://a/{secret}'] });
+  const client = await clientOf(gatewayTo([one], { allow: ({ kind }) => kind !== 'template' }));
+  const changed: unknown[] = [];
+  const subscription = await client.subscribe(
+    { resources: true, uris: ['dir://a'] },
+    { onChange: (change) => changed.push('uri' in change ? change.uri : 'list') },
+  );
+  const [listener] = one.listeners;
+  listener?.notify('notifications/resources/updated', { uri: 'dir://a/hidden' });
+  listener?.notify('notifications/resources/list_changed', {});
+  listener?.notify('notifications/resources/updated', { uri: 'dir://a/hidden' });
+  listener?.notify('notifications/resources/updated', { uri: 'dir://a' });
+  await until('the last change arrived', () => changed.includes('dir://a'));
+  expect(changed).toEqual(['list', 'dir://a']);
+  await subscription.close();
+});
