@@ -257,15 +257,19 @@ export class ProxyLinks {
   // A connection of the session era belongs to one caller: questions and log messages on it do not say whose they are.
   #ownerOf(call: Call): string | undefined {
     const { auth, via, isLocal } = call;
-    // The caller may be a proxy with callers of its own.
-    const among = callerTag(call);
-    if (auth !== undefined) return `caller ${principalOf({ auth })}${among}`;
-    if (via === undefined || isLocal) return `${THIS_PROGRAM}${among}`;
+    if (auth !== undefined) return amongCallers(`caller ${principalOf({ auth })}`, call);
+    if (via === undefined || isLocal) return amongCallers(THIS_PROGRAM, call);
     if (via.session === undefined) return undefined;
     const known = this.#sessions.get(via.session) ?? `session ${++this.#lastSession}`;
     this.#sessions.set(via.session, known);
-    return `${known}${among}`;
+    return amongCallers(known, call);
   }
+}
+
+// The caller may be a proxy with callers of its own. It chooses their tags, so that no tag may make its name that of another caller.
+function amongCallers(name: string, call: Call): string {
+  const tag = callerTag(call);
+  return tag === '' ? name : JSON.stringify([name, tag]);
 }
 
 function longestIdle(links: readonly ProxyLink[]): ProxyLink | undefined {

@@ -5,10 +5,12 @@ import { type Client, connect } from 'fullmcp/client';
 import { gateway } from 'fullmcp/gateway';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import type { JsonObject } from '../../../../src/jsonrpc/message.js';
 import { serve } from '../../../../src/node.js';
 import { type ProxyOptions, type ProxyServer, proxy } from '../../../../src/proxy.js';
 import { unprefixed } from '../../../fixtures/unprefixed.js';
 import { modern } from '../../../support/http/modern.js';
+import { until } from '../../../support/until.js';
 
 const quiet = { logger: () => undefined };
 type Part = 'proxy' | 'gateway';
@@ -197,6 +199,45 @@ test('a caller cannot pass itself off as one of many, neither to the server nor 
   expect(metas[0]).not.toHaveProperty('fullmcp/caller');
   expect(metas[1]).toHaveProperty(['fullmcp/caller']);
   expect(JSON.stringify(metas)).not.toContain('somebody else');
+});
+
+test('a caller whose name and tag together read like the name of another one is not asked about the calls of that one', async () => {
+  let open = 0;
+  const asking = createServer({
+    ...{ name: 'behind', version: '1', secret: 'a secret that is long enough for it', ...quiet },
+    tools: {
+      ask: tool({
+        input: z.object({ name: z.string() }),
+        run: async ({ name }, ctx) => {
+          open++;
+          await until('both calls are open', () => open === 2);
+          const form = { message: `for ${name}`, schema: z.object({ ok: z.boolean() }) };
+          return (await ctx.elicit('sure', form)).action;
+        },
+      }),
+    },
+  });
+  const behind = await serve(asking, { port: 0, signals: false });
+  onTestFinished(() => behind.close());
+  const between = inFrontOf(behind.url.replace('http', 'ws'), 'proxy', { revision: '2025-11-25' });
+  const ask = async (subject: string, meta: JsonObject) => {
+    const { inputRequests } = await between.dispatch({
+      ...{ id: 1, method: 'tools/call', notify: () => undefined, signal: new AbortController().signal },
+      params: { name: 'ask', arguments: { name: subject }, _meta: meta },
+      auth: { subject, scopes: [], claims: {} },
+      peer: {
+        revision: '2026-07-28',
+        client: undefined,
+        capabilities: { elicitation: { form: {} } },
+        logLevel: undefined,
+      },
+    });
+    const asked = Object.values(inputRequests as Record<string, { params: { message: string } }>);
+    return asked.map(({ params }) => params.message);
+  };
+  const asked = [ask('ada lovelace', {}), ask('ada', { 'fullmcp/caller': 'lovelace' })];
+  expect(await Promise.race(asked)).toHaveLength(1);
+  expect(await Promise.all(asked)).toEqual([['for ada lovelace'], ['for ada']]);
 });
 
 test('a server cannot end the calls that a proxy holds with a state that looks like one of the proxy', async () => {
