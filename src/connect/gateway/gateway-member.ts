@@ -116,13 +116,9 @@ export class GatewayMember implements Routed {
   }
 
   async list(kind: ListName, call: Call): Promise<readonly JsonObject[] | undefined> {
-    return this.#attempt(call, `its ${lists[kind].field} are left out`, async (signal) => {
-      const items = await this.#fetch(kind, call, signal);
-      return this.#parts.screen.select(kind, items, {
-        call,
-        fetch: (other) => this.#fetch(other, call, signal),
-      });
-    });
+    return this.#attempt(call, `its ${lists[kind].field} are left out`, (signal) =>
+      this.#parts.screen.select(kind, call, (each) => this.#fetch(each, call, signal)),
+    );
   }
 
   async offers(
@@ -187,7 +183,7 @@ export class GatewayMember implements Routed {
     notify: (method: string, params: JsonObject) => void,
   ): void {
     const { screen } = this.#parts;
-    if (method.endsWith('/list_changed')) screen.forget();
+    if (method.endsWith('/list_changed')) screen.outdate();
     if (method !== 'notifications/resources/updated' || !screen.isSelective) return notify(method, params);
     // It may be a part of the resource that was subscribed to, and hidden.
     const wanted = { kind: 'resources', name: String(params['uri']) } as const;
@@ -209,7 +205,7 @@ export class GatewayMember implements Routed {
   /** Takes note that an operator has accepted everything that was held back. */
   accepted(): void {
     const { screen, onReady } = this.#parts;
-    screen.forget();
+    screen.outdate();
     screen.meet(this.#discovered?.instructions);
     onReady(this, true);
   }

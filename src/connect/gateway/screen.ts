@@ -52,6 +52,8 @@ export class Screen {
   readonly #parts: ScreenParts;
   /** The lists that were fetched last, by caller; all callers are one if they see the same. */
   readonly #seen = new Map<string, SeenLists>();
+  /** Counts the changes: a list that was on its way while it changed may be an old one. */
+  #generation = 0;
   #recording: Promise<void> | undefined;
   #instructions: string | undefined;
   #offered: string | undefined;
@@ -82,23 +84,26 @@ export class Screen {
     }
   }
 
-  /** Forgets what was compared: the server may come back as another one, or its lists have changed. */
+  /** Forgets what was compared: the server may come back as another one. */
   forget(): void {
     this.#seen.clear();
   }
 
+  /** Forgets what was compared, also of lists that are on their way: the lists have changed, or what may be used of them. */
+  outdate(): void {
+    this.#generation++;
+    this.forget();
+  }
+
   /** Forgets one list, which has changed. */
   forgetList(kind: ListName): void {
+    this.#generation++;
     for (const lists of this.#seen.values()) lists.delete(kind);
   }
 
   /** The entries of a list that a caller may see. */
-  async select(
-    kind: ListName,
-    items: readonly JsonObject[],
-    { call, fetch }: { readonly call: Call; readonly fetch: FetchList },
-  ): Promise<readonly JsonObject[]> {
-    const { left: pinned } = await this.#compare(kind, items, { call, fetch });
+  async select(kind: ListName, call: Call, fetch: FetchList): Promise<readonly JsonObject[]> {
+    const { left: pinned } = await this.#compare(kind, call, fetch);
     const { allow, server } = this.#parts;
     if (allow === undefined) return pinned;
     const { key, one } = lists[kind];
@@ -231,22 +236,24 @@ export class Screen {
     }
   }
 
-  /** Compares a list with the pins, and remembers it. `left` are the entries that are not held back. */
+  /** Fetches a list, compares it with the pins, and remembers it. `left` are the entries that are not held back. */
   async #compare(
     kind: ListName,
-    items: readonly JsonObject[],
-    { call, fetch }: { readonly call: Call; readonly fetch: FetchList },
+    call: Call,
+    fetch: FetchList,
   ): Promise<{ readonly left: readonly JsonObject[]; readonly seen: Seen }> {
     const { pins, server, isSameForAll } = this.#parts;
+    const generation = this.#generation;
+    const items = await fetch(kind);
     let left = items;
     if (pins !== undefined) {
-      if (await pins.isNew(server)) await this.#record(pins, fetch);
+      while (await pins.isNew(server)) await this.#record(pins, fetch);
       left = await pins.check(server, kind, { items, isWhole: isSameForAll });
     }
     const all = listedKeys(kind, items);
     const accepted = left === items ? all : listedKeys(kind, left);
     const seen = { all: { [kind]: all }, accepted: { [kind]: accepted }, at: performance.now() };
-    this.#seenBy(call).set(kind, seen);
+    if (generation === this.#generation) this.#seenBy(call).set(kind, seen);
     return { left, seen };
   }
 
@@ -258,7 +265,7 @@ export class Screen {
     const known = this.#seenBy(call).get(kind);
     const isFresh = known !== undefined && performance.now() - known.at < COMPARE_AGAIN_MS;
     if (fetch === undefined || isFresh || (known !== undefined && !this.isSelective)) return known;
-    const { seen } = await this.#compare(kind, await fetch(kind), { call, fetch });
+    const { seen } = await this.#compare(kind, call, fetch);
     return seen;
   }
 
@@ -272,8 +279,11 @@ export class Screen {
   }
 
   /** Pins everything that a new server offers, so that nothing can be added later without notice. */
-  #record(pins: Pins, fetch: FetchList): Promise<void> {
-    this.#recording ??= (async () => {
+  async #record(pins: Pins, fetch: FetchList): Promise<void> {
+    const others = this.#recording;
+    // It fails if its caller leaves. Then the next one records.
+    if (others !== undefined) return others.catch(() => undefined);
+    this.#recording = (async () => {
       const [tools, prompts, resources, templates] = await Promise.all(
         (['tools', 'prompts', 'resources', 'templates'] as const).map(fetch),
       );

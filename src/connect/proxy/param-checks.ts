@@ -1,4 +1,4 @@
-import { withSignalOf } from '../../async/lifetime.js';
+import { hasEnded, withSignalOf } from '../../async/lifetime.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import {
@@ -21,7 +21,8 @@ const LOOK_AGAIN_MS = 10_000;
 export class ParamChecks {
   /** By the name of the tool. The array of most tools is empty. */
   readonly #known = new Map<string, readonly ParamHeader[]>();
-  #looking: Promise<void> | undefined;
+  /** Resolves with false if the call that looks has ended before. */
+  #looking: Promise<boolean> | undefined;
   #lookedAt = Number.NEGATIVE_INFINITY;
 
   /** Forgets all tools: they may have changed. */
@@ -50,16 +51,31 @@ export class ParamChecks {
     const { name: called, arguments: args } = call.params;
     if (mirrored === undefined || typeof called !== 'string') return;
     const name = boundedKey(called);
-    if (!this.#known.has(name) && performance.now() - this.#lookedAt > LOOK_AGAIN_MS) {
-      this.#looking ??= this.#look(call, list)
-        .catch(withoutList)
-        .finally(() => {
-          this.#looking = undefined;
-        });
-      await this.#looking;
-    }
+    if (!this.#known.has(name)) await this.#lookOnce(call, list);
     const mismatch = checkParamHeaders(this.#known.get(name) ?? [], isObject(args) ? args : {}, mirrored);
     if (mismatch !== undefined) throw new McpError('header_mismatch', `Header mismatch: ${mismatch}`);
+  }
+
+  /** Looks for tools, or waits for a call that does so at the moment. If that call ends before it knows them, the next one looks. */
+  async #lookOnce(call: Call, list: (call: Call) => Promise<Outcome>): Promise<void> {
+    while (this.#looking !== undefined) {
+      const isDone = await this.#looking;
+      if (isDone || hasEnded(call)) return;
+    }
+    if (performance.now() - this.#lookedAt <= LOOK_AGAIN_MS) return;
+    const looking = this.#look(call, list).catch(withoutList);
+    this.#looking = looking
+      .then(() => true)
+      .catch((error) => {
+        if (!hasEnded(call)) throw error;
+        this.#lookedAt = Number.NEGATIVE_INFINITY;
+        return false;
+      })
+      .finally(() => {
+        this.#looking = undefined;
+      });
+    this.#looking.catch(() => undefined);
+    await looking;
   }
 
   async #look(call: Call, list: (call: Call) => Promise<Outcome>): Promise<void> {

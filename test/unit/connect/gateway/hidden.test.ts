@@ -318,3 +318,79 @@ test('a change to an instance of a hidden template is not reported after the lis
   expect(changed).toEqual(['list', 'dir://a']);
   await subscription.close();
 });
+
+/** Holds the lists of a server back: those that are asked for wait until they are let go. */
+class HeldLists {
+  readonly waiting: (() => void)[] = [];
+  readonly #server: Listing;
+
+  constructor(server: Listing) {
+    this.#server = server;
+  }
+
+  readonly dispatch = async (call: Call): Promise<Outcome> => {
+    const outcome = await this.#server.dispatch(call);
+    if (call.method.endsWith('/list'))
+      await new Promise<void>((resolve, reject) => {
+        this.waiting.push(resolve);
+        call.signal.addEventListener('abort', () => reject(call.signal.reason));
+      });
+    return outcome;
+  };
+
+  /** Lets the lists go that wait for it, and those that are asked for while `work` runs. */
+  async letGo<T>(work: Promise<T>): Promise<T> {
+    let isDone = false;
+    const end = (): void => {
+      isDone = true;
+    };
+    work.then(end, end);
+    await until('the call has ended', () => {
+      for (const go of this.waiting.splice(0)) go();
+      return isDone;
+    });
+    return work;
+  }
+}
+
+test('a caller who leaves while a new server is pinned does not take the server away from others', async () => {
+  const one = new HeldLists(new Listing('one', { tools: ['look'] }));
+  const hub = gateway(configOf({ one }), { logger: () => undefined, ...(await pins()) });
+  onTestFinished(() => hub.close());
+  const [ada, bob] = [await clientOf(hub, 'ada'), await clientOf(hub, 'bob')];
+  const leaving = new AbortController();
+  const left = ada.callTool('one_look', {}, { signal: leaving.signal }).catch(() => 'left');
+  await until('the tools are asked for', () => one.waiting.length === 1);
+  one.waiting.splice(0)[0]?.();
+  await until('all lists are asked for, to pin them', () => one.waiting.length === 4);
+  const names = toolNames(bob);
+  await until('another caller asks for the tools', () => one.waiting.length === 5);
+  one.waiting.splice(4)[0]?.();
+  await new Promise(setImmediate);
+  leaving.abort();
+  expect(await left).toBe('left');
+  expect(await one.letGo(names)).toEqual(['one_look']);
+});
+
+test('a list that was on its way while it changed does not decide about later calls', async () => {
+  const one = new Listing('one', { tools: ['look'] });
+  const options = await pins();
+  const first = gatewayTo([one], options);
+  await listAll(await clientOf(first));
+  await first.close();
+  one.tools.push('added');
+  const held = new HeldLists(one);
+  const hub = gateway(configOf({ one: held }), { logger: () => undefined, ...options });
+  onTestFinished(() => hub.close());
+  const client = await clientOf(hub);
+  const subscription = await held.letGo(client.subscribe({ tools: true }, { onChange: () => undefined }));
+  await held.letGo(toolNames(client));
+  const names = toolNames(client);
+  await until('the tools are asked for', () => held.waiting.length === 1);
+  one.tools = [];
+  one.listeners[0]?.notify('notifications/tools/list_changed', {});
+  held.waiting.splice(0)[0]?.();
+  expect(await names).toEqual(['one_look']);
+  await expect(held.letGo(client.callTool('one_look'))).rejects.toThrow('Unknown tool');
+  await subscription.close();
+});
