@@ -40,6 +40,8 @@ type SeenLists = Map<ListName, Seen>;
 const COMPARE_AGAIN_MS = 60_000;
 /** The callers whose lists are remembered, if each of them may see others. */
 const MAX_CALLERS = 100;
+/** Callers choose their capabilities. The lists of one with longer ones are not remembered. */
+const MAX_VIEW_LENGTH = 8192;
 const kinds: Readonly<Record<GatewayItem['kind'], ListName>> = {
   tool: 'tools',
   prompt: 'prompts',
@@ -50,7 +52,7 @@ const kinds: Readonly<Record<GatewayItem['kind'], ListName>> = {
 /** Decides what is seen and used of one server. */
 export class Screen {
   readonly #parts: ScreenParts;
-  /** The lists that were fetched last, by caller; all callers are one if they see the same. */
+  /** The lists that were fetched last, by those who see the same. */
   readonly #seen = new Map<string, SeenLists>();
   /** Counts the changes: a list that was on its way while it changed may be an old one. */
   #generation = 0;
@@ -270,12 +272,20 @@ export class Screen {
   }
 
   #seenBy(call: Call): SeenLists {
-    const who = this.#parts.isSameForAll ? '' : principalOf(call);
+    const who = this.#viewOf(call);
     const known = this.#seen.get(who) ?? new Map();
+    if (who.length > MAX_VIEW_LENGTH) return known;
     this.#seen.delete(who);
     this.#seen.set(who, known);
     if (this.#seen.size > MAX_CALLERS) this.#seen.delete(this.#seen.keys().next().value as string);
     return known;
+  }
+
+  /** Names those who see the same lists: a server may show others to another caller, and to one with other capabilities. */
+  #viewOf(call: Call): string {
+    const { capabilities, client } = call.peer;
+    const who = this.#parts.isSameForAll ? '' : principalOf(call);
+    return JSON.stringify([who, capabilities, client?.name ?? '']);
   }
 
   /** Pins everything that a new server offers, so that nothing can be added later without notice. */

@@ -274,6 +274,21 @@ test('servers that see who calls have lists of their own for each caller', async
   expect(await textOf(await clientOf(hub, 'bob'), 'shop_bank_pay')).toBe('shop_bank answers');
 });
 
+test('a caller to whom a server lists less, because it has fewer capabilities, takes nothing away from others', async () => {
+  const one = new Listing('one', { tools: ['look'] });
+  const dispatch = async (call: Call): Promise<Outcome> => {
+    one.tools = call.peer.capabilities.elicitation === undefined ? ['look'] : ['look', 'ask'];
+    return one.dispatch(call);
+  };
+  const hub = gateway(configOf({ one: { dispatch } }), { logger: () => undefined, ...(await pins()) });
+  onTestFinished(() => hub.close());
+  const asked = await connect(hub, { elicit: () => ({ action: 'decline' }) });
+  onTestFinished(() => asked.close());
+  expect(await toolNames(asked)).toEqual(['one_look', 'one_ask']);
+  expect(await toolNames(await clientOf(hub))).toEqual(['one_look']);
+  expect(await textOf(asked, 'one_ask')).toBe('one answers');
+});
+
 test('a change reaches a subscriber only from the server that it was asked of, and only if it was asked for', async () => {
   const one = new Listing('one', { resources: ['one://a', 'one://b'] });
   const two = new Listing('two', { resources: ['two://a', 'hidden://x'] });
