@@ -2,6 +2,7 @@
 
 import type { Call } from '../../protocol/call.js';
 import { principalOf } from '../../protocol/caller.js';
+import { subscriberNetwork } from '../../protocol/checks/ip-addresses.js';
 import { callerTag } from './carried.js';
 
 /** The name that the share of a caller is counted under; undefined for the program itself, which shares with nobody. */
@@ -10,8 +11,8 @@ export function shareNameOf(call: Call): string | undefined {
   if (auth !== undefined) return `caller ${principalOf({ auth })}`;
   // The program may have a proxy in front of this one, and trusts itself to tell its callers apart.
   if (via === undefined || isLocal === true) return callerTag(call) || undefined;
-  // A caller without a name can open as many sessions as it likes.
-  return `address ${http?.remoteAddress ?? ''}`;
+  // A caller without a name can open as many sessions as it likes, and has many addresses of IPv6.
+  return `address ${subscriberNetwork(http?.remoteAddress ?? '')}`;
 }
 
 /** The number that one caller may have if others have `others` of `max`: half of what they leave, so that something is left. */

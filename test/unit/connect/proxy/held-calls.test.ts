@@ -20,3 +20,17 @@ test('one caller cannot have all the calls that wait for answers, and every othe
   for (let n = 0; n < 100; n++) await held.next(asked(), callOf(`caller ${n}`));
   expect(held.size).toBe(600);
 });
+
+test('callers without a name share a place by their network, because one of them has many addresses of IPv6', async () => {
+  const held = new HeldCalls(60_000);
+  onTestFinished(() => held.close());
+  const from = (remoteAddress: string): Call => ({
+    ...buildCall('tools/call', { name: 'ask' }),
+    ...{ isLocal: false, via: { transport: 'http' } },
+    http: { header: () => undefined, remoteAddress, version: '1.1', mirrored: undefined },
+  });
+  for (let n = 0; n < 500; n++) await held.next(asked(), from(`2001:db8::${n.toString(16)}`));
+  await expect(held.next(asked(), from('2001:db8::ffff'))).rejects.toThrow('no more are kept open');
+  await held.next(asked(), from('2001:db8:0:1::1'));
+  expect(held.size).toBe(501);
+});
