@@ -4,7 +4,7 @@ import { isObject } from '../../jsonrpc/message.js';
 import type { Call } from '../../protocol/call.js';
 import { readOutputUri } from '../../protocol/model/output-uri.js';
 import { renameFault } from '../../protocol/not-found.js';
-import { type CallRefusal, type CheckCall, type Checked, marked } from '../routing/checked-use.js';
+import { type CallRefusal, type CheckCall, type Checked, marked, markOf } from '../routing/checked-use.js';
 import { findMember, taskOf } from '../routing/names.js';
 import { usableOwners } from '../routing/resources.js';
 import type { Routed } from '../routing/router.js';
@@ -104,7 +104,6 @@ async function wayToResource(
   const [first] = refusals.values();
   if (owner === undefined && refusals.size === others.length && first !== undefined)
     return { to: '', refusal: first };
-  const left = (members: readonly Routed[]): string =>
-    members.flatMap((member) => (refusals.has(member) ? [] : [member.name])).join(' ');
-  return { to: `${left(likely)}, ${left(rest)}` };
+  const names = (members: readonly Routed[]): readonly string[] => members.map(({ name }) => name);
+  return { to: markOf([names(likely), names(rest), names([...refusals.keys()])]) };
 }

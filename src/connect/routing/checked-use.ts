@@ -29,7 +29,7 @@ export function composeChecked(use: readonly Middleware[], dispatch: Dispatch, c
 
   async function again(call: Call, last: Checked): Promise<Checked> {
     // Middleware may have made `_meta` anew.
-    if (isSame(last.call, call)) return { call: marked(call, markOf(last.call)), refusal: last.refusal };
+    if (isSame(last.call, call)) return { call: marked(call, markIn(last.call)), refusal: last.refusal };
     const other = await check(call);
     if (last.refusal !== undefined && other.refusal === undefined && call.method === last.call.method)
       replaced.add(last.refusal);
@@ -68,8 +68,26 @@ export function unmarked(params: JsonObject): JsonObject {
   return { ...params, _meta: rest };
 }
 
-function markOf({ params: { _meta } }: Call): unknown {
+function markIn({ params: { _meta } }: Call): unknown {
   return isObject(_meta) ? _meta[ROUTED_TO] : undefined;
+}
+
+/** The mark of a call about a resource: groups of servers, by name. */
+export function markOf(groups: readonly (readonly string[])[]): string {
+  return JSON.stringify(groups);
+}
+
+/** Whether a call about a resource may go to a server: one that was decided about goes nowhere else, although the lists have changed. */
+export function mayGoTo(call: Call): (server: string) => boolean {
+  const mark = markIn(call);
+  if (typeof mark !== 'string' || !mark.startsWith('[[')) return () => true;
+  try {
+    const names = new Set((JSON.parse(mark) as unknown[]).flat());
+    return (server) => names.has(server);
+  } catch {
+    // A caller wrote it.
+    return () => true;
+  }
 }
 
 /** The parameters that a decision depends on. */

@@ -4,6 +4,7 @@ import type { Call, Outcome } from '../../protocol/call.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import { faultData, notFound } from '../../protocol/not-found.js';
+import { mayGoTo } from './checked-use.js';
 import type { Offer, Routed, Router, WantedItem } from './router.js';
 
 // Resources keep their URIs, so the lists of the members, as the caller sees them, decide which member owns a resource.
@@ -43,10 +44,12 @@ async function search(router: Router, call: Call, wanted: WantedItem): Promise<O
   }
 
   // The lists that are already fetched come first, so that a server that hangs does not delay calls to the others.
-  const known = await knownOffers(router, wanted, call);
+  const isWay = mayGoTo(call);
+  const onWay = (offers: Offers): Offers => new Map([...offers].filter(([{ name }]) => isWay(name)));
+  const known = onWay(await knownOffers(router, wanted, call));
   const outcome = await ask(likelyOwners(known), known);
   if (outcome !== undefined) return outcome;
-  const fetched = await fetchOffers(router, wanted, call);
+  const fetched = onWay(await fetchOffers(router, wanted, call));
   const later = await ask([...likelyOwners(fetched), ...possibleOwners(fetched)], fetched);
   if (later !== undefined) return later;
   throw nobodyHas(router, wanted);

@@ -329,3 +329,39 @@ test.each([
     await expect((await as(hub, 'bob')).readResource('more://x')).rejects.toThrow('not you');
   },
 );
+
+test('a call goes only to the servers that it was decided about, although their lists change before it is made', async () => {
+  const names: Record<string, string[]> = { two: [], one: ['both://x'] };
+  const serverOf = (server: string) => ({
+    dispatch: async ({ method }: Call): Promise<Outcome> => {
+      const done = { resultType: 'complete', ttlMs: 0, cacheScope: 'public' } as const;
+      if (method === 'server/discover')
+        return { ...done, supportedVersions: ['2026-07-28'], capabilities: { resources: {} } };
+      if (method === 'resources/list')
+        return { ...done, resources: (names[server] ?? []).map((uri) => ({ uri, name: uri })) };
+      if (method === 'resources/templates/list') return { ...done, resourceTemplates: [] };
+      return { ...done, ttlMs: 60_000, contents: [{ uri: 'both://x', text: server }] };
+    },
+  });
+  let meanwhile = async (): Promise<void> => undefined;
+  const slow: Middleware = async (call, next) => {
+    if (call.method === 'resources/read') await meanwhile();
+    return next(call);
+  };
+  const hub = gateway(configOf({ two: serverOf('two'), one: serverOf('one') }), {
+    ...{ logger: () => undefined, use: [keeping(), slow] },
+    allow: ({ server }, caller) => caller?.subject === 'ada' || server === 'one',
+  });
+  onTestFinished(() => hub.close());
+  const [ada, bob] = [await as(hub, 'ada'), await as(hub, 'bob')];
+  await ada.resources().all();
+  meanwhile = async () => {
+    names['two'] = ['both://x'];
+    await ada.resources().all();
+  };
+  const textFor = async (client: Client) => (await client.readResource('both://x')).contents[0];
+  expect(await textFor(ada)).toMatchObject({ text: 'one' });
+  meanwhile = async () => undefined;
+  expect(await textFor(bob)).toMatchObject({ text: 'one' });
+  expect(await textFor(ada)).toMatchObject({ text: 'two' });
+});
