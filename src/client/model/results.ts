@@ -38,7 +38,7 @@ export interface ReadResult {
   /** The text of all parts, joined; bytes are left out. */
   readonly text: string;
   /** The bytes of all parts, one after another: decoded, and text as UTF-8. Throws `bad_response` for a part that cannot be decoded. Not enumerable. */
-  readonly bytes: () => Uint8Array<ArrayBuffer>;
+  readonly bytes: () => Uint8Array;
   /** The result's `_meta`. */
   readonly meta: JsonObject | undefined;
   /** The call that has this result, with its server. Not enumerable. */

@@ -9,7 +9,7 @@
  */
 export type SafeFetch = (url: string | URL, init?: SafeFetchInit) => Promise<Response>;
 
-/** Bytes that threads do not share. Not `Uint8Array<ArrayBuffer>`: compilers before 5.7 do not know that type. */
+/** Bytes that threads do not share. It is not the generic form of `Uint8Array`, which compilers before 5.7 do not know. */
 type Bytes = ReturnType<InstanceType<typeof TextEncoder>['encode']>;
 
 /** A request, and the limits of its reply. */
