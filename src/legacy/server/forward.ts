@@ -2,6 +2,7 @@ import { isObject, type JsonObject, printNotification } from '../../jsonrpc/mess
 import type { Outcome, Peer } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { has } from '../../protocol/tables/features.js';
+import { taskSupportOf } from '../../protocol/tables/meta-keys.js';
 import { TASKS } from '../../protocol/tasks.js';
 import type { ExtraCall } from '../../transports/server/open-calls.js';
 import { printAsOlder } from '../shapes/to-older.js';
@@ -153,7 +154,7 @@ async function canBeTask(name: unknown, request: SessionRequest, peer: Peer): Pr
       method: 'tools/list',
     });
     const tool = (page['tools'] as JsonObject[]).find((candidate) => candidate['name'] === name);
-    if (tool !== undefined) return tool['execution'] !== undefined;
+    if (tool !== undefined) return ['optional', 'required'].includes(String(taskSupportOf(tool)));
     cursor = page['nextCursor'];
     dependsOnCaller = page['cacheScope'] === 'private';
   } while (cursor !== undefined);

@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Outcome } from '../../protocol/call.js';
 import { SERVER_INFO, SUBSCRIPTION_ID } from '../../protocol/meta.js';
 import { has } from '../../protocol/tables/features.js';
+import { taskSupportOf } from '../../protocol/tables/meta-keys.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
 import { withObject, withoutStructured } from './structured.js';
 
@@ -60,8 +61,8 @@ function toOlderTool(revision: Revision, tool: JsonObject): JsonObject {
   const hasObjectSchema =
     has(revision, 'structuredContent') && isObject(outputSchema) && outputSchema['type'] === 'object';
   const older = hasObjectSchema ? tool : rest;
-  const { execution } = tool;
-  return execution !== undefined && has(revision, 'coreTasks') ? { ...older, execution } : older;
+  const taskSupport = has(revision, 'coreTasks') ? taskSupportOf(tool) : undefined;
+  return taskSupport === undefined ? older : { ...older, execution: { taskSupport } };
 }
 
 function toOlderToolResult(revision: Revision, result: JsonObject): JsonObject {

@@ -119,7 +119,7 @@ export interface ListedTool {
   /** Hints on how the tool behaves. */
   annotations?: ListedToolAnnotations;
   /**
-   * Whether the tool can run as a task. Only in revision 2025-11-25; not enumerable, so that other revisions do not print it.
+   * Whether the tool can run as a task, as servers of revision 2025-11-25 say it.
    */
   execution?: {
     /** `optional` lets the client choose; `required` runs the tool only as a task. */

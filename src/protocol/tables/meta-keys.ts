@@ -1,10 +1,24 @@
 // The keys of `_meta` that are this library's own. A peer that does not know them ignores them.
 
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+
 /** On a call: the key that identifies a call and its retries as the same. */
 export const IDEMPOTENCY_KEY = 'fullmcp/idempotencyKey';
 
 /** On a listed tool: for how long the tool keeps the outcome of a call with a key. */
 export const KEEPS_KEYS = 'fullmcp/idempotency';
+
+/**
+ * On a listed tool: whether it can run as a task, as `execution.taskSupport` says it in the lists of 2025-11-25. Other revisions have no
+ * place for it, and a proxy between two of them must not lose it.
+ */
+export const TASK_SUPPORT = 'fullmcp/tasks';
+
+/** Whether a listed tool can run as a task, as a server of any revision says it. */
+export function taskSupportOf({ execution, _meta }: JsonObject): unknown {
+  if (isObject(execution)) return execution['taskSupport'];
+  return isObject(_meta) ? _meta[TASK_SUPPORT] : undefined;
+}
 
 /** On a listed tool, resource or prompt: its tags. */
 export const TAGS = 'fullmcp/tags';

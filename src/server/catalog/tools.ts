@@ -12,7 +12,7 @@ import {
 import { McpError } from '../../protocol/errors.js';
 import type { ListedTool, ListedToolAnnotations } from '../../protocol/model/model.js';
 import { INVALID_ARGUMENTS } from '../../protocol/tables/failure-texts.js';
-import { KEEPS_KEYS } from '../../protocol/tables/meta-keys.js';
+import { KEEPS_KEYS, TASK_SUPPORT } from '../../protocol/tables/meta-keys.js';
 import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
 import type { ValidationResult } from '../../schema/check/issue.js';
 import { compileSchema } from '../../schema/compile.js';
@@ -116,7 +116,7 @@ export function compileTool(name: string, tool: Tool, defaults: ToolDefaults): C
     timeoutMs === undefined ? runTool : withTimeout(name, timerMs('timeoutMs', timeoutMs), runTool);
   return {
     name,
-    listed: withExecution(withIdempotency(listTool(name, tool, { input, output }), idempotencyMs), task),
+    listed: withTasks(withIdempotency(listTool(name, tool, { input, output }), idempotencyMs), task),
     input,
     output,
     access,
@@ -163,18 +163,10 @@ function withIdempotency(listed: ListedTool, windowMs: number | undefined): List
     : { ...listed, _meta: { ...listed._meta, [KEEPS_KEYS]: { windowMs } } };
 }
 
-// The property is not enumerable: only the translation to 2025-11-25, which has it in its lists, reads it.
-function withExecution(listed: ListedTool, task: TaskOptions | undefined): ListedTool {
+function withTasks(listed: ListedTool, task: TaskOptions | undefined): ListedTool {
   return task === undefined
     ? listed
-    : Object.defineProperty(listed, 'execution', { value: { taskSupport: task.support } });
-}
-
-/** A listed tool with changes. It keeps its `execution`, which a spread would drop. */
-export function relist(listed: ListedTool, changes: Partial<ListedTool>): ListedTool {
-  const { execution } = Object.getOwnPropertyDescriptors(listed) as { execution?: PropertyDescriptor };
-  const changed = { ...listed, ...changes };
-  return execution === undefined ? changed : Object.defineProperty(changed, 'execution', execution);
+    : { ...listed, _meta: { ...listed._meta, [TASK_SUPPORT]: task.support } };
 }
 
 function toHints({ readOnly, destructive, idempotent, openWorld }: ToolAnnotations): ListedToolAnnotations {

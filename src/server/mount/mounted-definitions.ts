@@ -14,7 +14,7 @@ import {
   shapeOf,
 } from '../catalog/resources.js';
 import { type ToolRunResult, withPolicy } from '../catalog/run-tool.js';
-import { type CompiledTool, changeTool, relist } from '../catalog/tools.js';
+import { type CompiledTool, changeTool } from '../catalog/tools.js';
 import type { CallContext } from '../context/call-context.js';
 import type { Mounted } from '../context/handler-run.js';
 import { toContents } from '../results/contents.js';
@@ -59,7 +59,7 @@ function mountVersion(name: string, tool: CompiledTool, parts: MountParts): Comp
   return {
     ...tool,
     name,
-    listed: relist(tool.listed, { name, ...(_meta && { _meta: mountMeta(_meta, parts.uris, added) }) }),
+    listed: { ...tool.listed, name, ...(_meta && { _meta: mountMeta(_meta, parts.uris, added) }) },
     access: combineAccess({ kind: 'tool', name }, own, tool.access),
     handler: {
       target: (call) => ({ ...handler.target(call), name }),

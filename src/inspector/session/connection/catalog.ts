@@ -5,6 +5,7 @@ import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
 import { McpError } from '../../../protocol/errors.js';
 import { uiOf } from '../../../protocol/model/apps/app.js';
 import type { ListedTool } from '../../../protocol/model/model.js';
+import { taskSupportOf } from '../../../protocol/tables/meta-keys.js';
 import { lintManifest } from '../../../tooling/lint/lint-manifest.js';
 import type { LintFinding } from '../../../tooling/lint/rules.js';
 import { LIST_NAMES, type ManifestList } from '../../../tooling/manifest/manifest.js';
@@ -88,8 +89,8 @@ function toolView(tool: JsonObject, tokens: number): ToolView {
   };
 }
 
-function taskSupport({ execution }: JsonObject): ToolView['task'] {
-  const support = isObject(execution) ? execution['taskSupport'] : undefined;
+function taskSupport(tool: JsonObject): ToolView['task'] {
+  const support = taskSupportOf(tool);
   if (support === 'required') return 'always';
   return support === 'optional' ? 'optional' : 'never';
 }

@@ -8,7 +8,7 @@ import type { ListedDescription } from '../../catalog/description.js';
 import { type CompiledPrompt, listArguments } from '../../catalog/prompts.js';
 import type { CompiledResource, CompiledTemplate } from '../../catalog/resources.js';
 import { type ToolErrors, toolRunner } from '../../catalog/run-tool.js';
-import { type CompiledTool, changeTool, relist } from '../../catalog/tools.js';
+import { type CompiledTool, changeTool } from '../../catalog/tools.js';
 import type { AccessTarget } from '../../define/access.js';
 import type { Completer } from '../../define/definition.js';
 import { combineAccess } from '../combined-access.js';
@@ -23,10 +23,11 @@ export function reshapeTool(tool: CompiledTool, change: ToolChange, errors: Tool
     const { paramHeaders } = findParamHeaders(input.json);
     return {
       ...version,
-      listed: relist(version.listed, {
+      listed: {
+        ...version.listed,
         ...describe(version.listed, change),
         ...(args && { inputSchema: { ...input.json } }),
-      }),
+      },
       input,
       paramHeaders,
       options: withTags(version.options, change),

@@ -4,7 +4,7 @@ import type { Auth } from '../../../protocol/call.js';
 import type { Caller } from '../../../protocol/caller.js';
 import { VERSION } from '../../../protocol/tables/meta-keys.js';
 import type { Composed } from '../../catalog/compile.js';
-import { type CompiledTool, relist, type ToolVersions } from '../../catalog/tools.js';
+import type { CompiledTool, ToolVersions } from '../../catalog/tools.js';
 import type { ToolPolicy } from '../../define/policy.js';
 import type { Tool } from '../../define/tool.js';
 import type { Awaitable } from '../../define/tool-handler.js';
@@ -104,7 +104,7 @@ function withVersion(
   const target = { kind: 'tool', name } as const;
   return {
     ...tool,
-    listed: relist(listed, { _meta: { ...listed._meta, [VERSION]: version } }),
+    listed: { ...listed, _meta: { ...listed._meta, [VERSION]: version } },
     access: combineAccess(target, access ?? { target, scopes: [], allow: [], policy: undefined }, {
       target,
       scopes: [],
