@@ -2,9 +2,10 @@ import { mkdtemp, readFile, realpath, rename, rm, writeFile } from 'node:fs/prom
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { fileURLToPath } from 'node:url';
 import { createServer, tool } from 'fullmcp';
 import { type Gateway, gateway } from 'fullmcp/gateway';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { type Serving, serve } from '../../../src/node.js';
 import { type Connection, connectTo, type Row } from '../../interop/support/connections.js';
@@ -133,13 +134,13 @@ describe.each(rows)('the official client ($who) through a gateway', (row) => {
   });
 
   test('gets progress, and is asked by programs and by servers of 2024', async () => {
-    const progress: number[] = [];
+    const earlier = it.progress.length;
     await it.call(
       'every_trigger-long-running-operation',
       { duration: 0.02, steps: 4 },
-      { onprogress: ({ progress: at }) => progress.push(at) },
+      { onprogress: () => undefined },
     );
-    expect(progress).toEqual([1, 2, 3, 4]);
+    expect(it.progress.slice(earlier).map(({ progress }) => progress)).toEqual([1, 2, 3, 4]);
     for (const server of ['every', 'old']) {
       asked.length = 0;
       const sampled = await text(`${server}_trigger-sampling-request`, { prompt: 'A slogan', maxTokens: 50 });
@@ -226,6 +227,29 @@ describe.each(rows)('the official client ($who) through a gateway', (row) => {
     );
   }, 60_000);
 });
+
+test.each(rows)(
+  'a call of the official client ($who) that a program asks about midway runs once, and each step of its progress arrives once',
+  async (row) => {
+    const program = fileURLToPath(new URL('../fixtures/asks-midway.mjs', import.meta.url));
+    const between = gateway(
+      { mcpServers: { program: { command: process.execPath, args: [program] } } },
+      { logger: () => undefined },
+    );
+    onTestFinished(() => between.close());
+    const serving = await serve(between, { port: 0, signals: false });
+    onTestFinished(() => serving.close());
+    const it = await connectTo(serving.url, row, async () => ({ roots: [] }));
+    onTestFinished(() => it.close());
+
+    const { content } = await it.call('program_count', {}, { onprogress: () => undefined });
+    expect(content).toEqual([{ type: 'text', text: 'run 1' }]);
+    expect(it.progress.map(({ progress }) => progress)).toEqual([1, 2, 3, 4]);
+    // A modern call is asked by an answer to it, and its second round has a token of its own.
+    const tokens = it.progress.map(({ progressToken }) => progressToken);
+    expect(new Set(tokens).size).toBe(row.modern ? 2 : 1);
+  },
+);
 
 /** The ids of the processes whose command contains these words. */
 async function pidsOf(words: string): Promise<readonly string[]> {

@@ -28,6 +28,11 @@ export interface Connection {
   readonly transport: Transport;
   /** Every notification of the server, except progress. */
   readonly notifications: readonly Notification[];
+  /**
+   * Every progress notification, as it arrived. The `onprogress` of a call is not a witness: the second package reports to it which round
+   * of questions a call is in, and it misses progress that arrives together with the response.
+   */
+  readonly progress: readonly ProgressNotification[];
   readonly errors: readonly Error[];
   readonly call: (name: string, args?: Record<string, unknown>, options?: CallOptions) => Promise<ToolResult>;
   /** Resolves when later changes will be announced. */
@@ -39,6 +44,11 @@ export interface Connection {
     settled?: (level: string) => Promise<void>,
   ) => Promise<ToolResult>;
   readonly close: () => Promise<void>;
+}
+
+interface ProgressNotification {
+  readonly progress: number;
+  readonly progressToken: string | number;
 }
 
 type Over = 'stdio' | 'http' | 'sse' | 'websocket';
@@ -93,6 +103,12 @@ export async function connectTo(
     notifications.push(notification);
   };
   await client.connect(transport);
+  const progress: ProgressNotification[] = [];
+  const receive = transport.onmessage;
+  transport.onmessage = (message, ...more) => {
+    if (message.method === 'notifications/progress') progress.push(message.params as never);
+    receive?.(message, ...more);
+  };
 
   const call: Connection['call'] = (name, args = {}, options = {}) =>
     who === 'v1'
@@ -103,6 +119,7 @@ export async function connectTo(
     client,
     transport,
     notifications,
+    progress,
     errors,
     call,
     async watch(uri) {

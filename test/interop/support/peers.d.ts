@@ -2,6 +2,8 @@
 
 export interface Transport {
   close(): Promise<void>;
+  /** Set by the client that is connected. */
+  onmessage?: (message: Partial<Notification>, ...more: unknown[]) => void;
   /** On stdio. */
   readonly pid?: number | null;
   /** On stdio with `stderr: 'pipe'`. */
