@@ -1,3 +1,4 @@
+import { nextTurn } from '../../async/next-turn.js';
 import { unref } from '../../async/unref.js';
 
 /** The members of a WebSocket that only the package `ws` has. Without them the peer cannot be slowed down or pinged. */
@@ -99,6 +100,7 @@ export class PeerWatch {
 
   stop(): void {
     clearInterval(this.#timer);
+    this.#timer = undefined;
     if (this.#pauseTimer === undefined) return;
     clearInterval(this.#pauseTimer);
     // The peer's close frame must be read.
@@ -109,16 +111,32 @@ export class PeerWatch {
     return this.#socket.bufferedAmount ?? 0;
   }
 
+  get #pings(): boolean {
+    return this.#options.pingMs > 0 && this.#socket.ping !== undefined;
+  }
+
   #tick(): void {
-    const { pingMs, onDead, onTick } = this.#options;
+    if (!this.#pings || this.#isAlive) return this.#goOn();
+    this.#silentTicks += 1;
+    // A ping waits behind unread output, and nothing is read from a slow peer while it is paused.
+    if (this.#silentTicks < (this.#buffered > 0 ? 4 : 1)) return this.#goOn();
+    // A process that was busy or suspended is here before it has read what arrived meanwhile, such as the pong.
+    nextTurn(() => this.#judge());
+  }
+
+  #judge(): void {
+    if (this.#timer === undefined) return;
+    if (this.#isAlive) this.#goOn();
+    else this.#options.onDead();
+  }
+
+  #goOn(): void {
     const now = performance.now();
-    if (pingMs > 0 && this.#socket.ping !== undefined) {
-      this.#silentTicks = this.#isAlive ? 0 : this.#silentTicks + 1;
-      // A ping waits behind unread output, and nothing is read from a slow peer while it is paused.
-      if (this.#silentTicks >= (this.#buffered > 0 ? 4 : 1)) return onDead();
+    if (this.#pings) {
+      if (this.#isAlive) this.#silentTicks = 0;
       this.#isAlive = false;
-      this.#socket.ping();
+      this.#socket.ping?.();
     }
-    onTick?.({ quietMs: now - this.#messageAt, openMs: now - this.#openedAt });
+    this.#options.onTick?.({ quietMs: now - this.#messageAt, openMs: now - this.#openedAt });
   }
 }

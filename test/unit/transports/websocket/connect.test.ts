@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import WebSocket, { WebSocketServer } from 'ws';
 import type { Wire } from '../../../../src/transports/client/wire.js';
 import { type WebSocketWireOptions, webSocketWire } from '../../../../src/transports/websocket/connect.js';
@@ -204,13 +204,26 @@ describe('the end of a WebSocket', () => {
   });
 
   test('does not come if the server answers pings', async () => {
-    const { closed, next } = open(url, { WebSocket, pingMs: 30 });
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    let pongs = 0;
+    class PingingWebSocket extends WebSocket {
+      constructor(...args: ConstructorParameters<typeof WebSocket>) {
+        super(...args);
+        this.on('pong', () => {
+          pongs += 1;
+        });
+      }
+    }
+    const { closed, next, wire } = open(url, { WebSocket: PingingWebSocket as never, pingMs: 30 });
     const socket = await firstClient();
-    let pings = 0;
-    socket.on('ping', () => {
-      pings += 1;
-    });
-    await until('it was pinged often', () => pings > 5);
+    socket.on('message', () => socket.send('{"open":true}'));
+    wire.send('{"is it":"open"}');
+    expect(await next()).toEqual({ open: true });
+    for (let pinged = 1; pinged <= 5; pinged++) {
+      vi.advanceTimersByTime(30);
+      await until('the ping is answered', () => pongs === pinged);
+    }
     expect(closed).toEqual([]);
     socket.send('{"still":"here"}');
     expect(await next()).toEqual({ still: 'here' });
