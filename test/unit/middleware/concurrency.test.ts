@@ -179,6 +179,7 @@ describe('concurrency', () => {
   it('replies with 503 over HTTP, and takes a call whose client disconnects out of the queue', async () => {
     let release = (): void => undefined;
     const started: string[] = [];
+    const came: string[] = [];
     const ended: unknown[] = [];
     const hold = new Promise<void>((resolve) => {
       release = resolve;
@@ -188,6 +189,10 @@ describe('concurrency', () => {
       version: '1.0.0',
       use: [
         timing(({ call }) => void ended.push(call.params['arguments'])),
+        (call, next) => {
+          came.push(JSON.stringify(call.params['arguments']));
+          return next(call);
+        },
         concurrency({ limit: 1, queue: 1 }),
       ],
       tools: {
@@ -209,14 +214,7 @@ describe('concurrency', () => {
     await using client = await connect(running.url, { maxRetries: 0 });
     const leaving = new AbortController();
     const left = client.callTool('work', { name: 'left' }, { signal: leaving.signal }).catch(() => 'left');
-    // Until the second call has come, one more waits, which leaves again.
-    await until('the queue is full', async () => {
-      const options = { signal: AbortSignal.timeout(200) };
-      const error = await client
-        .callTool('work', { name: 'probe' }, options)
-        .catch((thrown: McpError) => thrown);
-      return (error as McpError).status === 503;
-    });
+    await until('the queue is full', () => came.includes('{"name":"left"}'));
     expect((await post('refused')).status).toBe(503);
     leaving.abort();
     expect(await left).toBe('left');
