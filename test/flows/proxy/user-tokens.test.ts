@@ -213,10 +213,11 @@ describe('a proxy whose users log in at the server behind it', () => {
     expect(texts[0]).not.toBe(first);
     expect(upstream.count('/token', 'refresh_token')).toBe(1);
     expect(asked).toHaveLength(1);
-    // Long after the refresh.
-    vi.useFakeTimers({ toFake: ['performance'], now: Date.now() });
+    // Long after the refresh. The fake clock starts at 0.
+    const refreshedAt = performance.now();
+    vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
-    vi.advanceTimersByTime(60_000);
+    vi.advanceTimersByTime(refreshedAt + 60_000);
     refused.add(`Bearer ${texts[0]}`);
     expect((await client.callTool('who')).text).toBe(tokensOf('ada').accessToken);
     expect(upstream.count('/token', 'refresh_token')).toBe(2);
