@@ -58,7 +58,10 @@ test('100,000 notifications leave the latest ticks, bounded messages, and few ev
   expect(ended.progress).toEqual({ progress: 99_999, message: 'step 99999' });
   const snapshot = own.inspector.snapshot();
   expect(snapshot.messages.length).toBe(20_000);
-  expect(own.events.length - before).toBeLessThan(3000);
+  // One event for up to 500 messages, and one with the state of the call in each frame. A busy machine has more frames.
+  const events = own.events.slice(before);
+  expect(events.length).toBeLessThan(100_000 / 10);
+  expect(events.filter(({ type }, at) => type === 'story' && events[at - 1]?.type === 'story')).toEqual([]);
   // A page that was away for this has to take a new snapshot.
   expect(own.inspector.eventsAfter(1)).toBeUndefined();
   expect(own.inspector.eventsAfter(snapshot.seq)).toEqual([]);

@@ -19,7 +19,7 @@ export interface Rig extends AsyncDisposable {
   ) => Promise<Commands[Name][1]>;
   /** Sends anything as a command. */
   readonly raw: (name: string, input: unknown) => Promise<object>;
-  /** Waits until something holds. It is checked after each event. */
+  /** Waits until something holds. It is checked after each event, and given up when events cease. */
   readonly until: <T>(what: string, check: () => T | undefined | false) => Promise<T>;
   readonly connection: (id: string) => ConnectionView | undefined;
   readonly story: (id: number) => Story;
@@ -32,6 +32,7 @@ export interface Rig extends AsyncDisposable {
   readonly events: readonly InspectorEvent[];
 }
 
+/** The time without any event after which a test stops waiting. While events arrive, only the timeout of the test counts. */
 const WAIT_MS = 20_000;
 
 export function rig(options: Partial<InspectorOptions> = {}): Rig {
@@ -60,6 +61,7 @@ export function rig(options: Partial<InspectorOptions> = {}): Rig {
         reject(new Error(`Waited too long for ${what}`));
       }, WAIT_MS);
       function look(): void {
+        timer.refresh();
         const value = check();
         if (value === undefined || value === false) return;
         clearTimeout(timer);
