@@ -147,7 +147,7 @@ export function createServer<State, User, T>(
   const changed = changedOver((change) => void announce(change));
   const seal = createSeal(sealOptions(options, { log, store }));
   const [hasUser, hasAuth] = [user !== undefined, options.auth !== undefined];
-  const { leaseMs } = options.tasks ?? {};
+  const { leaseMs } = shared;
   const once = runOnce({ name: info.name, store, outcomes: topics.outcomes, log, hasUser, leaseMs });
   const results = keptResults(registry, {
     admission: (call) => admission(call),

@@ -18,6 +18,8 @@ export interface SharedState {
   readonly bus: () => Bus | undefined;
   /** The event log; undefined if each process has its own. */
   readonly eventLog: () => EventLog | undefined;
+  /** The time after which a process that does not respond counts as dead. Default: 15 s. */
+  readonly leaseMs?: number | undefined;
   /** Whether the cluster responds; true if there is none. Default: it does. */
   readonly isReady?: () => Promise<boolean>;
 }

@@ -54,8 +54,8 @@ export interface TasksOptions {
    */
   readonly parkMs?: number;
   /**
-   * The time after which a process that does not respond counts as dead: other processes take up its tasks, and its calls with an
-   * idempotency key count as lost. Default: 15 s.
+   * The time after which a process that does not respond counts as dead: other processes take up its tasks, its calls with an
+   * idempotency key count as lost, and clients of 2025 and earlier that wait for its calls get an error. Default: 15 s.
    */
   readonly leaseMs?: number;
 }

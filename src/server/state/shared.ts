@@ -15,6 +15,7 @@ export interface ChosenStateOptions {
   readonly cluster?: Cluster | undefined;
   readonly store?: Store | undefined;
   readonly bus?: Bus | undefined;
+  readonly tasks?: { readonly leaseMs?: number } | undefined;
   /** The functions that reject while middleware refuses calls. Default: none. */
   readonly checks?: (() => readonly (() => Promise<void>)[]) | undefined;
   readonly log: Logger;
@@ -26,6 +27,7 @@ export interface ChosenStateOptions {
  */
 export class ChosenState implements SharedState {
   readonly server: string;
+  readonly leaseMs: number | undefined;
   readonly #options: ChosenStateOptions;
   #cluster: Cluster | undefined;
   #store: Store | undefined;
@@ -35,6 +37,7 @@ export class ChosenState implements SharedState {
 
   constructor(options: ChosenStateOptions) {
     this.server = options.name;
+    this.leaseMs = options.tasks?.leaseMs;
     this.#options = options;
     this.#cluster = options.cluster;
     const { log, checks } = options;

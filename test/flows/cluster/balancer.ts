@@ -15,7 +15,7 @@ export interface Passed {
   status: number | undefined;
 }
 
-/** A round-robin balancer: each request, also of one connection, goes to the next replica. */
+/** A round-robin balancer: each request, also of one connection, goes to the next replica that accepts connections. */
 export interface TestBalancer {
   /** The URL of `/mcp`. */
   readonly url: string;
@@ -26,8 +26,8 @@ export interface TestBalancer {
   readonly close: () => Promise<void>;
 }
 
-/** Starts a balancer in front of the replicas at these URLs. */
-export async function startTestBalancer(targets: readonly string[]): Promise<TestBalancer> {
+/** Starts a balancer in front of the replicas at these URLs, which may change. */
+export async function startTestBalancer(targets: () => readonly string[]): Promise<TestBalancer> {
   const passed: Passed[] = [];
   const open = new Set<ServerResponse>();
   let turn = 0;
@@ -35,8 +35,11 @@ export async function startTestBalancer(targets: readonly string[]): Promise<Tes
   async function pass(incoming: IncomingMessage, reply: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(chunk as Buffer);
-    const body = Buffer.concat(chunks);
-    const replica = turn++ % targets.length;
+    passTo(turn++, { incoming, reply, body: Buffer.concat(chunks), attempts: targets().length });
+  }
+
+  function passTo(at: number, { incoming, reply, body, attempts }: Passing): void {
+    const replica = at % targets().length;
     const { method = 'GET', url = '/', headers } = incoming;
     const entry: Passed = {
       replica,
@@ -46,7 +49,7 @@ export async function startTestBalancer(targets: readonly string[]): Promise<Tes
       status: undefined,
     };
     passed.push(entry);
-    const target = new URL(url, targets[replica]);
+    const target = new URL(url, targets()[replica]);
     const upstream = request(target, { method, headers: { ...headers, host: target.host }, agent: false });
     upstream.on('response', (response) => {
       entry.status = response.statusCode;
@@ -56,7 +59,12 @@ export async function startTestBalancer(targets: readonly string[]): Promise<Tes
       response.on('error', () => reply.destroy());
       response.pipe(reply);
     });
-    upstream.on('error', () => reply.destroy());
+    upstream.on('error', (error: NodeJS.ErrnoException) => {
+      // The replica has not got the request, so another one may.
+      if (error.code !== 'ECONNREFUSED' || attempts === 1 || reply.destroyed) return void reply.destroy();
+      passed.splice(passed.indexOf(entry), 1);
+      passTo(turn++, { incoming, reply, body, attempts: attempts - 1 });
+    });
     reply.on('close', () => {
       open.delete(reply);
       upstream.destroy();
@@ -81,6 +89,14 @@ export async function startTestBalancer(targets: readonly string[]): Promise<Tes
         server.closeAllConnections();
       }),
   };
+}
+
+interface Passing {
+  readonly incoming: IncomingMessage;
+  readonly reply: ServerResponse;
+  readonly body: Buffer;
+  /** How many replicas may still get the request. */
+  readonly attempts: number;
 }
 
 function rpcOf(body: Buffer): string {

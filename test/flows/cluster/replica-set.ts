@@ -35,6 +35,10 @@ export interface ReplicaSet {
   readonly entries: (what: string) => readonly Entry[];
   /** Sends a signal to one replica. */
   readonly signal: (replica: number, signal: NodeJS.Signals) => void;
+  /** Kills one replica (`kill -9`). The balancers notice that it refuses connections. */
+  readonly kill: (replica: number) => Promise<void>;
+  /** Starts a replica in the place of one that was killed. */
+  readonly replace: (replica: number) => Promise<void>;
   /** Forgets the requests and the lines. */
   readonly clear: () => void;
   /** Stops the processes. Fails if one of them did not end in an orderly way. */
@@ -51,12 +55,11 @@ export async function startReplicaSet(engine: Readonly<Record<string, string>>):
     LEDGER: ledger,
     MCP_SECRET: 'the secret that all replicas of this test have',
   };
-  const replicas = await Promise.all(
-    Array.from({ length: COUNT }, (_, at) => startReplica({ ...env, REPLICA: String(at) })),
-  );
+  const start = (at: number): Promise<Replica> => startReplica({ ...env, REPLICA: String(at) });
+  const replicas = await Promise.all(Array.from({ length: COUNT }, (_, at) => start(at)));
   const balancers = new Map<string, TestBalancer>();
   for (const server of Object.keys(replicas[0]?.urls ?? {}))
-    balancers.set(server, await startTestBalancer(replicas.map(({ urls }) => urls[server] as string)));
+    balancers.set(server, await startTestBalancer(() => replicas.map(({ urls }) => urls[server] as string)));
   const balancer = (server: ServerName): TestBalancer => balancers.get(server) as TestBalancer;
   return {
     url: (server) => balancer(server).url,
@@ -65,6 +68,13 @@ export async function startReplicaSet(engine: Readonly<Record<string, string>>):
     passed: (server) => balancer(server).passed,
     entries: (what) => read(file).filter((entry) => entry.what === what),
     signal: (replica, signal) => void replicas[replica]?.child.kill(signal),
+    async kill(replica) {
+      const { child } = replicas[replica] as Replica;
+      await ended(child, () => child.kill('SIGKILL'));
+    },
+    async replace(replica) {
+      replicas[replica] = await start(replica);
+    },
     clear() {
       for (const { passed } of balancers.values()) passed.length = 0;
       if (existsSync(file)) truncateSync(file);

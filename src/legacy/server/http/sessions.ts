@@ -74,7 +74,7 @@ export interface SessionParts extends SessionOptions {
   readonly shared?: SharedState | undefined;
   /** The time for which a call waits for the answers of its client. Default: 1 hour. */
   readonly askMs?: number | undefined;
-  /** The time after which a process counts as dead. Default: 15 s. */
+  /** The time after which a process counts as dead. Default: that of the shared state. */
   readonly leaseMs?: number | undefined;
   /** Reports a problem to the operator. */
   readonly warn?: ((message: string) => void) | undefined;
@@ -100,7 +100,7 @@ export function httpSessions(
       warn: options.warn,
     });
     const ids = sessionIds({ secrets, maxAgeMs: sessionMaxAgeMs });
-    const { askMs = 3_600_000, leaseMs, warn = ignore } = options;
+    const { askMs = 3_600_000, leaseMs = shared.leaseMs, warn = ignore } = options;
     const { server, store, bus } = shared;
     const directory = new SessionDirectory({ store, bus, warn });
     const table = new SessionTable({ ids, dispatch, directory, maxSessions, idleMs: sessionIdleMs });
