@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -52,11 +52,17 @@ async function start({ path, ran }: Log, options: object = {}) {
   const [url] = (await Promise.race([once(lines, 'line'), exit])) as [string];
   /** The numbers of the calls that were answered. */
   const answered: number[] = [];
-  const note = async (n: number, ms = 0): Promise<void> => {
-    const { status } = await modern(url, 'tools/call', { name: 'note', arguments: { n, ms } });
+  const note = async (n: number, ms = 0, text = ''): Promise<void> => {
+    const { status } = await modern(url, 'tools/call', { name: 'note', arguments: { n, ms, text } });
     if (status === 200) answered.push(n);
   };
-  return { child, answered, note, stop: () => ended(child, () => child.kill('SIGTERM')) };
+  return {
+    child,
+    path: path.replace('{pid}', String(child.pid)),
+    answered,
+    note,
+    stop: () => ended(child, () => child.kill('SIGTERM')),
+  };
 }
 
 const entriesOf = ({ path }: Log): { type: string; params?: { arguments: { n: number } } }[] =>
@@ -72,7 +78,7 @@ const recorded = (log: Log, type: string): Set<number> =>
 
 /** Calls all the time from several callers, until the process is killed after `after` calls. */
 async function kill(
-  { child, answered, note }: Awaited<ReturnType<typeof start>>,
+  { child, answered, note }: Pick<Awaited<ReturnType<typeof start>>, 'child' | 'answered' | 'note'>,
   from: number,
   after: number,
 ): Promise<void> {
@@ -113,6 +119,53 @@ describe('the audit log of a process that is killed', () => {
     const ran = readFileSync(log.ran, 'utf8').trimEnd().split('\n').map(Number);
     expect(ran.length).toBeGreaterThan(50);
     expect(ran.filter((n) => !starts.has(n))).toEqual([]);
+  });
+});
+
+describe('the audit logs of replicas of which one is killed', () => {
+  it('are whole: that of the killed one up to its last line, and that of the other one', async () => {
+    const { path, ran } = fresh();
+    // Small files, so that the kill also hits the moment at which one is renamed, and large entries, of which a kill writes half.
+    const options = { intent: true, file: { maxBytes: 100_000 } };
+    for (let life = 0; life < KILLS; life++) {
+      const shared = { path: path.replace('.jsonl', '-{pid}.jsonl'), ran };
+      const [first, second] = await Promise.all([start(shared, options), start(shared, options)]);
+      const text = 'x'.repeat(30_000);
+      const large = { ...first, note: (n: number) => first.note(n, 0, text) };
+      const other = Promise.all(Array.from({ length: 50 }, (_, n) => second.note(n)));
+      await kill(large, life * 1e6, 40 + life * 17);
+      await other;
+      const dead = await verifyAuditFile(first.path, { secret });
+      expect(dead).toMatchObject({ ok: true, problems: [], lost: 0 });
+      // A start and an end for each call that was answered, and the first entry.
+      expect(dead.entries).toBeGreaterThan(2 * first.answered.length);
+      const alive = await verifyAuditFile(second.path, { secret });
+      expect(alive).toMatchObject({ ok: true, problems: [], torn: 0, lost: 0, unfinished: [] });
+      expect(alive.entries).toBe(101);
+      await second.stop();
+      expect(await verifyAuditFile(second.path, { secret })).toMatchObject({ ok: true, torn: 0 });
+    }
+  });
+
+  it('can be verified at every length of a torn last line, before and after the next process continues them', async () => {
+    const log = fresh();
+    const server = await start(log);
+    await kill(server, 0, 20);
+    const whole = await verifyAuditFile(log.path, { secret });
+    const bytes = readFileSync(log.path);
+    const last = bytes.subarray(bytes.lastIndexOf(10, bytes.length - 2) + 1);
+    // A line that was never acknowledged, and therefore is not in the head either.
+    for (const length of [1, 10, 60, last.length - 60, last.length - 2]) {
+      writeFileSync(log.path, Buffer.concat([bytes, last.subarray(0, length)]));
+      const torn = await verifyAuditFile(log.path, { secret });
+      expect(torn, `${length} bytes`).toEqual({ ...whole, torn: whole.torn + 1 });
+    }
+    const next = await start(log);
+    await next.note(1e6);
+    await next.stop();
+    const report = await verifyAuditFile(log.path, { secret });
+    expect(report).toMatchObject({ ok: true, problems: [], torn: whole.torn + 1 });
+    expect(report.entries).toBeGreaterThan(whole.entries);
   });
 });
 
