@@ -271,6 +271,8 @@ export class Replay implements Run {
   }
 
   #refuseHeld(): void {
+    // A step that has begun meanwhile may come before the missing key. Its end starts the time again.
+    if (this.#steps.areRunning) return;
     for (const held of this.#held.keys()) {
       const missing = this.#state.keyBefore(held);
       if (missing !== undefined) return this.end(keyNotReached(missing, { held }));

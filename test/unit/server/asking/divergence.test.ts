@@ -217,6 +217,37 @@ describe('a step that is new', () => {
     expect(events).toEqual(['asks', 'pays']);
   });
 
+  test('waits for the step of a parallel branch, however long that takes, before the branch has to reach its question', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const effects: string[] = [];
+    let run = 0;
+    const call = build(async (_, ctx) => {
+      const isFirst = run++ === 0;
+      async function pays() {
+        await ctx.ask('a', question('A?'));
+        await ctx.step('pay', () => effects.push('pay'));
+      }
+      async function loads() {
+        // By now the other branch waits for the question.
+        if (!isFirst) await new Promise((done) => setTimeout(done, 500));
+        const load = async () => {
+          if (isFirst) throw new Error('The service is away');
+          await new Promise((done) => setTimeout(done, 600_000));
+          effects.push('load');
+        };
+        await ctx.step('load', load).catch(() => undefined);
+        await ctx.ask('b', question('B?'));
+      }
+      await Promise.all([pays(), loads()]);
+      return 'done';
+    });
+    const first = await passTime(call('tools/call', { name: 't' }));
+    const last = await passTime(answer(call, first, 'a', 'b'));
+    expect(last).toMatchObject({ content: [{ text: 'done' }] });
+    expect(effects).toEqual(['load', 'pay']);
+  });
+
   test('does not run if a parallel branch has skipped a key, and the call ends after half a minute', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
