@@ -167,12 +167,13 @@ export class TakeUp {
     if (isSuspect) this.#isTryingSuspect = false;
   }
 
-  // While a new version is being deployed, some processes do not have a tool yet, or have its next version already.
+  // While a new version is being deployed, some processes do not have a tool yet, or have its next version already, whose handler
+  // may not reach what the task has done.
   #onMisfit(task: LiveTask, { error, count }: { readonly error: McpError; readonly count: number }): void {
     const { log } = this.#parts.liveParts;
     if (count + 1 >= MAX_ATTEMPTS) return task.fail(error);
     log('warning', `Task ${task.id} cannot run in this process, and is left for another one`, error);
-    const failed = { count: count + 1, at: task.held.journal.size };
+    const failed = { count: count + 1, at: task.saved.size };
     void task.handBack(backoff(count, MISFIT_BACKOFF), { failed });
   }
 

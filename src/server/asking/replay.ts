@@ -56,6 +56,7 @@ export class Replay implements Run {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #reason: Error | undefined;
   #hasRefused = false;
+  #hasDiverged = false;
   #refusals = 0;
   #isClosed = false;
   #report: RunReport | undefined;
@@ -103,6 +104,11 @@ export class Replay implements Run {
   /** Whether the run was ended to ask its questions. The handler's result after that is ignored. */
   get isSuspended(): boolean {
     return isSuspension(this.#reason);
+  }
+
+  /** Whether the run ended because it did not reach a key of an earlier run. It has done nothing that is new. */
+  get hasDiverged(): boolean {
+    return this.#hasDiverged;
   }
 
   get reason(): Error | undefined {
@@ -275,8 +281,13 @@ export class Replay implements Run {
     if (this.#steps.areRunning) return;
     for (const held of this.#held.keys()) {
       const missing = this.#state.keyBefore(held);
-      if (missing !== undefined) return this.end(keyNotReached(missing, { held }));
+      if (missing !== undefined) return this.#diverge(missing, { held });
     }
+  }
+
+  #diverge(missing: string, options?: { readonly held: string }): void {
+    this.#hasDiverged ||= this.#reason === undefined;
+    this.end(keyNotReached(missing, options));
   }
 
   #refuse(reason: Error): Promise<never> {
@@ -295,7 +306,7 @@ export class Replay implements Run {
   #checkIdle({ hasWaited = false } = {}): void {
     if (this.#steps.areRunning || this.open.size === 0) return;
     const skipped = this.#state.skippedKey(this.open);
-    if (skipped !== undefined && hasWaited) this.end(keyNotReached(skipped));
+    if (skipped !== undefined && hasWaited) this.#diverge(skipped);
     else if (skipped !== undefined)
       this.#timer = setTimeout(() => this.#checkIdle({ hasWaited: true }), SLOW_BRANCH_MS);
     else if (this.#suspender === undefined) this.end();
@@ -304,9 +315,11 @@ export class Replay implements Run {
 
   /** Throws if the handler's return value cannot be its result: a question or step was rejected, or the run missed an earlier key. */
   checkResult(): void {
+    const { refusal } = this;
     const { missedKey } = this.#state;
-    const problem = this.refusal ?? (missedKey === undefined ? undefined : keyNotReached(missedKey));
+    const problem = refusal ?? (missedKey === undefined ? undefined : keyNotReached(missedKey));
     if (problem === undefined) return;
+    this.#hasDiverged ||= refusal === undefined;
     this.reportEnd('threw', problem);
     throw problem;
   }

@@ -112,7 +112,8 @@ export class LiveTask {
 
   /**
    * Runs the handler from its first line; steps in the journal return at once. Resolves when the task has made progress, waits
-   * for an answer, or has ended here. A `load` that rejects with an `McpError` calls `onMisfit`: this process cannot run the task.
+   * for an answer, or has ended here. If `load` rejects with an `McpError`, or the handler does not reach what an earlier run has
+   * reached, `onMisfit` is called: this process cannot run the task.
    */
   start(load: () => TaskWork | Promise<TaskWork>, onMisfit?: (error: McpError) => void): Promise<void> {
     return new Promise((resolve) => {
@@ -125,7 +126,7 @@ export class LiveTask {
         onFailure: (error) => this.#onStartFailure(error),
         onMisfit: (error) => (onMisfit === undefined ? this.fail(error) : onMisfit(error)),
       }).then(
-        (started) => started && this.#follow(started.outcome),
+        (started) => started && this.#follow(started.outcome, onMisfit),
         (error) => this.fail(error),
       );
     });
@@ -164,10 +165,14 @@ export class LiveTask {
       this.#replay.end(new McpError('internal_error', `The task cannot be saved. ${error.message}`));
   }
 
-  #follow(outcome: Promise<Outcome>): void {
+  #follow(outcome: Promise<Outcome>, onMisfit?: (error: McpError) => void): void {
     outcome.then(
       ({ resultType, ...result }) => this.#finish({ status: 'completed', result: { resultType, ...result } }),
-      (error) => this.fail(error),
+      (error) => {
+        const isMisfit = this.#phase === 'running' && this.#replay.hasDiverged && McpError.is(error);
+        if (isMisfit && onMisfit !== undefined) onMisfit(error);
+        else this.fail(error);
+      },
     );
   }
 
@@ -249,8 +254,12 @@ export class LiveTask {
     this.#parts.onChange(this.id);
   }
 
-  /** Gives the task back without running it. The next process may claim it after `inMs`. */
+  /** Gives the task back, as if it had not run. The next process may claim it after `inMs`. */
   async handBack(inMs: number, fields: Partial<TaskHead>): Promise<void> {
+    this.#phase = 'leaving';
+    this.#questions.close();
+    // What this run would have asked is nothing that a run of other code must reach.
+    this.#replay.takeNews();
     this.saved.change(fields);
     await this.saved.handBack(inMs).catch(() => undefined);
     this.stop(new McpError('cancelled', 'The task is left for later'));

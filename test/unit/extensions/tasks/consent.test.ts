@@ -145,21 +145,40 @@ describe('a task whose code has changed between two processes', () => {
       async (_: unknown, ctx: { ask: (key: string, question: object) => unknown }) =>
         ctx.ask('other', ask('Other?')),
     ],
-  ])('fails with the name of the step that it no longer reaches, when it %s', async (_, run) => {
-    const store = memoryStore();
-    const before = start(store, async (_input, ctx) => {
-      await ctx.step('charge', () => 1);
-      await ctx.ask('sure', ask('Sure?'));
-    });
-    const { taskId } = await before.call('tools/call', { name: 't' });
-    await waitForStatus(before.call, taskId, 'input_required');
-    await before.server.close();
-    const after = start(store, run as Tool['run']);
-    await after.call('tasks/update', { taskId, inputResponses: { sure: yes } });
-    const failed = await waitForStatus(after.call, taskId, 'failed');
-    expect(failed['error']).toMatchObject({
-      message: expect.stringContaining('did not reach "charge" again'),
-    });
-    await after.server.close();
-  });
+  ])(
+    'fails after five attempts with the name of the step that it no longer reaches, when it %s',
+    async (_, run) => {
+      const store = memoryStore();
+      // Attempts follow each other after seconds, and here at once.
+      const handedBack: number[] = [];
+      const impatient: typeof store = {
+        ...store,
+        write: (changes, options) =>
+          store.write(
+            changes.map((change) => {
+              if (change.do !== 'release' || change.inMs === undefined || change.inMs > 60_000) return change;
+              handedBack.push(change.inMs);
+              return { ...change, inMs: 0 };
+            }),
+            options,
+          ),
+      };
+      const before = start(store, async (_input, ctx) => {
+        await ctx.step('charge', () => 1);
+        await ctx.ask('sure', ask('Sure?'));
+      });
+      const { taskId } = await before.call('tools/call', { name: 't' });
+      await waitForStatus(before.call, taskId, 'input_required');
+      await before.server.close();
+      handedBack.length = 0;
+      const after = start(impatient, run as Tool['run']);
+      await after.call('tasks/update', { taskId, inputResponses: { sure: yes } });
+      const failed = await waitForStatus(after.call, taskId, 'failed');
+      expect(failed['error']).toMatchObject({
+        message: expect.stringContaining('did not reach "charge" again'),
+      });
+      expect(handedBack).toHaveLength(4);
+      await after.server.close();
+    },
+  );
 });
