@@ -112,7 +112,8 @@ export function createJwt(
   const accepted = new Map<string, AcceptedIssuer>(
     issuers.map((source) => {
       const { issuer, jwks } = source;
-      const keySet: KeyFinder = jwks === undefined ? fetchedKeys(source) : staticKeys(name, jwks);
+      const keySet: KeyFinder =
+        jwks === undefined ? fetchedKeys(source) : staticKeys(jwks, { name, algorithms });
       return [
         issuer,
         {
