@@ -79,6 +79,14 @@ const HOST_FIELDS: ReadonlySet<string> = new Set([
   ...['headersHelper', 'customUserVars', 'httpUrl', 'serverUrl', 'remoteConfigured', 'extension', 'scope'],
 ]);
 
+/**
+ * Whether the `auth` of a server describes how Cursor logs in: `{ CLIENT_ID, CLIENT_SECRET, scopes }`. It is ignored like the `oauth` of other
+ * hosts: the client is registered with the address of that host, so that nobody else can log in with it.
+ */
+export function isHostLogin(auth: unknown): boolean {
+  return isObject(auth) && isNonEmptyString(auth['CLIENT_ID']) && auth['headersFor'] === undefined;
+}
+
 /** Names that other formats, or habit, give to fields. */
 const OTHER_NAMES = { cmd: 'command', arguments: 'args', environment: 'env', uri: 'url' } as const;
 
@@ -146,6 +154,7 @@ function fieldMistakes(entry: Record<string, unknown>): readonly string[] {
       !isNonEmptyString(auth) &&
       typeof auth !== 'function' &&
       !(isObject(auth) && typeof auth['headersFor'] === 'function') &&
+      !isHostLogin(auth) &&
       '"auth" must be a token, a function that returns one, or an object such as oauth() makes',
     ...pems.map((field) => `"${field}" must be PEM text or the path of a file`),
     disabled !== undefined && typeof disabled !== 'boolean' && '"disabled" must be true or false',
@@ -156,7 +165,9 @@ function recordMistakes(field: string, record: unknown): readonly string[] {
   if (record === undefined) return [];
   if (!isObject(record)) return [`"${field}" must be an object whose values are strings`];
   return Object.entries(record).flatMap(([key, value]) =>
-    isString(value) ? [] : [`"${field}.${shorten(key, 64)}" must be a string, in quotes`],
+    isString(value) || (field === 'env' && value === undefined)
+      ? []
+      : [`"${field}.${shorten(key, 64)}" must be a string, in quotes`],
   );
 }
 

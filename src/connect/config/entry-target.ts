@@ -1,5 +1,6 @@
 import type { HttpLinkOptions } from '../../transports/http/client/options.js';
 import type { ServerEntry, Target } from '../targets/target.js';
+import { isHostLogin } from './check.js';
 
 /** The target that an entry of a config stands for, and the options that only this server has. */
 export function entryTarget(entry: ServerEntry): {
@@ -13,6 +14,8 @@ export function entryTarget(entry: ServerEntry): {
     return { target: { command, ...optional }, options: {} };
   }
   const { url, headers, auth, ca, cert, key } = entry;
-  const own = Object.entries({ auth, ca, cert, key }).filter(([, value]) => value !== undefined);
+  const own = Object.entries({ auth: isHostLogin(auth) ? undefined : auth, ca, cert, key }).filter(
+    ([, value]) => value !== undefined,
+  );
   return { target: { url, ...(headers && { headers }) }, options: Object.fromEntries(own) };
 }

@@ -5,7 +5,7 @@ import { faultOf } from '../../protocol/encoding/json-fault.js';
 import { expandVariables } from '../../protocol/encoding/variables.js';
 import { McpError } from '../../protocol/errors.js';
 import type { McpConfig } from '../targets/target.js';
-import { checkConfig, throwMistakes } from './check.js';
+import { checkConfig, isHostLogin, throwMistakes } from './check.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -62,13 +62,26 @@ interface Expansion {
   readonly mistakes: string[];
 }
 
-const fields = ['command', 'args', 'env', 'cwd', 'url', 'headers', 'auth', 'ca', 'cert', 'key'];
+const fields = ['command', 'args', 'cwd', 'url', 'headers', 'auth', 'ca', 'cert', 'key'];
 
 function expandEntry(entry: Record<string, unknown>, expansion: Expansion): Record<string, unknown> {
+  const { auth, ...rest } = entry;
+  // The login of a host is not used here, so its variables need not exist.
+  const own = isHostLogin(auth) ? rest : entry;
   const expanded = fields
-    .filter((field) => Object.hasOwn(entry, field))
-    .map((field) => [field, expandValue(entry[field], field, expansion)]);
-  return { ...entry, ...Object.fromEntries(expanded) };
+    .filter((field) => Object.hasOwn(own, field))
+    .map((field) => [field, expandValue(own[field], field, expansion)]);
+  const env = isObject(own['env']) && { env: variablesOf(own['env'], expansion) };
+  return { ...own, ...Object.fromEntries(expanded), ...env };
+}
+
+/** The variables of a process. VS Code has numbers there, too, and null for a variable that the process must not have. */
+function variablesOf(env: Record<string, unknown>, expansion: Expansion): Record<string, unknown> {
+  const plain = Object.entries(env).map(([name, value]) => [
+    name,
+    value === null ? undefined : typeof value === 'number' ? String(value) : value,
+  ]);
+  return expandValue(Object.fromEntries(plain), 'env', expansion) as Record<string, unknown>;
 }
 
 function expandValue(value: unknown, field: string, expansion: Expansion): unknown {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { connect } from '../../../../src/client.js';
 import { checkConfig, ignoredFields } from '../../../../src/connect/config/check.js';
+import { entryTarget } from '../../../../src/connect/config/entry-target.js';
 import { parseConfig, readConfigFile } from '../../../../src/connect/config/file.js';
 import { gateway } from '../../../../src/gateway.js';
 import { createServer, McpError, tool } from '../../../../src/index.js';
@@ -44,6 +45,31 @@ describe('a config', () => {
     expect(checkConfig({ mcpServers }).mcpServers).toEqual(mcpServers);
     expect(parse({ servers: mcpServers, inputs: [] })).toEqual(mcpServers);
     expect(parse({ mcpServers: {} })).toEqual({});
+  });
+
+  test('may have numbers and null as variables of a process, as VS Code writes them', async () => {
+    const env = { PORT: 3000, LANG: null, KEY: '${SECRET}', RATIO: 0.5 };
+    const servers = parse({ servers: { own: { command: 'node', env } } }, { SECRET: 's' });
+    expect(servers).toEqual({ own: { command: 'node', env: { PORT: '3000', KEY: 's', RATIO: '0.5' } } });
+    // The variable is there without a value, so that the process does not inherit it.
+    expect(Object.keys((servers as { own: { env: object } }).own.env)).toContain('LANG');
+    expect(checkConfig({ mcpServers: servers }).mcpServers).toBe(servers);
+  });
+
+  test('may have the login of Cursor, which is not used, and whose variables need not exist', () => {
+    const auth = {
+      CLIENT_ID: '${env:MCP_CLIENT_ID}',
+      CLIENT_SECRET: '${env:MCP_CLIENT_SECRET}',
+      scopes: ['a'],
+    };
+    const url = 'https://example.com/mcp';
+    expect(parse({ mcpServers: { figma: { url, auth } } })).toEqual({ figma: { url } });
+    const entry = { url, auth } as never;
+    expect(checkConfig({ mcpServers: { figma: entry } }).mcpServers).toEqual({ figma: entry });
+    expect(entryTarget(entry)).toEqual({ target: { url }, options: {} });
+    expect(mistakesOf(() => parse({ mcpServers: { figma: { url, auth: { scopes: ['a'] } } } }))).toEqual([
+      'figma: "auth" must be a token, a function that returns one, or an object such as oauth() makes',
+    ]);
   });
 
   test('names misspelled fields with the right name, and accepts the fields of hosts and comments', () => {
@@ -103,7 +129,7 @@ describe('a config', () => {
           neither: { type: 'http' },
           list: ['x'],
           args: { command: 'x', args: [secret, 3] },
-          env: { command: '', env: { PORT: 3000, TOKEN: secret }, cwd: 7 },
+          env: { command: '', env: { DEBUG: true, TOKEN: secret }, cwd: 7 },
           url: { url: `ftp://${secret}`, headers: secret },
           more: { url: 'https://example.com', headers: { 'X-Count': 1 }, disabled: 'no', auth: 1 },
         },
@@ -116,7 +142,7 @@ describe('a config', () => {
       'list: it must be an object',
       'args: "args" must be an array of strings',
       'env: "command" must be a non-empty string',
-      'env: "env.PORT" must be a string, in quotes',
+      'env: "env.DEBUG" must be a string, in quotes',
       'env: "cwd" must be a non-empty string',
       expect.stringContaining('url: "url" must be a URL'),
       'url: "headers" must be an object whose values are strings',
