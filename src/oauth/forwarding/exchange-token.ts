@@ -25,12 +25,12 @@ export function makeExchangeToken(
 ): (options: ExchangeTokenOptions) => (call: Call) => Promise<ExchangedIdentity> {
   return function exchangeToken(options) {
     const privateHosts = checkExchangeOptions(options);
-    const { maxCallers = 10_000, logger = new OperatorLog('exchangeToken').log } = options;
+    const { maxCallers = 10_000 } = options;
     const fetch = runtime.safeFetch({ privateHosts });
     const tokens = new ExchangedTokens({
       exchange: exchangeRequest(options, { fetch, privateHosts }),
       maxCallers,
-      log: logger,
+      log: new OperatorLog('exchangeToken').loggerOf(options.logger),
     });
     return async function exchangedIdentity(call) {
       const subject = await subjectOf(call);

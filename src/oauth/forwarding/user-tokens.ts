@@ -42,7 +42,7 @@ export function makeUserTokens(
     checkUserTokensOptions(options);
     const { upstream: provider, vault, browserUser, privateHosts = [], loginMs = 600_000 } = options;
     const { message = `Log in at ${provider.name} to continue.` } = options;
-    const log = options.logger ?? new OperatorLog('userTokens').log;
+    const log = new OperatorLog('userTokens').loggerOf(options.logger);
     const publicUrl = new URL(options.publicUrl);
     const upstream = new Upstream(provider, {
       fetch: runtime.safeFetch({ privateHosts }),

@@ -2,7 +2,7 @@
 
 import { isObject } from '../../jsonrpc/message.js';
 import { type McpError, toMcpError, UNKNOWN_OUTCOME } from '../../protocol/errors.js';
-import { INVALID_ARGUMENTS, UNKNOWN_NAME } from '../../protocol/tables/failure-texts.js';
+import { INVALID_ARGUMENTS } from '../../protocol/tables/failure-texts.js';
 import { IDEMPOTENCY_KEY } from '../../protocol/tables/meta-keys.js';
 import {
   BodyStalled,
@@ -77,7 +77,7 @@ function problemOf(error: McpError): Problem {
       ...{ status: 409, code: 'needs_mcp_client' },
       detail: `The call needs an MCP client: the tool asks a question, or runs as a task. ${message}`,
     };
-  if (code === 'invalid_params' && isUnknownName(message)) return { status: 404, code: 'not_found', detail };
+  if (code === 'invalid_params' && isUnknownName(data)) return { status: 404, code: 'not_found', detail };
   if (code === 'invalid_params' && message.startsWith(INVALID_ARGUMENTS))
     return { status: 422, code: 'invalid_arguments', detail };
   const more = data === undefined ? {} : { data };
@@ -87,8 +87,10 @@ function problemOf(error: McpError): Problem {
   return { status: statuses[code] ?? 500, code, detail, ...more };
 }
 
-function isUnknownName(message: string): boolean {
-  return Object.values(UNKNOWN_NAME).some((beginning) => message.startsWith(beginning));
+/** An error about a tool or a prompt, and not about one of its arguments. */
+function isUnknownName(data: unknown): boolean {
+  if (!isObject(data) || data['field'] !== undefined) return false;
+  return data['kind'] === 'tool' || data['kind'] === 'prompt';
 }
 
 const statuses: Readonly<Record<string, number>> = {
