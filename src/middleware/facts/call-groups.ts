@@ -1,6 +1,8 @@
 import type { Call } from '../../protocol/call.js';
 import { principalOf } from '../../protocol/caller.js';
 import { subscriberNetwork } from '../../protocol/checks/ip-addresses.js';
+import { encodeBase64Url } from '../../protocol/encoding/base64.js';
+import { sha256 } from '../../protocol/encoding/sha256.js';
 import { boundedKey } from '../../protocol/encoding/shorten.js';
 
 // Groups of calls that share a limit.
@@ -29,8 +31,24 @@ export function groupNamer(by: CallGroup, middleware: string): (call: Call) => s
   // Middleware remembers the names, and peers choose some of them: they send any name of a tool.
   return (call) => {
     const name = namer(call);
-    return typeof name === 'string' ? boundedKey(name) : name;
+    return typeof name === 'string' ? groupKey(name) : name;
   };
+}
+
+/** The longest group that a digest is computed of: longer than the name of any caller, and short enough to cost nothing. */
+const MAX_DIGESTED = 16 * 1024;
+const KEY_START = 160;
+const encoder = new TextEncoder();
+
+/**
+ * The key of a group. A caller could choose a name that has the same simple hash as the name of another caller, and would use up the
+ * limit of the other one. A digest is different for each name.
+ */
+function groupKey(name: string): string {
+  const bounded = boundedKey(name);
+  if (bounded === name || name.length > MAX_DIGESTED) return bounded;
+  // As JSON, halves of characters stay different. As UTF-8, they are all the same.
+  return `${bounded.slice(0, KEY_START)}… ${encodeBase64Url(sha256(encoder.encode(JSON.stringify(name))))}`;
 }
 
 /** A caller without an address is the program itself, or its only peer. */

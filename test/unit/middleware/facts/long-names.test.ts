@@ -79,3 +79,35 @@ describe('the long names that a peer sends', () => {
     expect(groupNamer('tool', 'test')(callOf(longName(1)))?.length).toBeLessThanOrEqual(256);
   });
 });
+
+describe('callers whose long names begin with the same characters', () => {
+  const start = 'x'.repeat(300);
+  const calling = (subject: string, issuer?: string): Call => ({
+    ...callOf('pay'),
+    auth: { subject, ...(issuer !== undefined && { issuer }), scopes: [], claims: {} },
+  });
+  const pairs: readonly (readonly [string, string, string])[] = [
+    ['differ at the end', `${start}a`, `${start}b`],
+    // Found by a search of some seconds: the simple hash and the length of both are the same.
+    ['were chosen for their hash', `${start}\u8420\u8394\u4e00`, `${start}\u6900\u5d80\u8804`],
+    ['differ in half a character', `${start}\ud800`, `${start}\ud801`],
+  ];
+
+  it.each(pairs)('have a limit each if they %s', async (_, ann, eve) => {
+    const limited = rateLimit({ tools: '1/day', by: 'caller' });
+    const done = async () => ({ content: [] });
+    for (const caller of [calling(ann), calling(eve)])
+      await expect(limited(caller, done)).resolves.toEqual({ content: [] });
+    await expect(limited(calling(ann), done)).rejects.toMatchObject({ code: 'overloaded' });
+    const own = groupNamer(({ auth }) => auth?.subject, 'test');
+    expect(own(calling(ann))).not.toBe(own(calling(eve)));
+  });
+
+  it('have keys of a few hundred characters, even if each of their characters is escaped', () => {
+    const name = groupNamer('caller', 'test');
+    const longest = '\u0000'.repeat(1024);
+    const key = name(calling(longest, longest)) as string;
+    expect(key.length).toBeLessThan(300);
+    expect(name(calling(`${longest.slice(1)}\u0001`, longest))).not.toBe(key);
+  });
+});
