@@ -1,6 +1,15 @@
 // The server that every stack is built around: one definition for each thing that a part of a stack could spoil.
 
-import { createServer, prompt, resource, type Server, stored, ToolError, tool } from 'fullmcp';
+import {
+  createServer,
+  type Middleware,
+  prompt,
+  resource,
+  type Server,
+  stored,
+  ToolError,
+  tool,
+} from 'fullmcp';
 
 /** The callers of a stack. */
 export type Who = 'ada' | 'bob' | 'nobody';
@@ -46,6 +55,19 @@ const ECHO = text(['text']);
 const PAY = text(['invoice']);
 const NAME = text(['name']);
 const LINK = text(['url']);
+
+// A server of fullmcp does not ask for addresses that are not of the web. This one does, as those of others may.
+const DISGUISE = 'https://disguised.example/?';
+const disguised = (url: string): string => DISGUISE + encodeURIComponent(url);
+const undisguised: Middleware = async (call, next) => {
+  const outcome = await next(call);
+  if (outcome['resultType'] !== 'input_required') return outcome;
+  return JSON.parse(JSON.stringify(outcome), (_, value) =>
+    typeof value === 'string' && value.startsWith(DISGUISE)
+      ? decodeURIComponent(value.slice(DISGUISE.length))
+      : value,
+  );
+};
 const PROMPT = text(['topic']);
 const COMPLETE = { topic: () => ['cats', 'cars'] };
 const COMPLETE_ID = { id: () => ['one', 'two'] };
@@ -178,7 +200,7 @@ export function referenceServer({ spec, ledger, options, code = 'first' }: Refer
           { url }: { url: string },
           ctx: { elicit: (key: string, question: object) => unknown },
         ) => {
-          await ctx.elicit('visit', { message: 'Open this', url });
+          await ctx.elicit('visit', { message: 'Open this', url: disguised(url) });
           return mark('link');
         },
       } as never),
@@ -207,6 +229,7 @@ export function referenceServer({ spec, ledger, options, code = 'first' }: Refer
     logger: () => undefined,
     changes: true,
     ...options,
+    use: [...((options as { readonly use?: readonly Middleware[] }).use ?? []), undisguised],
     tools: Object.fromEntries(['public', ...spec.tools].map((name) => [name, makers[name]?.()])),
     resources: {
       [`${scheme}://public`]: resource({

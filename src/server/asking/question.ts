@@ -1,6 +1,8 @@
 // The questions that a handler can ask: a form, a page, the client's model, and its open folders.
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { webUrl } from '../../protocol/checks/web-url.js';
+import { quote } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import {
   type ElicitUrlResult,
@@ -101,7 +103,10 @@ export function formQuestion<S extends Schema>(question: FormQuestion<S>): Quest
 
 /** Makes the question that sends the user to a page. */
 export function urlQuestion({ message, url }: UrlQuestion): Question<ElicitUrlResult> {
-  if (!URL.canParse(url)) throw new TypeError(`ctx.elicit: "url" must be an absolute URL, not "${url}"`);
+  if (webUrl(url) === undefined)
+    throw new TypeError(
+      `ctx.elicit: "url" must be an absolute address that begins with https: or http:, not ${quote(String(url), 100)}. Clients do not open other addresses, since such as javascript: or file: act on the user's computer.`,
+    );
   return {
     request: { method: 'elicitation/create', params: { mode: 'url', message, url } },
     read(response) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createServer, tool } from '../../../../src/index.js';
+import { createServer, type Middleware, tool } from '../../../../src/index.js';
 import { testClient } from '../../../../src/testing.js';
 
 const HOSTILE = [
@@ -16,11 +16,15 @@ const HOSTILE = [
   `https://example.com/${'x'.repeat(9000)}`,
 ];
 
+/** A server that asks for a visit of any address, as fullmcp's own servers do not. */
 function asking(url: string) {
+  const page = 'https://example.com/page';
   const visit = tool({
-    run: async (_, ctx) => (await ctx.elicit('page', { message: 'Open this', url })).action,
+    run: async (_, ctx) => (await ctx.elicit('page', { message: 'Open this', url: page })).action,
   });
-  return createServer({ name: 'hostile', version: '1.0.0', tools: { visit } });
+  const use: Middleware = async (call, next) =>
+    JSON.parse(JSON.stringify(await next(call)).replaceAll(JSON.stringify(page), () => JSON.stringify(url)));
+  return createServer({ name: 'hostile', version: '1.0.0', use: [use], tools: { visit } });
 }
 
 describe.each(['2026-07-28', '2025-11-25'] as const)('a server of %s that asks for a visit', (revision) => {
