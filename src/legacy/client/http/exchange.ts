@@ -1,5 +1,6 @@
 import { withDeadline } from '../../../async/deadline.js';
 import { backoff, delay } from '../../../async/delay.js';
+import { Lifetime, onEnd } from '../../../async/lifetime.js';
 import {
   type JsonObject,
   type NotificationMessage,
@@ -37,6 +38,9 @@ const ENDING = {
   reason: () => new McpError('timeout', 'The server did not end the session within 2 seconds.'),
 };
 
+/** The time for which the connection of a cancelled request stays open, if the server does not accept that it is cancelled. */
+const TELLING_MS = 3000;
+
 interface SendContext extends Pick<ResponseListener, 'onMessage'> {
   readonly id: number;
   readonly onSend: () => void;
@@ -69,18 +73,36 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
       isSent = true;
     };
     const onMessage: ResponseListener['onMessage'] = (message) => {
+      // Nobody waits for a call that is cancelled.
+      if (signal.aborted) return;
       if (message.kind === 'request') questions.push(message.id);
       receive(message, outgoing.onNotification);
     };
-    try {
-      return await requests.run({ signal }, (scope) => ask(outgoing, { id, onMessage, onSend, scope }));
-    } catch (error) {
-      // Spec 2025-11-25, Cancellation: `initialize` must not be cancelled.
-      if (isSent && signal.aborted && method !== 'initialize') {
-        notify('notifications/cancelled', { requestId: id, reason: cancelReason(signal.reason) });
+    // Spec 2025-11-25, Streamable HTTP: the notification cancels a request, and a closed connection does not. So the connection is closed
+    // after the notification. Cancellation: `initialize` must not be cancelled.
+    const network = new Lifetime();
+    const cancel = async (): Promise<void> => {
+      if (isSent && method !== 'initialize') {
+        const params = { requestId: id, reason: cancelReason(signal.reason) };
+        const telling = post(printNotification('notifications/cancelled', params), 'notifications/cancelled');
+        await Promise.race([telling, delay(TELLING_MS, { unref: true })]);
       }
-      throw error;
+      network.end(signal.reason);
+    };
+    let unlisten: (() => void) | undefined;
+    try {
+      if (signal.aborted) throw cancelledBy(signal.reason);
+      return await new Promise((resolve, reject) => {
+        unlisten = onEnd({ signal }, () => {
+          reject(cancelledBy(signal.reason));
+          void cancel();
+        });
+        requests
+          .run(network, (scope) => ask(outgoing, { id, onMessage, onSend, scope }))
+          .then(resolve, reject);
+      });
     } finally {
+      unlisten?.();
       progress.delete(id);
       // Answers to the questions of this request are no longer needed.
       for (const question of questions) serverRequests.cancel(question);

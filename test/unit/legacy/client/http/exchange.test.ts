@@ -519,6 +519,57 @@ test('the server is told of a cancelled request, but not of a cancelled handshak
   await server.quiet();
 });
 
+test('the server hears of a cancelled request before its connection is closed, and the caller waits for neither', async () => {
+  const order: string[] = [];
+  let accept: (() => void) | undefined;
+  await using server = await scriptedServer((request, response) => {
+    if (request.body?.method === 'tools/call') {
+      response.on('close', () => order.push('closed'));
+      return void stream(response);
+    }
+    if (request.body?.method !== 'notifications/cancelled') return sessions(noStream)(request, response);
+    order.push('told');
+    accept = () => sessions(noStream)(request, response);
+  });
+  const session = open(server.url);
+  await shakeHands(session);
+  const stop = new AbortController();
+  const call = failure(session.ask('tools/call', {}, { signal: stop.signal }));
+  await until('it has arrived', () => of(server, 'tools/call').length > 0);
+  stop.abort(new McpError('timeout', 'Too long'));
+  expect((await call).message).toBe('Too long');
+  await until('the server is told', () => accept !== undefined);
+  // A connection that was closed before would be seen as closed by now.
+  for (let at = 0; at < 3; at++) await session.ask('ping');
+  order.push('accepted');
+  accept?.();
+  await until('the connection is closed', () => order.includes('closed'));
+  expect(order).toEqual(['told', 'accepted', 'closed']);
+  await session.exchange.close();
+  await server.quiet();
+});
+
+test('a cancelled request that the server does not hear of ends its connection as well', async () => {
+  let isClosed = false;
+  await using server = await scriptedServer((request, response) => {
+    if (request.body?.method === 'notifications/cancelled') return;
+    if (request.body?.method !== 'tools/call') return sessions(noStream)(request, response);
+    response.on('close', () => {
+      isClosed = true;
+    });
+    stream(response);
+  });
+  const session = open(server.url);
+  await shakeHands(session);
+  const stop = new AbortController();
+  const call = failure(session.ask('tools/call', {}, { signal: stop.signal }));
+  await until('it has arrived', () => of(server, 'tools/call').length > 0);
+  stop.abort();
+  expect((await call).code).toBe('cancelled');
+  await until('the connection is closed', () => isClosed);
+  await session.exchange.close();
+});
+
 test('close does not wait for a server that does not answer the DELETE', async () => {
   await using server = await scriptedServer((request, response) => {
     if (request.method !== 'DELETE') sessions(noStream)(request, response);
