@@ -11,6 +11,7 @@ import { makeForwarder } from '../proxy/forwarder.js';
 import type { ProxyServer } from '../proxy/make-proxy.js';
 import { targetOpener } from '../proxy/open-target.js';
 import type { Identity } from '../proxy/options.js';
+import { StateSeal } from '../proxy/state-seal.js';
 import { wayCodes } from '../proxy/way-errors.js';
 import { type Checked, composeChecked } from '../routing/checked-use.js';
 import { routingDispatch } from '../routing/dispatch.js';
@@ -84,6 +85,7 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
     if (watchMs !== undefined && file === undefined)
       throw new TypeError('gateway: watchMs looks at a config file, but the config is not a file.');
 
+    const seal = new StateSeal();
     const servers = new GatewayServers({
       problem,
       drainMs: timerMs('drainMs', drainMs),
@@ -96,7 +98,7 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
           elder: (each, call) => servers.elder(each, call),
           forwarder: (events) =>
             makeForwarder(target, {
-              ...{ openTarget, options: about, ...events },
+              ...{ openTarget, seal, options: about, ...events },
               // A server must not decide when its lists are compared again.
               keepsLists: pins === undefined,
               logger: (level, message, detail) => logger(level, `${server}: ${message}`, detail),
@@ -200,7 +202,7 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
       start,
       reload,
       close,
-      provideSecret: () => undefined,
+      provideSecret: seal.provide,
       info: { name, version },
       servers: () => Object.fromEntries([...servers.members].map(([each, { info }]) => [each, info])),
       async accept(server) {

@@ -56,15 +56,17 @@ interface CarriedParts {
   readonly tags: CallerTags;
   /** The name of the caller; undefined if nobody else is known to be the same. */
   readonly owner: string | undefined;
+  /** The state of the call, if it was sealed for the caller. */
+  readonly opened?: unknown;
 }
 
 /** The parameters of a call as the server gets them. */
 export function carriedParams(call: Call, parts: CarriedParts): JsonObject {
   const { requestState } = call.params;
   const params = withTag(withBoundKey(call), call, parts);
-  return typeof requestState === 'string' && requestState.startsWith(BEHIND)
-    ? { ...params, requestState: requestState.slice(BEHIND.length) }
-    : params;
+  const { opened = requestState } = parts;
+  const own = typeof opened === 'string' && opened.startsWith(BEHIND) ? opened.slice(BEHIND.length) : opened;
+  return own === requestState ? params : { ...params, requestState: own };
 }
 
 /** The outcome of a call as the caller gets it. A state of a proxy behind this one must not be taken for one of this one. */

@@ -10,6 +10,7 @@ import { identityOf, withIdentity } from './identity.js';
 import { ListCache } from './list-cache.js';
 import type { ProxyLogger, ProxyOptions } from './options.js';
 import { type LinksState, ProxyLinks } from './proxy-links.js';
+import type { StateSeal } from './state-seal.js';
 import { WayErrors } from './way-errors.js';
 
 type OpenTarget = (target: Target, options: ConnectOptions) => OpenLink;
@@ -18,6 +19,8 @@ export interface ForwarderParts {
   readonly openTarget: OpenTarget;
   readonly options: Omit<ProxyOptions, 'use' | 'logger'>;
   readonly logger: ProxyLogger;
+  /** Seals the states of the server for the callers. */
+  readonly seal: StateSeal;
   /** Called when the server becomes reachable or stops to be. */
   readonly onState?: ((state: LinksState) => void) | undefined;
   /** Whether lists are kept for as long as the server allows. Default: true. */
@@ -61,7 +64,7 @@ export function makeForwarder(target: Target, parts: ForwarderParts): Forwarder 
   const held = new HeldCalls(timerMs('answerMs', answerMs), onRelease);
   const identify: ForwardingParts['identify'] = (call, progress) => identityOf(identity, call, progress);
   const errors = new WayErrors(logger);
-  const { dispatch, refusal } = forwarding({ links, held, lists, identify });
+  const { dispatch, refusal } = forwarding({ links, held, lists, identify, seal: parts.seal });
   return {
     dispatch: (call) =>
       dispatch(call).catch((error) => {

@@ -18,12 +18,15 @@ import type { ForwardedIdentity, Identified, LoginProgress } from './options.js'
 import { ParamChecks } from './param-checks.js';
 import type { ProxyLink } from './proxy-link.js';
 import type { ProxyLinks } from './proxy-links.js';
+import { isSealed, type StateSeal } from './state-seal.js';
 
 export interface ForwardingParts {
   /** Keeps lists; undefined if none may be kept. */
   readonly lists: ListCache | undefined;
   readonly links: ProxyLinks;
   readonly held: HeldCalls;
+  /** Seals the states of the server for the callers. */
+  readonly seal: StateSeal;
   readonly identify: (call: Call, progress: LoginProgress) => Identified | Promise<Identified>;
 }
 
@@ -40,7 +43,7 @@ interface Prepared {
 }
 
 /** Passes calls on over the connections of a proxy. */
-export function forwarding({ links, held, lists, identify }: ForwardingParts): CallForwarding {
+export function forwarding({ links, held, lists, identify, seal }: ForwardingParts): CallForwarding {
   const tags = new CallerTags();
 
   async function prepare(round: Call): Promise<Prepared | { readonly question: Outcome }> {
@@ -69,8 +72,9 @@ export function forwarding({ links, held, lists, identify }: ForwardingParts): C
     const isList = lists?.isList(call.method) === true;
     const known = isList ? lists.find(call, identity) : undefined;
     if (known !== undefined) return known;
+    const opened = isSealed(call.params['requestState']) ? await seal.open(call) : undefined;
     const { link, owner, done } = await links.take(call, identity);
-    const params = carriedParams(call, { owner, tags });
+    const params = carriedParams(call, { owner, tags, opened });
     const sent = sentAs(call, identity, link.isModern ? params : withoutPeer(params));
     if (link.isModern) {
       if (hasRejection(call.params)) {
@@ -80,7 +84,7 @@ export function forwarding({ links, held, lists, identify }: ForwardingParts): C
       const keep = isList ? lists.keeper(call, identity) : undefined;
       const outcome = carriedOutcome(await link.dispatch(sent, owner).finally(done));
       keep?.(outcome);
-      return outcome;
+      return outcome['requestState'] === undefined ? outcome : seal.close(outcome, call);
     }
     if (isList) return listOf(link, sent).finally(done);
     if (!mayAsk(call.method)) return inFull(call.method, await link.dispatch(sent).finally(done));

@@ -8,6 +8,7 @@ import type { Target } from '../targets/target.js';
 import { makeForwarder } from './forwarder.js';
 import { targetOpener } from './open-target.js';
 import { type ProxyLogger, type ProxyOptions, proxyKeys } from './options.js';
+import { StateSeal } from './state-seal.js';
 
 /** A server that passes every call on to another one. `serve`, `serveStdio`, handlers and `connect` take it as any server. */
 export interface ProxyServer extends AsyncDisposable {
@@ -17,8 +18,8 @@ export interface ProxyServer extends AsyncDisposable {
   readonly logger: ProxyLogger;
   /** Does nothing: the connection is opened with the first call, so that the other server may start later. */
   readonly start: () => Promise<void>;
-  /** Does nothing: a proxy has no state of its own to seal. */
-  readonly provideSecret: () => void;
+  /** Sets the secret that binds the states of open questions to their callers. Processes with the same secret can open them. */
+  readonly provideSecret: (secret: string | readonly string[]) => void;
   /** Cancels the calls that wait for answers, and closes the connections. */
   readonly close: () => Promise<void>;
 }
@@ -33,7 +34,8 @@ export function makeProxy(runtime: Runtime): ProxyTo {
     checkOptions('proxy', options, proxyKeys);
     const { use = [], search, logger: own, ...rest } = options;
     const logger = new OperatorLog('proxy').loggerOf(own);
-    const forwarder = makeForwarder(target, { openTarget, logger, options: rest });
+    const seal = new StateSeal();
+    const forwarder = makeForwarder(target, { openTarget, logger, options: rest, seal });
     // The function of `identity` may refuse a caller, and middleware may answer with what it has kept of another caller's calls.
     const answer =
       typeof options.identity === 'function'
@@ -51,7 +53,7 @@ export function makeProxy(runtime: Runtime): ProxyTo {
       logger,
       close,
       start: async () => undefined,
-      provideSecret: () => undefined,
+      provideSecret: seal.provide,
       [Symbol.asyncDispose]: close,
     };
   };

@@ -240,6 +240,106 @@ test('a caller whose name and tag together read like the name of another one is 
   expect(await Promise.all(asked)).toEqual([['for ada lovelace'], ['for ada']]);
 });
 
+describe.each([
+  ['today', {}],
+  ['2025', { revision: '2025-11-25' }],
+] as const)('the state of a call to a server of %s that waits for answers', (_era, options) => {
+  const chained: readonly (readonly Part[])[] = [
+    ['proxy'],
+    ['proxy', 'proxy'],
+    ['gateway', 'proxy'],
+    ['gateway'],
+  ];
+
+  test.each(chained.map((parts) => [parts.join(' in front of '), parts] as const))(
+    'is of use only to the caller that got it from a %s',
+    async (_name, parts) => {
+      const behind = await serve(confirming(), { port: 0, signals: false });
+      onTestFinished(() => behind.close());
+      const front = chain(behind.url.replace('http', 'ws'), parts, options);
+      const as = callers(front);
+      const { requestState, inputRequests } = await as('ada');
+      const inputResponses = answersTo(inputRequests);
+      const refused = { error: { code: 'invalid_params' } };
+      for (const other of ['bob', undefined])
+        expect(await as(other, { requestState, inputResponses })).toMatchObject(refused);
+      const [, ...rest] = String(requestState).split('.');
+      for (const cut of [rest.join('.'), rest.at(-1)])
+        expect(await as('bob', { requestState: cut, inputResponses })).toMatchObject(refused);
+      expect(await as('ada', { requestState, inputResponses })).toMatchObject({ content: [{ text: 'yes' }] });
+      const anonymous = await as(undefined);
+      const answered = {
+        requestState: anonymous.requestState,
+        inputResponses: answersTo(anonymous.inputRequests),
+      };
+      expect(await as(undefined, answered)).toMatchObject({ content: [{ text: 'yes' }] });
+    },
+  );
+});
+
+test('processes of a proxy with the same secret continue the calls of each other, and others say what is missing', async () => {
+  const behind = await serve(confirming(), { port: 0, signals: false });
+  onTestFinished(() => behind.close());
+  const secret = 'one secret for all processes of the proxy';
+  const [one, two, other] = [secret, secret, undefined].map((own) => {
+    const front = proxy(behind.url, quiet);
+    onTestFinished(() => front.close());
+    if (own !== undefined) front.provideSecret(own);
+    return front;
+  }) as [ProxyServer, ProxyServer, ProxyServer];
+  const { requestState, inputRequests } = await callers(one)('ada');
+  const answered = { requestState, inputResponses: answersTo(inputRequests) };
+  const failed = await callers(other)('ada', answered);
+  expect(failed.error?.message).toContain('Set MCP_SECRET to the same value for all of them');
+  expect(await callers(two)('ada', answered)).toMatchObject({ content: [{ text: 'yes' }] });
+});
+
+interface Round {
+  readonly requestState?: unknown;
+  readonly inputRequests?: Record<string, unknown>;
+  readonly error?: { readonly message: string };
+}
+
+/** A server whose only tool asks once. */
+function confirming() {
+  const form = { message: 'Sure?', schema: z.object({ ok: z.boolean() }) };
+  return createServer({
+    ...{ name: 'behind', version: '1', secret: 'a secret that is long enough for it', ...quiet },
+    tools: {
+      ask: tool({
+        run: async (_, ctx) => ((await ctx.elicit('sure', form)).action === 'accept' ? 'yes' : 'no'),
+      }),
+    },
+  });
+}
+
+function answersTo(inputRequests: Round['inputRequests'] = {}): JsonObject {
+  const accepted = { action: 'accept', content: { ok: true } };
+  return Object.fromEntries(Object.keys(inputRequests).map((key) => [key, accepted]));
+}
+
+/** Calls the tool as somebody, or as nobody. */
+function callers({ dispatch }: ProxyServer) {
+  return async (who: string | undefined, more: JsonObject = {}): Promise<Round> => {
+    try {
+      return await dispatch({
+        ...{ id: 1, method: 'tools/call', notify: () => undefined, signal: new AbortController().signal },
+        params: { name: 'ask', arguments: {}, ...more },
+        auth: who === undefined ? undefined : { subject: who, scopes: [], claims: {} },
+        via: { transport: 'http' },
+        peer: {
+          revision: '2026-07-28',
+          client: undefined,
+          capabilities: { elicitation: { form: {} } },
+          logLevel: undefined,
+        },
+      } as never);
+    } catch (error) {
+      return { error: error as McpError };
+    }
+  };
+}
+
 test('a server cannot end the calls that a proxy holds with a state that looks like one of the proxy', async () => {
   const states: unknown[] = [];
   const lying = {
