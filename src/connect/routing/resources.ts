@@ -69,8 +69,10 @@ export async function usableOwners(router: Router, wanted: WantedItem, call: Cal
   const offers = likelyOwners(known).length > 0 ? known : await fetchOffers(router, wanted, call);
   const likely = likelyOwners(offers);
   const has = (offer: Offer): boolean => [...offers.values()].includes(offer);
-  // The only server answers for itself, also with the reason why its lists cannot be fetched.
-  const mayHave = has('possible') || has('absent') || (has('unknown') && offers.size === 1);
+  // Middleware may answer for what no server has, but not for what is held back. The only server answers for itself, also with the reason
+  // why its lists cannot be fetched.
+  const isNowhere = has('absent') && !has('never');
+  const mayHave = has('possible') || isNowhere || (has('unknown') && offers.size === 1);
   if (likely.length === 0 && offers.size > 0 && !mayHave) throw nobodyHas(router, wanted);
   // The error of a server that lists it is final.
   if (likely.some((member) => offers.get(member) === 'listed')) return { likely, rest: [] };

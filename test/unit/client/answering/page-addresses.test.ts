@@ -28,27 +28,30 @@ function asking(url: string) {
 }
 
 describe.each(['2026-07-28', '2025-11-25'] as const)('a server of %s that asks for a visit', (revision) => {
-  it.each(HOSTILE)('does not get the address %j to the handler, and is declined', async (url) => {
-    const opened: string[] = [];
-    const problems: string[] = [];
-    await using client = await testClient(asking(url), {
-      over: 'stdio',
-      revision,
-      elicit: {
-        form: () => ({ action: 'cancel' }),
-        url: (page) => {
-          opened.push(page.url);
-          return { action: 'accept' };
+  it.each(HOSTILE.map((url) => [url.slice(0, 50), url] as const))(
+    'does not get the address %j to the handler, and is declined',
+    async (_, url) => {
+      const opened: string[] = [];
+      const problems: string[] = [];
+      await using client = await testClient(asking(url), {
+        over: 'stdio',
+        revision,
+        elicit: {
+          form: () => ({ action: 'cancel' }),
+          url: (page) => {
+            opened.push(page.url);
+            return { action: 'accept' };
+          },
         },
-      },
-    });
-    client.on('problem', ({ message }) => problems.push(message));
-    const result = await client.callTool('visit');
-    expect(opened).toEqual([]);
-    expect(result.text).toBe('decline');
-    expect(problems.join()).toContain('which is not an https: or http: address');
-    expect(problems.join().length).toBeLessThan(400);
-  });
+      });
+      client.on('problem', ({ message }) => problems.push(message));
+      const result = await client.callTool('visit');
+      expect(opened).toEqual([]);
+      expect(result.text).toBe('decline');
+      expect(problems.join()).toContain('which is not an https: or http: address');
+      expect(problems.join().length).toBeLessThan(400);
+    },
+  );
 
   it.each([
     ['https://example.com/login?a=1', 'https://example.com/login?a=1'],

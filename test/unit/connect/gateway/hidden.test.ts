@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Call, McpError, type Outcome } from 'fullmcp';
+import { type Call, McpError, type Middleware, type Outcome } from 'fullmcp';
 import { type Client, connect } from 'fullmcp/client';
 import { type GatewayOptions, gateway } from 'fullmcp/gateway';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -107,8 +107,12 @@ async function listAll(client: Client): Promise<void> {
 }
 
 /** Lists everything once, so that it is pinned, and connects as if the gateway had just been started. */
-async function pinnedThen(servers: readonly Listing[], change: () => void): Promise<Client> {
-  const options = await pins();
+async function pinnedThen(
+  servers: readonly Listing[],
+  change: () => void,
+  more: GatewayOptions = {},
+): Promise<Client> {
+  const options = { ...(await pins()), ...more };
   const first = gatewayTo(servers, options);
   await listAll(await clientOf(first));
   await first.close();
@@ -166,6 +170,18 @@ describe('pins', () => {
     expect(shop.asked).toEqual([]);
   });
 
+  test('a resource that is added later is not answered by middleware, either, although it may answer for what no server has', async () => {
+    const one = new Listing('one', { resources: ['one://a'] });
+    const two = new Listing('two', { resources: ['two://a'] });
+    const kept: Middleware = async (call, next) =>
+      call.method === 'resources/read'
+        ? { resultType: 'complete', contents: [{ uri: String(call.params['uri']), text: 'kept' }] }
+        : next(call);
+    const client = await pinnedThen([one, two], () => one.resources.push('one://new'), { use: [kept] });
+    for (const uri of ['one://a', 'none://a']) expect(await read(client, uri)).toBe('kept');
+    await expect(client.readResource('one://new')).rejects.toThrow('No server has the resource one://new.');
+  });
+
   test('a server that is not trusted yet is not asked about tasks, and gets no subscriptions', async () => {
     const known = new Listing('known', { tools: ['go'], resources: ['a://b'] });
     const fresh = new Listing('fresh', { tools: ['go'], resources: ['c://d'] });
@@ -209,6 +225,19 @@ describe('allow', () => {
       expect(JSON.stringify(await client.getPrompt('shop_bank_ask'))).toContain(`${owner} answers`);
       expect(await read(client, 'both://x')).toBe(`${owner} answers`);
     }
+  });
+
+  test('hides without getting in the way of what another server has and does not list', async () => {
+    const shop = new Listing('shop', { tools: ['list'] });
+    const bank = new Listing('shop_bank', { tools: ['pay'], prompts: ['ask'] });
+    const hub = gatewayTo([shop, bank], {
+      allow: ({ server }, caller) => caller?.subject === 'ada' || server !== 'shop_bank',
+    });
+    const ada = await clientOf(hub, 'ada');
+    expect(await textOf(ada, 'shop_bank_pay')).toBe('shop_bank answers');
+    const bob = await clientOf(hub, 'bob');
+    expect(await textOf(bob, 'shop_bank_pay')).toBe('shop answers');
+    expect(JSON.stringify(await bob.getPrompt('shop_bank_ask'))).toContain('shop answers');
   });
 
   test('hides the instances of a hidden template', async () => {

@@ -218,19 +218,25 @@ test('a caller who has to log in is asked to, whatever the middleware of a proxy
     identity: ({ auth }) => (auth?.subject === 'ada' ? { key: 'ada', caller: auth } : { login }),
   });
   onTestFinished(() => between.close());
-  const ada = await as(between, 'ada');
-  await ada.callTool('price');
   const asked: string[] = [];
-  const bob = await connect(between, {
-    caller: { subject: 'bob', scopes: [], claims: {} },
-    elicit: {
-      url: ({ url }) => {
-        asked.push(url);
-        return { action: 'decline' };
+  // Clients with other capabilities would not get results of each other.
+  async function client(subject: string): Promise<Client> {
+    const one = await connect(between, {
+      ...{ caller: { subject, scopes: [], claims: {} }, cache: false },
+      elicit: {
+        url: ({ url }) => {
+          asked.push(url);
+          return { action: 'decline' };
+        },
       },
-    },
-  });
-  onTestFinished(() => bob.close());
+    });
+    onTestFinished(() => one.close());
+    return one;
+  }
+  const ada = await client('ada');
+  expect(await textOf(ada, 'price')).toBe('shop 1');
+  expect(await textOf(ada, 'price')).toBe('shop 1');
+  const bob = await client('bob');
   await expect(bob.callTool('price')).rejects.toThrow('which the user refused');
   expect(asked).toEqual([login.url]);
 });

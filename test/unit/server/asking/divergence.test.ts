@@ -161,8 +161,11 @@ describe('a step that is new', () => {
     return { opened, open };
   }
 
-  /** Lets the time of the fake timers pass until a promise settles. */
+  let passedMs = 0;
+
+  /** Lets the time of the fake timers pass until a promise settles, and counts it. */
   async function passTime<T>(promise: Promise<T>): Promise<T> {
+    passedMs = 0;
     let isSettled = false;
     const settled = promise.finally(() => {
       isSettled = true;
@@ -170,6 +173,7 @@ describe('a step that is new', () => {
     settled.catch(() => undefined);
     while (!isSettled) {
       await vi.advanceTimersByTimeAsync(100);
+      passedMs += 100;
       await new Promise((resolve) => setImmediate(resolve));
     }
     return settled;
@@ -265,6 +269,8 @@ describe('a step that is new', () => {
       /did not reach "b" again.*"c" was not/,
     );
     expect(effects).toEqual(['a', 'b']);
+    // Branches that are known to be parallel may be slow.
+    expect(passedMs).toBeGreaterThanOrEqual(30_000);
   });
 
   test('waits for the answer to a question that was changed, if keys of an earlier run come after that', async () => {
@@ -291,6 +297,31 @@ describe('a step that is new', () => {
     expect(effects).toEqual(['of one']);
     expect(await answer(call, third, 'one', 'two')).toMatchObject({ content: [{ text: 'done' }] });
     expect(effects).toEqual(['of one', 'of two']);
+  });
+
+  test('that had to wait for an answer was not begun, so that later runs need not reach it', async () => {
+    const effects: string[] = [];
+    let message = 'First?';
+    let isRolledBack = false;
+    const call = build(async (_, ctx) => {
+      async function one() {
+        await ctx.ask('one', question(message));
+        await ctx.step('of one', () => effects.push('of one'));
+      }
+      async function two() {
+        await ctx.ask('two', question('Two?'));
+        if (!isRolledBack) await ctx.step('of two', () => effects.push('of two'));
+      }
+      await Promise.all([one(), two()]);
+      return 'done';
+    });
+    const first = await call('tools/call', { name: 't' });
+    const second = await answer(call, first, 'one');
+    message = 'Second?';
+    const third = await answer(call, second, 'two');
+    isRolledBack = true;
+    expect(await answer(call, third, 'one', 'two')).toMatchObject({ content: [{ text: 'done' }] });
+    expect(effects).toEqual(['of one']);
   });
 
   test('of an inner tool does not run once the time of that tool is over', async () => {
