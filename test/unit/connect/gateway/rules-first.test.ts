@@ -125,10 +125,19 @@ test('middleware may identify a caller, and answer for itself what no server has
   expect(await textOf(client, 'status')).toBe('fine');
 });
 
-test('callers who reach different servers by one name do not get results of each other', async () => {
+/** Makes the metadata of a call anew. */
+const renewing: Middleware = (call, next) => {
+  const { _meta, ...params } = call.params;
+  return next({ ...call, params: { ...params, _meta: { renewed: true } } });
+};
+
+test.each([
+  ['', [keeping()]],
+  [', although middleware makes the metadata of their calls anew', [renewing, keeping()]],
+])('callers who reach different servers by one name do not get results of each other%s', async (_, use) => {
   const hub = gateway(configOf({ one: shop('one'), two: shop('two') }), {
     logger: () => undefined,
-    use: [keeping()],
+    use,
     allow: ({ server }, caller) => caller?.subject === 'ada' || server === 'two',
   });
   onTestFinished(() => hub.close());
