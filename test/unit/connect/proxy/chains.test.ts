@@ -134,6 +134,11 @@ describe.each(chains)('%s', (_name, parts) => {
     const key = { idempotencyKey: 'invoice-7' };
     expect((await anonymous.callTool('pay', { to: 'eve' }, key)).text).toBe('receipt 3');
     expect((await anonymous.callTool('pay', { to: 'eve' }, key)).text).toBe('receipt 3');
+    // Nor is it the program itself, which has no name, either.
+    const program = await connect(replicas[0]);
+    onTestFinished(() => program.close());
+    expect((await program.callTool('pay', { to: 'eve' }, key)).text).toBe('receipt 4');
+    expect((await program.callTool('pay', { to: 'eve' }, key)).text).toBe('receipt 4');
   });
 });
 
