@@ -1,6 +1,6 @@
 // Runs the program of a stack, and holds everything that happens to the model.
 
-import { type ErrorCode, McpError } from 'fullmcp';
+import { type Dispatch, type ErrorCode, McpError } from 'fullmcp';
 import { readRecording } from '../../src/testing/recording/recording.js';
 import { replayCalls } from '../../src/tooling/tape/replay-calls.js';
 import { MAX_CONNECTIONS, Stack } from './build.js';
@@ -75,7 +75,8 @@ export async function runStack(spec: StackSpec): Promise<Violation | undefined> 
 class Run {
   readonly #spec: StackSpec;
   readonly #stack: Stack;
-  readonly #callers: ReadonlyMap<Who, Caller>;
+  readonly #dispatch: Dispatch;
+  readonly #callers = new Map<Who, Promise<Caller>>();
   /** The keys with which each caller has paid. */
   readonly #paid = new Map<string, Set<string>>();
   /** The definitions that a name has ever stood for, for each caller: a cache may still answer with them. */
@@ -85,6 +86,7 @@ class Run {
   readonly #crowded = new Set<Who>();
   readonly #excused = new WeakSet<Reaction>();
   readonly #views = new Map<Who, readonly Seen[]>();
+  readonly #names = new Map<Kind, readonly string[]>();
   #all: readonly Seen[] | undefined;
 
   static async start(spec: StackSpec): Promise<Run> {
@@ -95,22 +97,27 @@ class Run {
     const dispatch = hasTape
       ? (call: never) => stack.tape(call, stack.top.dispatch as never)
       : stack.top.dispatch;
-    const callers = new Map<Who, Caller>();
-    for (const who of everyone) callers.set(who, await connectCaller(dispatch as never, who, spec.wire));
-    const run = new Run(spec, stack, callers);
-    // The lists of a gateway with pins are those that its servers have now.
-    if (run.#hasPins()) await run.#listAll();
+    const run = new Run(spec, stack, dispatch as never);
+    // The lists of a gateway with pins are those that its servers have now, as its first caller sees them.
+    if (run.#hasPins()) for (const kind of Object.keys(LISTS) as Kind[]) await run.#list('ada', kind);
     return run;
   }
 
-  constructor(spec: StackSpec, stack: Stack, callers: ReadonlyMap<Who, Caller>) {
+  constructor(spec: StackSpec, stack: Stack, dispatch: Dispatch) {
     this.#spec = spec;
     this.#stack = stack;
-    this.#callers = callers;
+    this.#dispatch = dispatch;
+  }
+
+  /** A caller, connected when it is needed first. */
+  #caller(who: Who): Promise<Caller> {
+    const caller = this.#callers.get(who) ?? connectCaller(this.#dispatch, who, this.#spec.wire);
+    this.#callers.set(who, caller);
+    return caller;
   }
 
   async close(): Promise<void> {
-    for (const caller of this.#callers.values()) await caller.close();
+    for (const caller of this.#callers.values()) await (await caller).close();
     await this.#stack.close();
   }
 
@@ -177,7 +184,7 @@ class Run {
     params: Json,
     options?: Parameters<Caller['request']>[2],
   ): Promise<Reaction> {
-    const caller = this.#callers.get(who) as Caller;
+    const caller = await this.#caller(who);
     const reaction = await caller.request(method, params, options);
     if ('code' in reaction && reaction.code === 'overloaded' && this.#crowded.has(who))
       this.#excused.add(reaction);
@@ -232,8 +239,12 @@ class Run {
 
   /** All names that mean something to anybody, or would without the rules. */
   #universe(kind: Kind): readonly string[] {
+    const known = this.#names.get(kind);
+    if (known !== undefined) return known;
     const all = [...everyone.flatMap((who) => this.#view(who)), ...this.#unguarded()];
-    return [...new Set(all.filter((seen) => seen.kind === kind).map(({ name }) => name))];
+    const names = [...new Set(all.filter((seen) => seen.kind === kind).map(({ name }) => name))];
+    this.#names.set(kind, names);
+    return names;
   }
 
   #pick(kind: Kind, at: number): string | undefined {
@@ -267,10 +278,6 @@ class Run {
     const missed = [...names].filter((name) => !items.includes(name));
     if (missed.length > 0)
       throw new Violation('listed things can be used', `${who} is not shown the ${kind} ${missed}`);
-  }
-
-  async #listAll(): Promise<void> {
-    for (const who of everyone) for (const kind of Object.keys(LISTS) as Kind[]) await this.#list(who, kind);
   }
 
   async #use(who: Who, kind: Kind, at: number): Promise<void> {
@@ -439,11 +446,11 @@ class Run {
   }
 
   async #hostile({ who, at, length }: Extract<Op, { do: 'hostile' }>): Promise<void> {
-    for (let count = 0; count < 8; count++) {
+    for (let count = 0; count < 6; count++) {
       const name = `${INVENTED}${at}.${count}.${'n'.repeat(length)}`;
       const prefixed = at % 2 === 0 ? name : `${this.#pick('tool', at)?.split('_')[0]}_${name}`;
       await this.#request(who, 'tools/call', { name: prefixed, arguments: {} });
-      if (count > 2) continue;
+      if (count > 0) continue;
       await this.#request(who, 'resources/read', { uri: `doc://${name}` });
       await this.#request(who, 'prompts/get', { name: prefixed });
       await this.#request(who, 'completion/complete', {
@@ -531,11 +538,12 @@ class Run {
     if (isTaken || isShadow) return;
     late.set(leaf, [...added, item]);
     this.#views.clear();
+    this.#names.clear();
     this.#all = undefined;
     addLate(this.#stack.leaves.get(leaf)?.server as never, item);
     await turn();
     // A gateway notices it with the next list.
-    await this.#listAll();
+    for (const who of everyone) await this.#list(who, kind);
   }
 
   #isLate(item: Item): boolean {
@@ -685,7 +693,7 @@ class Run {
   async #visit({ who, at, scheme }: Extract<Op, { do: 'visit' }>): Promise<void> {
     const seen = this.#toolOf(who, 'link', at);
     if (this.#spec.wire === 'raw' || seen === undefined) return;
-    const { visited } = this.#callers.get(who) as Caller;
+    const { visited } = await this.#caller(who);
     const url = scheme === 'https' ? 'https://example.com/' : `${scheme}:alert(1)`;
     await this.#request(who, 'tools/call', { name: seen.name, arguments: { url } });
     const bad = visited.find((each) => !each.startsWith('https:'));
@@ -697,7 +705,7 @@ class Run {
     if (this.#spec.wire !== 'raw') return;
     const { ledger, tape } = this.#stack;
     const before = print([ledger.effects, ledger.steps]);
-    const caller = this.#callers.get('ada') as Caller;
+    const caller = await this.#caller('ada');
     const replayed = replayCalls(
       readRecording(tape.recording),
       (capabilities) =>

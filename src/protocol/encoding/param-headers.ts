@@ -71,8 +71,10 @@ export function findParamHeaders(inputSchema: object): ParamHeaders {
         visit(properties[key], inner, { reachable: position.reachable, depth: position.depth + 1, at });
       }
     }
-    for (const keyword of singles)
-      visit(ownValue(schema, keyword), path, { ...below, at: `${position.at}.${keyword}` });
+    for (const keyword of singles) {
+      const inner = ownValue(schema, keyword);
+      if (isObject(inner)) visit(inner, path, { ...below, at: `${position.at}.${keyword}` });
+    }
     for (const keyword of lists) {
       const list = ownValue(schema, keyword);
       if (!Array.isArray(list)) continue;
