@@ -1,3 +1,5 @@
+import { onAbort } from './abort.js';
+
 /**
  * The lifetime of a call. The AbortSignal is created when it is first read: most handlers never read it, and creating one costs
  * more than the rest of a small call.
@@ -92,9 +94,7 @@ export function hasEnded(call: WithSignal): boolean {
 export function onEnd(call: WithSignal, listener: () => void): () => void {
   const lifetime = lazyLifetime(call);
   if (lifetime !== undefined) return lifetime.onEnd(listener);
-  const { signal } = call;
-  signal.addEventListener('abort', listener, { once: true });
-  return () => signal.removeEventListener('abort', listener);
+  return onAbort(call.signal, listener);
 }
 
 /** The time of a call so far that does not count, because it was spent waiting for the user. */

@@ -1,3 +1,4 @@
+import { onAbort } from '../../async/abort.js';
 import { Lifetime, onEnd, withSignal } from '../../async/lifetime.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
@@ -62,11 +63,14 @@ export class ForwardedCall {
   ask(request: InputRequest, key: string | undefined, signal: AbortSignal): Promise<JsonObject> {
     return new Promise((resolve, reject) => {
       const name = key !== undefined && !this.#questions.has(key) ? key : `question ${++this.#asked}`;
-      const forget = (): void => void this.#questions.delete(name);
-      signal.addEventListener('abort', () => {
+      const stopWaiting = onAbort(signal, () => {
         forget();
         reject(signal.reason);
       });
+      const forget = (): void => {
+        stopWaiting();
+        this.#questions.delete(name);
+      };
       this.#questions.set(name, {
         request,
         resolve: (answer) => {

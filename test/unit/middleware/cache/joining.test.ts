@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import type { Auth, Call, Dispatch, Outcome } from 'fullmcp';
 import { McpError } from 'fullmcp';
 import { type CacheOptions, cache } from 'fullmcp/middleware';
@@ -63,6 +64,16 @@ describe('the same calls of one caller at the same time', () => {
     await end(0, result('first'));
     await end(1, result('second'));
     expect(calls.map(({ text }) => text)).toEqual(['first', 'first', 'first', 'second']);
+  });
+
+  it('share one listener of their signal if they share the signal, as the lists of a gateway do', async () => {
+    const { start, end } = held();
+    const { signal } = new AbortController();
+    await Promise.all(Array.from({ length: 6 }, () => start({ signal })));
+    await Promise.all(Array.from({ length: 6 }, (_, at) => start({ signal }, `b:${at}`)));
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    for (let at = 0; at < 7; at++) await end(at, result('done'));
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('run again for the others if the caller that runs it leaves, even if its handler does not notice', async () => {
