@@ -11,7 +11,7 @@ import type { Dispatch } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { has } from '../../protocol/tables/features.js';
 import type { ChannelSession } from '../../transports/server/channel.js';
-import type { OpenCalls, RespondOptions } from '../../transports/server/open-calls.js';
+import type { OpenCalls, OpenRequest, RespondOptions } from '../../transports/server/open-calls.js';
 import { ClientRequests } from './client-requests.js';
 import type { SessionRequest } from './forward.js';
 import { readHandshake } from './handshake.js';
@@ -54,12 +54,12 @@ export function channelSession(
       const current = session;
       const options: RespondOptions = { revision: current?.revision, sendResponse: reply };
       if (message.method === 'initialize')
-        return calls.respond(message, async (open) => initialize(message, open.call), options);
+        return calls.respond(message, async (open) => initialize(message, forwarder(open)), options);
       if (current === undefined) return calls.respond(message, () => beforeHandshake(message), options);
       attach();
       calls.respond(
         message,
-        (open) => current.respond(message, { forward: open.call, channel: open.channel }),
+        (open) => current.respond(message, { forward: forwarder(open), channel: () => open.channel() }),
         options,
       );
     }
@@ -111,6 +111,10 @@ export function channelSession(
 
     return { receive, receiveBatch, close };
   };
+}
+
+function forwarder(open: OpenRequest): SessionRequest['forward'] {
+  return (peer, params, beside) => open.call(peer, params, beside);
 }
 
 async function beforeHandshake({ method }: RequestMessage): Promise<string> {

@@ -9,12 +9,10 @@ import {
   readMessage,
 } from '../../jsonrpc/message.js';
 import { MAX_DEPTH, parseStrictly, RefusedJson } from '../../jsonrpc/parse.js';
-import type { TransportName } from '../../protocol/call.js';
-import { type Dispatch, printOutcome } from '../../protocol/call.js';
+import type { Dispatch, TransportName } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
 import { isModern } from '../../protocol/era.js';
 import { McpError } from '../../protocol/errors.js';
-import { readPeer } from '../../protocol/meta.js';
 import { SessionVia } from '../../protocol/telemetry/session-via.js';
 import { drain } from './drain.js';
 import { type Input, Intake } from './intake.js';
@@ -119,9 +117,7 @@ export function openChannel(options: ChannelOptions): Channel {
 
   function receiveModern(message: Message): void {
     if (message.kind === 'notification') calls.cancel(message);
-    else if (message.kind === 'request') {
-      calls.respond(message, async (open) => printOutcome(await open.call(readPeer(message.params))));
-    }
+    else if (message.kind === 'request') calls.respondModern(message);
   }
 
   function refuse(reason: string, id?: RequestId): void {

@@ -32,6 +32,8 @@ export class Intake<Message> {
   #waiting: Message[] = [];
   #next = 0;
   #handled = 0;
+  /** Whether a message is being handled. Its call may end before it returns. */
+  #isHandling = false;
   #isPaused = false;
   #isStopped = false;
   #isTurnEnding = false;
@@ -65,7 +67,7 @@ export class Intake<Message> {
   onCallEnded(): void {
     this.#fullSince = undefined;
     this.#isFullTooLong = false;
-    if (this.#isPaused) this.#continue();
+    if (this.#isPaused && !this.#isHandling) this.#continue();
   }
 
   /** Drops the waiting messages and handles no further ones. */
@@ -78,7 +80,12 @@ export class Intake<Message> {
 
   #handle(message: Message): void {
     this.#handled += 1;
-    this.#options.handle(message);
+    this.#isHandling = true;
+    try {
+      this.#options.handle(message);
+    } finally {
+      this.#isHandling = false;
+    }
   }
 
   #mustWait(): boolean {

@@ -1,7 +1,8 @@
 import { inSlices } from '../../async/in-slices.js';
-import { Lifetime, withSignal } from '../../async/lifetime.js';
+import { Lifetime, type WithLifetime, withSignal } from '../../async/lifetime.js';
 import {
   INVALID_REQUEST,
+  type JsonObject,
   type NotificationMessage,
   printError,
   printNotification,
@@ -9,18 +10,20 @@ import {
   type RequestId,
   type RequestMessage,
 } from '../../jsonrpc/message.js';
-import type { Call, Dispatch, Outcome, Peer, Via } from '../../protocol/call.js';
+import {
+  type Call,
+  type Dispatch,
+  type Outcome,
+  type Peer,
+  printOutcome,
+  type Via,
+} from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
+import { type DirectDispatch, toDirect } from '../../protocol/direct.js';
 import { cancelledByClient, McpError, toMcpError } from '../../protocol/errors.js';
+import { readPeer } from '../../protocol/meta.js';
 import { newestRevision, type Revision } from '../../protocol/tables/revisions.js';
 import type { DrainableCalls } from './drain.js';
-
-interface OpenCall {
-  readonly length: number;
-  readonly lifetime: Lifetime;
-  readonly isSubscription: boolean;
-  isCancelled: boolean;
-}
 
 /** A further call while a request is open: the members that differ from the request's own call. */
 export interface ExtraCall {
@@ -68,6 +71,8 @@ export class OpenCalls implements DrainableCalls {
   messageCaller: Caller | undefined;
   readonly #open = new Map<RequestId, OpenCall>();
   readonly #dispatch: Dispatch;
+  /** The dispatch without a promise, if the server has no middleware. */
+  readonly #direct: DirectDispatch | undefined;
   readonly #options: OpenCallsOptions;
   readonly #maxOpenCalls: number;
   /** The length of the message that is being handled. */
@@ -80,6 +85,7 @@ export class OpenCalls implements DrainableCalls {
   constructor(dispatch: Dispatch, options: OpenCallsOptions) {
     this.caller = options.caller ?? anonymous;
     this.#dispatch = dispatch;
+    this.#direct = toDirect(dispatch);
     this.#options = options;
     this.#maxOpenCalls = options.maxOpenCalls ?? 1000;
   }
@@ -93,77 +99,82 @@ export class OpenCalls implements DrainableCalls {
     return this.#open.size >= this.#maxOpenCalls || this.#heldLength > MAX_HELD_LENGTH;
   }
 
+  /** Responds to a request of a modern revision. Without middleware, a synchronous handler is answered synchronously. */
+  respondModern(message: RequestMessage): void {
+    const direct = this.#direct;
+    if (direct === undefined)
+      return this.respond(message, async (open) => printOutcome(await open.call(readPeer(message.params))));
+    const open = this.#begin(message, {});
+    if (open === undefined) return;
+    let result: string;
+    try {
+      const outcome = direct(new ModernCall(open, readPeer(message.params)));
+      if (outcome instanceof Promise) return open.finishWith(outcome.then(printOutcome));
+      result = printOutcome(outcome);
+    } catch (error) {
+      return open.fail(error);
+    }
+    open.finish(result);
+  }
+
   /** Responds to a request with the JSON of a result, which `work` makes. A cancelled call gets no response. */
   respond(
     message: RequestMessage,
     work: (open: OpenRequest) => Promise<string>,
     options: RespondOptions = {},
   ): void {
+    const open = this.#begin(message, options);
+    open?.finishWith(work(open));
+  }
+
+  /** Opens a call; undefined if the request was rejected instead. */
+  #begin(message: RequestMessage, options: RespondOptions): OpenCall | undefined {
     const { revision = newestRevision, sendResponse = this.#options.sendResponse } = options;
-    const { id, method } = message;
+    const { id } = message;
     if (this.#open.has(id)) {
-      return sendResponse(
+      sendResponse(
         printError(id, { code: INVALID_REQUEST, message: 'A request with this id is already open' }),
       );
+      return undefined;
     }
     if (this.isFull) {
       const overload = new McpError(
         'overloaded',
         `${this.#open.size} calls are open on this connection. Wait for some of them to end.`,
       );
-      return sendResponse(printError(id, overload.toWire(revision)));
+      sendResponse(printError(id, overload.toWire(revision)));
+      return undefined;
     }
-    const call: OpenCall = {
+    const call = new OpenCall(message, {
+      calls: this,
+      dispatch: this.#dispatch,
+      caller: this.messageCaller ?? this.caller,
       length: this.messageLength,
-      lifetime: new Lifetime(),
-      isSubscription: method === 'subscriptions/listen',
-      isCancelled: false,
-    };
+      options,
+    });
     this.#open.set(id, call);
     this.#heldLength += call.length;
-    let notifiedAt = Number.NEGATIVE_INFINITY;
-    const sendDuringCall = (text: string): void => {
-      if (call.isCancelled || this.#isClosed || this.#open.get(id) !== call) return;
-      notifiedAt = performance.now();
-      this.#options.send(text);
-    };
-    const { auth, http, isLocal } = this.messageCaller ?? this.caller;
-    const notify: Call['notify'] = (name, params) => sendDuringCall(printNotification(name, params));
-    const open: OpenRequest = {
-      call: (peer, params = message.params ?? {}, extra) =>
-        this.#dispatch(
-          withSignal(
-            {
-              id,
-              method: extra?.method ?? method,
-              params,
-              peer,
-              auth,
-              http,
-              isLocal,
-              via: this.#options.via,
-              notify: extra?.notify ?? notify,
-            },
-            extra?.lifetime ?? call.lifetime,
-          ),
-        ),
-      channel: () => ({ send: sendDuringCall, signal: call.lifetime.signal }),
-    };
-    const finish = (text: string): void => {
-      if (!this.#isClosed) {
-        this.#open.delete(id);
-        this.#heldLength -= call.length;
-        if (!call.isCancelled) sendResponse(text);
-        else options.sendResponse?.(undefined);
-        this.#options.onCallEnded();
-      }
-      if (this.#open.size === 0) this.#resolveSettled();
-    };
-    work(open).then(
-      (result) => finishAfterNotification(notifiedAt, () => finish(printResult(id, result))),
-      (error) =>
-        finishAfterNotification(notifiedAt, () => finish(printError(id, toMcpError(error).toWire(revision)))),
-    );
+    return call;
+  }
+
+  /** Sends a message that belongs to a call. Returns whether the call is still open. */
+  sendDuring(call: OpenCall, text: string): boolean {
+    if (call.isCancelled || this.#isClosed || this.#open.get(call.id) !== call) return false;
+    this.#options.send(text);
+    return true;
+  }
+
+  /** Ends a call with its response. */
+  finish(call: OpenCall, response: string): void {
+    if (!this.#isClosed) {
+      this.#open.delete(call.id);
+      this.#heldLength -= call.length;
+      const { sendResponse } = call;
+      if (!call.isCancelled) (sendResponse ?? this.#options.sendResponse)(response);
+      else sendResponse?.(undefined);
+      this.#options.onCallEnded();
+    }
+    if (this.#open.size === 0) this.#resolveSettled();
   }
 
   /** Cancels a call. Returns whether the notification was a cancellation of an open call. */
@@ -172,12 +183,12 @@ export class OpenCalls implements DrainableCalls {
     const call = this.#open.get(params?.['requestId'] as RequestId);
     if (call === undefined) return false;
     call.isCancelled = true;
-    call.lifetime.end(cancelledByClient(params?.['reason']));
+    call.end(cancelledByClient(params?.['reason']));
     return true;
   }
 
   endSubscriptions(reason: McpError): void {
-    for (const { lifetime, isSubscription } of this.#open.values()) if (isSubscription) lifetime.end(reason);
+    for (const call of this.#open.values()) if (call.method === 'subscriptions/listen') call.end(reason);
   }
 
   /** Ends every call at once, without a response. */
@@ -186,7 +197,7 @@ export class OpenCalls implements DrainableCalls {
     const rest = [...this.#open.values()];
     this.#open.clear();
     this.#resolveSettled();
-    await inSlices(rest, ({ lifetime }) => lifetime.end(reason));
+    await inSlices(rest, (call) => call.end(reason));
   }
 
   /** Resolves when no call is open. */
@@ -210,9 +221,149 @@ const anonymous: Caller = { auth: undefined, http: undefined };
 
 const PACE_MS = 2;
 
-// Some clients handle a notification after a response that arrives in the same read, and then drop the notification. So on a
-// shared channel a response is sent a little later than its call's last notification.
-function finishAfterNotification(notifiedAt: number, finish: () => void): void {
-  if (performance.now() - notifiedAt < PACE_MS) setTimeout(finish, PACE_MS);
-  else finish();
+interface OpenCallParts {
+  readonly calls: OpenCalls;
+  readonly dispatch: Dispatch;
+  readonly caller: Caller;
+  /** The length of the message. */
+  readonly length: number;
+  readonly options: RespondOptions;
+}
+
+/** A request that has no response yet. Its lifetime and its functions are made when they are first read: most calls read none. */
+class OpenCall implements OpenRequest {
+  readonly message: RequestMessage;
+  readonly caller: Caller;
+  readonly length: number;
+  isCancelled = false;
+  readonly #calls: OpenCalls;
+  readonly #dispatch: Dispatch;
+  readonly #options: RespondOptions;
+  #lifetime: Lifetime | undefined;
+  #notify: Call['notify'] | undefined;
+  /** When the call has sent its last notification. */
+  #notifiedAt: number | undefined;
+
+  constructor(message: RequestMessage, { calls, dispatch, caller, length, options }: OpenCallParts) {
+    this.message = message;
+    this.caller = caller;
+    this.length = length;
+    this.#calls = calls;
+    this.#dispatch = dispatch;
+    this.#options = options;
+  }
+
+  get id(): RequestId {
+    return this.message.id;
+  }
+
+  get method(): string {
+    return this.message.method;
+  }
+
+  get params(): JsonObject {
+    return this.message.params ?? {};
+  }
+
+  get via(): Via {
+    return this.#calls.via;
+  }
+
+  get sendResponse(): RespondOptions['sendResponse'] {
+    return this.#options.sendResponse;
+  }
+
+  get lifetime(): Lifetime {
+    this.#lifetime ??= new Lifetime();
+    return this.#lifetime;
+  }
+
+  get notify(): Call['notify'] {
+    this.#notify ??= (name, params) => this.#send(printNotification(name, params));
+    return this.#notify;
+  }
+
+  call(peer: Peer, params: JsonObject = this.params, extra?: ExtraCall): Promise<Outcome> {
+    const { id, method, via } = this;
+    const { auth, http, isLocal } = this.caller;
+    const notify = extra?.notify ?? this.notify;
+    const call = { id, method: extra?.method ?? method, params, peer, auth, http, isLocal, via, notify };
+    return this.#dispatch(withSignal(call, extra?.lifetime ?? this.lifetime));
+  }
+
+  channel(): ReturnType<OpenRequest['channel']> {
+    return { send: (text) => this.#send(text), signal: this.lifetime.signal };
+  }
+
+  #send(text: string): void {
+    if (this.#calls.sendDuring(this, text)) this.#notifiedAt = performance.now();
+  }
+
+  end(reason: McpError): void {
+    this.lifetime.end(reason);
+  }
+
+  /** Responds with the JSON of a result, or with the error that it failed with. */
+  finishWith(result: Promise<string>): void {
+    result.then(
+      (json) => this.finish(json),
+      (error) => this.fail(error),
+    );
+  }
+
+  finish(result: string): void {
+    this.#respond(printResult(this.id, result));
+  }
+
+  fail(error: unknown): void {
+    this.#respond(printError(this.id, toMcpError(error).toWire(this.#options.revision ?? newestRevision)));
+  }
+
+  // Some clients handle a notification after a response that arrives in the same read, and then drop the notification. So on a
+  // shared channel a response is sent a little later than its call's last notification.
+  #respond(response: string): void {
+    if (this.#notifiedAt !== undefined && performance.now() - this.#notifiedAt < PACE_MS)
+      setTimeout(() => this.#calls.finish(this, response), PACE_MS);
+    else this.#calls.finish(this, response);
+  }
+}
+
+/** A call of a modern revision that is not spread. */
+class ModernCall implements Call, WithLifetime {
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly peer: Peer;
+  readonly auth: Call['auth'];
+  readonly http: Call['http'];
+  readonly isLocal: Call['isLocal'];
+  readonly #open: OpenCall;
+
+  constructor(open: OpenCall, peer: Peer) {
+    const { auth, http, isLocal } = open.caller;
+    this.id = open.id;
+    this.method = open.method;
+    this.params = open.params;
+    this.peer = peer;
+    this.auth = auth;
+    this.http = http;
+    this.isLocal = isLocal;
+    this.#open = open;
+  }
+
+  get lifetime(): Lifetime {
+    return this.#open.lifetime;
+  }
+
+  get signal(): AbortSignal {
+    return this.#open.lifetime.signal;
+  }
+
+  get via(): Via {
+    return this.#open.via;
+  }
+
+  get notify(): Call['notify'] {
+    return this.#open.notify;
+  }
 }
