@@ -8,6 +8,8 @@ export interface ReservedStdout {
   readonly send: (line: string) => void;
   /** Queues a response. Responses wait for a client that is busy. */
   readonly sendResponse: (line: string) => void;
+  /** Sends the lines that `work` queues in one write, as soon as it has returned. */
+  readonly inOneWrite: (work: () => void) => void;
   /** Whether so much is unread that reading from the client should pause. */
   readonly isFull: () => boolean;
   /** Resolves when all queued lines are sent. */
@@ -33,15 +35,17 @@ export function reserveStdout({ maxBufferedBytes, onUnread }: ReservedStdoutOpti
   const fullAt = Math.min(FULL_AT, maxBufferedBytes);
   let queued = '';
   let isLost = false;
+  /** Whether the queue is written when the current work returns. */
+  let isInWork = false;
 
   function writeQueue(): void {
     const text = queued;
     queued = '';
-    if (stdout.writable && !isLost) write.call(stdout, text, 'utf8');
+    if (text !== '' && stdout.writable && !isLost) write.call(stdout, text, 'utf8');
   }
 
   function queue(text: string): void {
-    if (queued === '') process.nextTick(writeQueue);
+    if (queued === '' && !isInWork) process.nextTick(writeQueue);
     queued += text;
   }
 
@@ -61,6 +65,15 @@ export function reserveStdout({ maxBufferedBytes, onUnread }: ReservedStdoutOpti
       const text = printLine(line);
       backlog.addResponse(text.length);
       queue(text);
+    },
+    inOneWrite(work) {
+      isInWork = true;
+      try {
+        work();
+      } finally {
+        isInWork = false;
+        writeQueue();
+      }
     },
     isFull: () => isBehind(buffered(), fullAt),
     flush: () =>

@@ -95,7 +95,7 @@ export function serveOverStdio(
     }
   }
 
-  const onData = (chunk: Buffer): void => take(reader.push(chunk));
+  const onData = (chunk: Buffer): void => stdout.inOneWrite(() => take(reader.push(chunk)));
   const onEnd = (): void => {
     const last = reader.end();
     if (last !== undefined) take([last]);
