@@ -17,7 +17,7 @@ import {
   type Who,
 } from './reference-server.js';
 import { LATE_NAMES, type LayerSpec, layersOf, leavesOf, type Op, type StackSpec } from './spec.js';
-import { behind, namedIn, readerOf, type Seen, viewOf } from './view.js';
+import { behind, matches, namedIn, readerOf, type Seen, viewOf } from './view.js';
 
 /** The promises of a stack. */
 const promises = [
@@ -276,7 +276,8 @@ class Run {
     const extra = items.filter((name) => !names.has(name) && !name.startsWith('output://'));
     if (extra.length > 0) throw new Violation('hidden stays hidden', `${who} is shown the ${kind} ${extra}`);
     const missed = [...names].filter((name) => !items.includes(name));
-    if (missed.length > 0)
+    // A gateway lists without the servers that it cannot ask, as for a caller whose calls take all of its connections.
+    if (missed.length > 0 && !this.#crowded.has(who))
       throw new Violation('listed things can be used', `${who} is not shown the ${kind} ${missed}`);
   }
 
@@ -532,9 +533,13 @@ class Run {
     const added = late.get(leaf) ?? [];
     const spec = leaves.find((each) => each.leaf === leaf) as Leaf;
     const isTaken = [...itemsOf(spec), ...added].some((other) => other.kind === kind && other.name === name);
-    // Pins compare what a server says about itself: that an inner gateway has another server for the same URI does not show.
+    // Pins compare what a server says about itself: that an inner gateway has another server for the same URI does not show, and an
+    // instance of a pinned template may be read whether it is listed or not.
     const isShadow =
-      kind === 'resource' && this.#hasPins() && this.#universe('resource').some((uri) => uri.endsWith(name));
+      kind === 'resource' &&
+      this.#hasPins() &&
+      (this.#universe('resource').some((uri) => uri.endsWith(name)) ||
+        this.#universe('template').some((template) => matches(template.replace(/^.*\+/, ''), name)));
     if (isTaken || isShadow) return;
     late.set(leaf, [...added, item]);
     this.#views.clear();

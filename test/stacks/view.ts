@@ -95,18 +95,30 @@ function ofGateway(
   const all = members.flatMap(({ name: server, of }) => {
     const view = (whose: Who): readonly Seen[] =>
       viewOf(of, behind(gateway, whose), changes, behind(gateway, first));
-    // The definitions that the first caller saw are pinned.
-    const pinned = pins ? new Set(view(first).map(({ kind, name }) => `${kind} ${name}`)) : undefined;
+    // The definitions that the first caller saw are pinned; another one of the same name is a change.
+    const pinned = pins ? view(first) : undefined;
+    const isHidden = (name: string): boolean =>
+      hides.some((rule) => rule.who === who && name.startsWith(rule.prefix));
+    // A name that is in no list belongs to the server whose name has the most in common with it.
+    const isAnothers = (name: string): boolean =>
+      members.some(
+        (other) =>
+          other.name.length > server.length &&
+          name.startsWith(`${other.name}_`) &&
+          !isHidden(name.slice(other.name.length + 1)),
+      );
     return view(who)
-      .filter(({ name }) => !hides.some((rule) => rule.who === who && name.startsWith(rule.prefix)))
+      .filter(({ name }) => !isHidden(name))
       .filter(
-        ({ kind, name, item, isListed }) =>
-          pinned === undefined || (isListed && !late.has(item) && pinned.has(`${kind} ${name}`)),
+        (seen) =>
+          pinned === undefined ||
+          (seen.isListed && !late.has(seen.item) && pinned.some((each) => isSame(each, seen))),
       )
       .map((seen) => ({
         ...seen,
         name: seen.kind === 'tool' || seen.kind === 'prompt' ? `${server}_${seen.name}` : seen.name,
-      }));
+      }))
+      .filter(({ name, isListed }) => isListed || !isAnothers(name));
   });
   // Of two with the same name, the first that is listed wins.
   const taken = new Set<string>();
@@ -119,6 +131,15 @@ function ofGateway(
       taken.add(key);
       return true;
     },
+  );
+}
+
+function isSame(one: Seen, other: Seen): boolean {
+  return (
+    one.kind === other.kind &&
+    one.name === other.name &&
+    one.item.leaf === other.item.leaf &&
+    one.item.name === other.item.name
   );
 }
 
@@ -145,7 +166,7 @@ export function readerOf(view: readonly Seen[], uri: string): Seen | undefined {
   );
 }
 
-function matches(template: string, uri: string): boolean {
+export function matches(template: string, uri: string): boolean {
   const start = template.slice(0, template.indexOf('{'));
   return uri.startsWith(start) && /^[^/]+$/.test(uri.slice(start.length));
 }
