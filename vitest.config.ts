@@ -25,7 +25,7 @@ const suites = {
     'test/flows/{client/chaos,client/faults-stdio,real-clients/stdio}.test.ts',
     'test/flows/endings/{moments,phases,rolling}.test.ts',
     'test/flows/proxy/{asking,official-clients}.test.ts',
-    'test/flows/tasks/{absence,crash,idempotency-crash,load,replicas,shutdown}.test.ts',
+    'test/flows/tasks/{absence,busy-disk,crash,idempotency-crash,load,replicas,shutdown}.test.ts',
     'test/inspector/page/{apps,hostile,many-messages,peers,attacks/*}.test.ts',
     'test/inspector/session/lying-servers.test.ts',
     'test/interop/{asking,inspector,login,migration,official-clients}.test.ts',
