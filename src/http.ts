@@ -13,7 +13,6 @@ import type { AuthProvider } from './state/auth-provider.js';
 import { authRun } from './state/auth-run.js';
 import { stateOfOne } from './state/memory/state-of-one.js';
 import { EdgeAuth } from './transports/http/server/auth/edge-auth.js';
-import { RefusalReporter } from './transports/http/server/auth/refusal-reporter.js';
 import {
   type CloseOptions,
   type HttpEndpoint,
@@ -22,6 +21,7 @@ import {
 } from './transports/http/server/endpoint.js';
 import { checkPath } from './transports/http/server/routes.js';
 import { type RequestContext, webIncoming } from './transports/http/server/web.js';
+import { RefusalReporter } from './transports/server/refusal-reporter.js';
 
 export type { Authenticate, AuthInit } from './protocol/caller.js';
 export type { AppendOptions, EventLog, FollowedStream, LoggedEvent } from './state/event-log.js';

@@ -130,6 +130,13 @@ export class MiddlewareLifetimes {
 export interface HostedMiddleware extends Middleware {
   /** Makes the middleware for one server. */
   readonly forServer: (host: MiddlewareHost) => WideMiddleware;
+  /** Hears of refused credentials in front of a gateway or a proxy, which have no state to host. */
+  readonly refusals?: RefusalListener | undefined;
+}
+
+/** The middleware of a gateway or a proxy that hears of refused credentials. */
+export function refusalListenersOf(use: readonly Middleware[]): readonly RefusalListener[] {
+  return use.flatMap((one) => (one as Partial<HostedMiddleware>).refusals ?? []);
 }
 
 /** The middleware of a server, with the parts of the server that some of it needs. */

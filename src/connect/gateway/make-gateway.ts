@@ -6,6 +6,7 @@ import { McpError } from '../../protocol/errors.js';
 import { SERVER_INFO } from '../../protocol/meta.js';
 import type { Implementation } from '../../protocol/model/model.js';
 import { OperatorLog } from '../../protocol/telemetry/operator-log.js';
+import { refusalListenersOf } from '../../state/hosted-middleware.js';
 import { entryTarget } from '../config/entry-target.js';
 import { makeForwarder } from '../proxy/forwarder.js';
 import type { ProxyServer } from '../proxy/make-proxy.js';
@@ -193,7 +194,7 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
       await servers.close();
     }
 
-    return {
+    const made = {
       dispatch: withSearch(allow === undefined ? answer : guarded(answer), search, {
         owner: 'gateway',
         warn: problem,
@@ -205,14 +206,17 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
       provideSecret: seal.provide,
       info: { name, version },
       servers: () => Object.fromEntries([...servers.members].map(([each, { info }]) => [each, info])),
-      async accept(server) {
+      async accept(server: string) {
         if (pins === undefined)
           throw new TypeError('accept: the gateway has no pins. Set the option `pins`.');
         await pins.accept(server);
         servers.members.get(server)?.accepted();
       },
+      // Endpoints read it, and nobody else needs it.
+      refusalListeners: refusalListenersOf(use),
       [Symbol.asyncDispose]: close,
     };
+    return made;
   };
 }
 

@@ -1,6 +1,7 @@
 import { compose, type Dispatch } from '../../protocol/call.js';
 import { checkOptions } from '../../protocol/checks/known-keys.js';
 import { OperatorLog } from '../../protocol/telemetry/operator-log.js';
+import { refusalListenersOf } from '../../state/hosted-middleware.js';
 import { composeChecked } from '../routing/checked-use.js';
 import { withSearch } from '../routing/search-front.js';
 import type { Runtime } from '../targets/options.js';
@@ -48,13 +49,16 @@ export function makeProxy(runtime: Runtime): ProxyTo {
       warn: (message, cause) => logger('warning', message, cause),
     });
     const { close } = forwarder;
-    return {
+    const made = {
       dispatch,
       logger,
       close,
       start: async () => undefined,
       provideSecret: seal.provide,
+      // Endpoints read it, and nobody else needs it.
+      refusalListeners: refusalListenersOf(use),
       [Symbol.asyncDispose]: close,
     };
+    return made;
   };
 }

@@ -3,7 +3,7 @@ import type { Call, Dispatch, Middleware, Outcome } from '../../protocol/call.js
 import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
 import { checkCounts } from '../../protocol/checks/number-options.js';
 import { McpError, UNKNOWN_OUTCOME } from '../../protocol/errors.js';
-import type { HostedMiddleware, MiddlewareHost } from '../../state/hosted-middleware.js';
+import type { HostedMiddleware, MiddlewareHost, RefusalListener } from '../../state/hosted-middleware.js';
 import { stopwatch } from '../facts/call-facts.js';
 import { type RedactOptions, redactor } from '../facts/redact.js';
 import { type AuditEnd, type AuditEntry, errorEnd, factsOf, outcomeEnd } from './entry.js';
@@ -108,23 +108,18 @@ export function audit(options: AuditOptions): HostedMiddleware {
     return outcome;
   }
 
+  const refusals: RefusalListener = {
+    report({ status, reason, count, address }) {
+      const at = new Date().toISOString();
+      // The request is refused already. A writer that fails reports it by itself.
+      void writer.add({ type: 'refused', at, status, reason, count, address }).catch(() => undefined);
+    },
+  };
+
   function forServer({ log, attach, onRefused }: MiddlewareHost): Middleware {
     writer.log = log;
     servers++;
-    onRefused?.({
-      report({ status, reason, count, address }) {
-        // The request is refused already. A writer that fails reports it by itself.
-        const entry = {
-          type: 'refused',
-          at: new Date().toISOString(),
-          status,
-          reason,
-          count,
-          address,
-        } as const;
-        void writer.add(entry).catch(() => undefined);
-      },
-    });
+    onRefused?.(refusals);
     attach({
       async start() {
         await writer.open().catch((error: unknown) => {
@@ -143,7 +138,7 @@ export function audit(options: AuditOptions): HostedMiddleware {
     return audit;
   }
 
-  return Object.assign(audit, { forServer });
+  return Object.assign(audit, { forServer, refusals });
 }
 
 function isRecorded({ method }: Call): boolean {

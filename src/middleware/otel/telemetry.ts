@@ -11,7 +11,7 @@ import type { Call, Middleware } from '../../protocol/call.js';
 import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import type { ClientHost, ClientMiddleware, WideMiddleware } from '../../protocol/telemetry/hosting.js';
-import type { HostedMiddleware, MiddlewareHost } from '../../state/hosted-middleware.js';
+import type { HostedMiddleware, MiddlewareHost, RefusalListener } from '../../state/hosted-middleware.js';
 import { aroundWork } from './around-work.js';
 import { addressOf, KnownNames, networkOf, sessionIdOf, sessionOf, transportOf } from './attributes.js';
 import { clientFailure, serverFailure } from './endings.js';
@@ -68,10 +68,12 @@ export function telemetry(options: TelemetryOptions = {}): HostedMiddleware & Cl
   const parts = { ...options, remoteContext, tracer, record: durations(options.meterProvider) };
   const unhosted = serverSide(parts);
   const middleware: Middleware = (call, next) => unhosted(call, next);
+  const heard: RefusalListener = { each: refusals(options.meterProvider) };
   return Object.assign(middleware, {
+    refusals: heard,
     forServer({ place, defines, onRefused }: MiddlewareHost) {
       if (place.startsWith('tools.')) return toolSide(parts);
-      onRefused?.({ each: refusals(options.meterProvider) });
+      onRefused?.(heard);
       return serverSide(parts, defines);
     },
     forClient: (host: ClientHost) => clientSide(parts, host),

@@ -2,10 +2,12 @@ import { channel } from 'node:diagnostics_channel';
 import { readFile } from 'node:fs/promises';
 import { createServer, type Middleware, tool } from 'fullmcp';
 import { type AuthProvider, apiKey, bearer, hashApiKey, sharedSecretJwt } from 'fullmcp/auth';
+import { gateway } from 'fullmcp/gateway';
 import { createHandler } from 'fullmcp/http';
 import { type AuditEntry, audit } from 'fullmcp/middleware';
 import { serve } from 'fullmcp/node';
 import { telemetry } from 'fullmcp/otel';
+import { proxy } from 'fullmcp/proxy';
 import { rest } from 'fullmcp/rest';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
@@ -239,5 +241,41 @@ describe('refused credentials', () => {
     await server.close();
     expect(refusals()).toHaveLength(2);
     expect(refusals()[1]).toMatch(/4 more requests/);
+  });
+});
+
+describe.each(['gateway', 'proxy'] as const)('credentials that a served %s refuses', (kind) => {
+  it('are in the audit and in the metrics of its middleware as well, each reason once a minute', async () => {
+    const otel = memoryOtel();
+    const entries: AuditEntry[] = [];
+    const logged: string[] = [];
+    const options = {
+      logger: (_: unknown, message: string) => void logged.push(message),
+      use: [
+        audit({ to: (written) => void entries.push(...written) }),
+        telemetry({ meterProvider: otel.meterProvider, tracerProvider: otel.tracerProvider }),
+      ],
+    };
+    const behind = createServer({
+      name: 'behind',
+      version: '1.0.0',
+      tools: { me: tool({ run: () => 'me' }) },
+    });
+    const front =
+      kind === 'proxy' ? proxy(behind, options) : gateway({ mcpServers: { s: { target: behind } } }, options);
+    const handler = createHandler(front, { auth: bearer(() => undefined) });
+    closing.push(
+      () => behind.close(),
+      () => front.close(),
+      () => handler.close(),
+    );
+    for (let at = 0; at < 5; at++) expect((await handler(request(`Bearer ${SECRET}`))).status).toBe(401);
+    await vi.dynamicImportSettled();
+    await vi.waitFor(() => expect(entries).toMatchObject([{ type: 'refused', status: 401, count: 1 }]));
+    const metric = (await otel.metrics()).find(({ name }) => name === 'fullmcp.server.credentials.refused');
+    expect(metric?.points).toMatchObject([{ attributes: { 'http.response.status_code': 401 } }]);
+    await handler.close();
+    await vi.waitFor(() => expect(entries).toMatchObject([{ count: 1 }, { type: 'refused', count: 4 }]));
+    expect(JSON.stringify([entries, logged, metric])).not.toContain(SECRET);
   });
 });

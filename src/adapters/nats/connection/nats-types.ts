@@ -6,6 +6,7 @@ export interface NatsHeaders {
   get(name: string, match?: 'exact' | 'insensitive'): string;
   set(name: string, value: string): void;
   has(name: string): boolean;
+  keys(): readonly string[];
   /** The status of a message that the server itself sent, such as 503; 0 for others. */
   readonly code: number;
 }

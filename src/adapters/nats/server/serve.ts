@@ -6,7 +6,9 @@ import { settlesWithin } from '../../../async/deadline.js';
 import { checkOptions } from '../../../protocol/checks/known-keys.js';
 import { checkCounts, timerMs } from '../../../protocol/checks/number-options.js';
 import type { DiscoverableServer, RegisteredService } from '../../../protocol/services.js';
+import type { RefusalListener } from '../../../state/hosted-middleware.js';
 import { toolNames } from '../../../transports/memory/discovery.js';
+import { RefusalReporter } from '../../../transports/server/refusal-reporter.js';
 import { environmentSecrets } from '../../node/config/environment.js';
 import { loadTransport } from '../connection/load.js';
 import { NatsSource } from '../connection/open.js';
@@ -27,6 +29,8 @@ export interface NatsServable extends DiscoverableServer {
   readonly provideSecret?: (secret: readonly string[]) => void;
   /** Receives warnings, for the operator. */
   readonly logger?: (level: 'warning', message: string, detail?: unknown) => void;
+  /** The middleware that hears of refused credentials. */
+  readonly refusalListeners?: readonly RefusalListener[];
 }
 
 /**
@@ -77,7 +81,9 @@ export async function startService(
   const stats = new RequestStats();
   const onProblem = (message: string, error: unknown): void => server.logger?.('warning', message, error);
   const send = replySender({ client, newHeaders, maxMessageBytes, onProblem });
-  const { dispatch, info } = server;
+  const { dispatch, info, refusalListeners: listeners = [] } = server;
+  const log = server.logger ?? (() => undefined);
+  const refused = auth === undefined ? undefined : new RefusalReporter({ server: info.name, log, listeners });
   const instance = new NatsService({
     client,
     id,
@@ -87,6 +93,7 @@ export async function startService(
     send,
     stats,
     auth,
+    refused,
     maxOpenCalls,
     maxMessageBytes,
     keepAliveMs,
@@ -110,6 +117,7 @@ export async function startService(
     closing ??= (async () => {
       for (const subscription of micro) subscription.unsubscribe();
       await instance.close(drainMs);
+      await refused?.close();
       await settlesWithin(client.flush(), client.timeoutMs);
     })();
     return closing;

@@ -6,6 +6,7 @@ import { toAuth } from '../../../protocol/caller.js';
 import { cancelledByClient, McpError, toMcpError } from '../../../protocol/errors.js';
 import { newestRevision } from '../../../protocol/tables/revisions.js';
 import { drain } from '../../../transports/server/drain.js';
+import type { RefusalReporter } from '../../../transports/server/refusal-reporter.js';
 import type { NatsClient } from '../connection/client.js';
 import type { NatsHeaders, NatsMessage, NatsSubscription } from '../connection/nats-types.js';
 import { kindOf, withKind } from '../link/frames.js';
@@ -27,6 +28,8 @@ export interface NatsServiceParts {
   readonly send: SendReply;
   readonly stats: RequestStats;
   readonly auth: NatsServiceOptions['auth'];
+  /** Reports the requests whose credentials are refused. */
+  readonly refused: RefusalReporter | undefined;
   readonly maxOpenCalls: number;
   readonly maxMessageBytes: number;
   readonly keepAliveMs: number;
@@ -163,6 +166,7 @@ export class NatsService {
       this.#begin(request, reply, toAuth(caller ?? undefined));
     } catch (thrown) {
       const error = toMcpError(thrown);
+      this.#parts.refused?.note(error, { address: undefined, fields: () => fieldsOf(headers) });
       this.#parts.send(reply, printError(request.id, error.toWire(newestRevision)), error);
     }
   }
@@ -219,4 +223,8 @@ export class NatsService {
 
 function invalid(message: string, id?: RequestMessage['id']): Omit<RefusedRequest, 'kind'> {
   return { code: INVALID_REQUEST, message, id };
+}
+
+function* fieldsOf(headers: NatsHeaders | undefined): Generator<readonly [string, string]> {
+  for (const name of headers?.keys() ?? []) yield [name, headers?.get(name) ?? ''];
 }

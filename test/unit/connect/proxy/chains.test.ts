@@ -327,7 +327,7 @@ function answersTo(inputRequests: Round['inputRequests'] = {}): JsonObject {
 function callers({ dispatch }: ProxyServer) {
   return async (who: string | undefined, more: JsonObject = {}): Promise<Round> => {
     try {
-      return await dispatch({
+      return (await dispatch({
         ...{ id: 1, method: 'tools/call', notify: () => undefined, signal: new AbortController().signal },
         params: { name: 'ask', arguments: {}, ...more },
         auth: who === undefined ? undefined : { subject: who, scopes: [], claims: {} },
@@ -338,7 +338,7 @@ function callers({ dispatch }: ProxyServer) {
           capabilities: { elicitation: { form: {} } },
           logLevel: undefined,
         },
-      } as never);
+      } as never)) as Round;
     } catch (error) {
       return { error: error as McpError };
     }

@@ -3,7 +3,7 @@ import vm from 'node:vm';
 import { type CircuitBreakerOptions, circuitBreaker, concurrency, rateLimit } from 'fullmcp/middleware';
 import { describe, expect, it } from 'vitest';
 import { groupNamer } from '../../../../src/middleware/facts/call-groups.js';
-import type { Call, Middleware } from '../../../../src/protocol/call.js';
+import type { Call, Middleware, Outcome } from '../../../../src/protocol/call.js';
 import { boundedKey, shorten } from '../../../../src/protocol/encoding/shorten.js';
 
 v8.setFlagsFromString('--expose-gc');
@@ -95,9 +95,9 @@ describe('callers whose long names begin with the same characters', () => {
 
   it.each(pairs)('have a limit each if they %s', async (_, ann, eve) => {
     const limited = rateLimit({ tools: '1/day', by: 'caller' });
-    const done = async () => ({ content: [] });
+    const done = async (): Promise<Outcome> => ({ resultType: 'complete' });
     for (const caller of [calling(ann), calling(eve)])
-      await expect(limited(caller, done)).resolves.toEqual({ content: [] });
+      await expect(limited(caller, done)).resolves.toEqual({ resultType: 'complete' });
     await expect(limited(calling(ann), done)).rejects.toMatchObject({ code: 'overloaded' });
     const own = groupNamer(({ auth }) => auth?.subject, 'test');
     expect(own(calling(ann))).not.toBe(own(calling(eve)));

@@ -4,12 +4,13 @@ import { type AuthInit, toAuth } from '../../../../protocol/caller.js';
 import { McpError } from '../../../../protocol/errors.js';
 import type { AuthProvider } from '../../../../state/auth-provider.js';
 import type { AuthRun } from '../../../../state/auth-run.js';
+import type { RefusalReporter } from '../../../server/refusal-reporter.js';
+import type { RefusedRequest } from '../../../server/refused-credentials.js';
 import type { EndpointAuth } from '../gate.js';
-import type { Incoming } from '../incoming.js';
+import { clientAddressOf, type Incoming } from '../incoming.js';
 import type { Route } from '../routes.js';
 import { watchCredentials } from './credential-watch.js';
 import { EdgeRequest, toWebRequest } from './provider-request.js';
-import type { RefusalReporter } from './refusal-reporter.js';
 import { DEFAULT_ALGORITHMS, replyMetadata } from './resource-metadata.js';
 import { ResourceUrls, type ResourceUrlsOptions } from './resource-url.js';
 
@@ -133,7 +134,7 @@ export class EdgeAuth implements EndpointAuth {
 
   #refuse(thrown: unknown, incoming: Incoming): McpError {
     const error = this.#toMcpError(thrown);
-    this.#parts.refused?.note(error, incoming);
+    this.#parts.refused?.note(error, refusedRequest(incoming));
     return error;
   }
 
@@ -177,6 +178,14 @@ export class EdgeAuth implements EndpointAuth {
 function hasCredentials(incoming: Incoming, schemes: readonly string[]): boolean {
   const scheme = incoming.header('authorization')?.trim().split(' ', 1)[0]?.toLowerCase();
   return scheme !== undefined && schemes.some((known) => known.toLowerCase() === scheme);
+}
+
+/** The facts of a request that reports of refused credentials need. */
+function refusedRequest(incoming: Incoming): RefusedRequest {
+  return {
+    address: clientAddressOf(incoming),
+    fields: () => [...incoming.headerFields(), ...new URLSearchParams(incoming.query)],
+  };
 }
 
 function refused(message: string): McpError {

@@ -1,4 +1,6 @@
+import { createServer, McpError, tool } from 'fullmcp';
 import { connect } from 'fullmcp/client';
+import { type AuditEntry, audit } from 'fullmcp/middleware';
 import { natsDiscovery, serveNats } from 'fullmcp/nats';
 import { afterEach, expect, test } from 'vitest';
 import { describeWithNats, startNats, useNats } from '../../../../support/engines/nats.js';
@@ -276,6 +278,33 @@ describeWithNats('serveNats and connect over NATS', () => {
     const large = await ada.callTool('echo', { text: 'x'.repeat(2_000_000) });
     expect(large.text).toHaveLength(2_000_000);
     await expect(client()).rejects.toThrow('Internal error');
+  });
+
+  test('Credentials that `auth` refuses are in the log and in the audit, without the credentials, each reason once a minute', async () => {
+    const logged: string[] = [];
+    const entries: AuditEntry[] = [];
+    const server = createServer({
+      ...{ name: 'tools', version: '1.2.3', logger: (_, message) => void logged.push(message) },
+      use: [audit({ to: (written) => void entries.push(...written) })],
+      tools: { me: tool({ run: () => 'me' }) },
+    });
+    closing.add(server);
+    const auth = ({ header }: { header: (name: string) => string | undefined }) => {
+      throw new McpError('unauthorized', `I do not know ${header('Authorization')}.`);
+    };
+    const serving = closing.add(await serveNats(server, { url: nat.engine.url, auth }));
+    const secret = 'a-very-secret-token';
+    for (let at = 0; at < 3; at++)
+      await expect(client({ auth: secret })).rejects.toMatchObject({ code: 'unauthorized' });
+    await until('it is recorded', () => entries.length > 0);
+    await serving.close();
+    const refusals = logged.filter((line) => line.includes('were refused (401)'));
+    expect(refusals[0]).toContain('The credentials of a request were refused (401): I do not know');
+    expect(refusals.length).toBeLessThanOrEqual(2);
+    expect(entries[0]).toMatchObject({ type: 'refused', status: 401, count: 1 });
+    const counted = entries.map((entry) => ('count' in entry ? entry.count : 0));
+    expect(counted.reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(3);
+    expect(JSON.stringify([logged, entries])).not.toContain(secret);
   });
 
   test('The connection of NATS is lost and comes back: open calls fail clearly, and the client continues by itself', async () => {

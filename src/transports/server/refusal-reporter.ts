@@ -1,7 +1,6 @@
 // Loads the reports of refused credentials beside a server with `auth`. Others do not load them.
 
-import type { Incoming } from '../incoming.js';
-import type { RefusedCredentials, RefusedCredentialsParts } from './refused-credentials.js';
+import type { RefusedCredentials, RefusedCredentialsParts, RefusedRequest } from './refused-credentials.js';
 
 /** Passes refusals on to a `RefusedCredentials`, which is loaded meanwhile. */
 export class RefusalReporter {
@@ -18,9 +17,9 @@ export class RefusalReporter {
   }
 
   /** Notes why a request is not served, if that is because of its credentials. */
-  note(error: unknown, incoming: Incoming): void {
-    if (this.#loaded !== undefined) this.#loaded.note(error, incoming);
-    else this.#loading.then((reports) => reports.note(error, incoming)).catch(() => undefined);
+  note(error: unknown, request: RefusedRequest): void {
+    if (this.#loaded !== undefined) this.#loaded.note(error, request);
+    else this.#loading.then((reports) => reports.note(error, request)).catch(() => undefined);
   }
 
   /** Reports what has not been reported yet. */

@@ -1,13 +1,12 @@
 // Reports requests whose credentials were refused. They never become calls, so that no middleware sees them.
 
-import { unref } from '../../../../async/unref.js';
-import { shorten } from '../../../../protocol/encoding/shorten.js';
-import { McpError } from '../../../../protocol/errors.js';
-import type { RefusedCaller } from '../../../../protocol/telemetry/events.js';
-import { hideInText, REDACTED, SECRET_ENDS } from '../../../../protocol/telemetry/secret-text.js';
-import { refusedChannel } from '../../../../protocol/telemetry/tracing.js';
-import type { RefusalListener } from '../../../../state/hosted-middleware.js';
-import { clientAddressOf, type Incoming } from '../incoming.js';
+import { unref } from '../../async/unref.js';
+import { shorten } from '../../protocol/encoding/shorten.js';
+import { McpError } from '../../protocol/errors.js';
+import type { RefusedCaller } from '../../protocol/telemetry/events.js';
+import { hideInText, REDACTED, SECRET_ENDS } from '../../protocol/telemetry/secret-text.js';
+import { refusedChannel } from '../../protocol/telemetry/tracing.js';
+import type { RefusalListener } from '../../state/hosted-middleware.js';
 
 /** The parts of a `RefusedCredentials`. */
 export interface RefusedCredentialsParts {
@@ -15,6 +14,14 @@ export interface RefusedCredentialsParts {
   readonly server: string;
   readonly log: (level: 'warning', message: string) => void;
   readonly listeners: readonly RefusalListener[];
+}
+
+/** The request whose credentials were refused. */
+export interface RefusedRequest {
+  /** The address of the client, if it is known. */
+  readonly address: string | undefined;
+  /** The headers, and the fields of the query, of which some have the credentials. */
+  readonly fields: () => Iterable<readonly [string, string]>;
 }
 
 /** The time that refusals for one reason are counted before the next report. */
@@ -48,11 +55,11 @@ export class RefusedCredentials {
   }
 
   /** Notes why a request is not served, if that is because of its credentials. */
-  note(error: unknown, incoming: Incoming): void {
+  note(error: unknown, request: RefusedRequest): void {
     if (!McpError.is(error) || !isRefusal(error)) return;
     const { status } = error;
-    const address = clientAddressOf(incoming);
-    const reason = this.#reasonOf(error, incoming);
+    const { address } = request;
+    const reason = this.#reasonOf(error, request);
     const refused: RefusedCaller = { server: this.#parts.server, status, reason, address };
     if (refusedChannel?.hasSubscribers) refusedChannel.publish(refused);
     for (const { each } of this.#parts.listeners) tell(() => each?.(refused));
@@ -107,19 +114,17 @@ export class RefusedCredentials {
   }
 
   // The error of a provider that a program has made may repeat the credentials, or have line breaks of the peer's.
-  #reasonOf({ message }: McpError, incoming: Incoming): string {
+  #reasonOf({ message }: McpError, request: RefusedRequest): string {
     let words = message;
-    for (const secret of secretsOf(incoming))
+    for (const secret of secretsOf(request))
       if (secret.length >= MIN_SECRET) words = words.replaceAll(secret, REDACTED);
     return this.#hide(shorten(words.slice(0, 4 * MAX_REASON).replace(CONTROLS, ' '), MAX_REASON));
   }
 }
 
 /** The secrets of a request: its token or password, and what is in headers and in the query under the name of a secret. */
-function* secretsOf(incoming: Incoming): Generator<string> {
-  const named = [...incoming.headerFields(), ...new URLSearchParams(incoming.query)].filter(([name]) =>
-    isSecretName(name),
-  );
+function* secretsOf({ fields }: RefusedRequest): Generator<string> {
+  const named = [...fields()].filter(([name]) => isSecretName(name));
   for (const [, value] of named) {
     yield value;
     // A scheme and a token, or the name of a cookie and its value.
