@@ -109,8 +109,8 @@ export class GatewayMember implements Routed {
     const elder = this.#forwarder.awaits(own) ? undefined : this.#parts.elder(this.name, own);
     if (elder !== undefined) return elder.forward(call, changes);
     await this.#parts.screen.admit(own, (kind) => this.#fetch(kind, own, own.signal));
-    const outcome = await this.#send(own).catch((error) => {
-      throw this.#parts.screen.withoutHints(own, error);
+    const outcome = await this.#send(own).catch(async (error) => {
+      throw await this.#parts.screen.withoutHints(own, error, (kind) => this.#fetch(kind, own, own.signal));
     });
     return withServer(this, call.method, outcome);
   }

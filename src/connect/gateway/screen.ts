@@ -24,6 +24,14 @@ export interface ScreenParts {
   readonly problem: (message: string, cause?: unknown) => void;
 }
 
+/** An error that a server gave to a call, and the thing that the call names. */
+interface Hinting {
+  readonly item: GatewayItem;
+  readonly call: Call;
+  readonly error: McpError;
+  readonly fetch: FetchList;
+}
+
 /** A list as it was when it was fetched last. */
 interface Seen {
   /** The keys of everything that the server lists, also of what is held back. */
@@ -128,11 +136,30 @@ export class Screen {
   }
 
   /** An error of the server about a name that it does not have, without names that it suggests: they may be hidden from the caller. */
-  withoutHints(call: Call, error: unknown): unknown {
-    const item = this.isSelective && McpError.is(error) ? this.#itemOf(call) : undefined;
-    const data = McpError.is(error) && isObject(error.data) ? error.data : {};
-    const isUnknown = data['kind'] === item?.kind && data['field'] === undefined;
-    return item !== undefined && isUnknown ? unknown(item) : error;
+  async withoutHints(call: Call, error: unknown, fetch: FetchList): Promise<unknown> {
+    if (!this.isSelective || !McpError.is(error)) return error;
+    const item = this.#itemOf(call);
+    if (item === undefined) return error;
+    const data = isObject(error.data) ? error.data : {};
+    const isUnknown = data['kind'] === item.kind && data['field'] === undefined;
+    return isUnknown || (await this.#hints({ item, call, error, fetch })) ? unknown(item) : error;
+  }
+
+  /** Whether an error about a tool or prompt that the server does not list names one that is hidden from the caller, such as `Available: a, b`. */
+  async #hints({ item, call, error, fetch }: Hinting): Promise<boolean> {
+    const kind = kinds[item.kind];
+    if (kind !== 'tools' && kind !== 'prompts') return false;
+    const seen = await this.#lookUp(kind, { call, fetch }).catch(() => undefined);
+    const all = seen?.all[kind];
+    // An error about something that the server has is not a list of what it has.
+    if (all === undefined || all.has(item.name)) return false;
+    const words = `${error.message} ${JSON.stringify(error.data) ?? ''}`;
+    for (const name of all) {
+      const isNamed = name !== '' && words.includes(name);
+      if (isNamed && !(seen?.accepted[kind]?.has(name) && (await this.#allows(kind, name, call))))
+        return true;
+    }
+    return false;
   }
 
   /** Finds out whether the server has something for the caller of a call. Throws for a task if the caller has none there. */

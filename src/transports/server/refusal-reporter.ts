@@ -1,6 +1,10 @@
 // Loads the reports of refused credentials beside a server with `auth`. Others do not load them.
 
-import type { RefusedCredentials, RefusedCredentialsParts, RefusedRequest } from './refused-credentials.js';
+import type {
+  RefusedCredentials,
+  RefusedCredentialsParts,
+  UnauthorizedRequest,
+} from './refused-credentials.js';
 
 /** Passes refusals on to a `RefusedCredentials`, which is loaded meanwhile. */
 export class RefusalReporter {
@@ -17,7 +21,7 @@ export class RefusalReporter {
   }
 
   /** Notes why a request is not served, if that is because of its credentials. */
-  note(error: unknown, request: RefusedRequest): void {
+  note(error: unknown, request: UnauthorizedRequest): void {
     if (this.#loaded !== undefined) this.#loaded.note(error, request);
     else this.#loading.then((reports) => reports.note(error, request)).catch(() => undefined);
   }

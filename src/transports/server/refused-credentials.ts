@@ -17,7 +17,7 @@ export interface RefusedCredentialsParts {
 }
 
 /** The request whose credentials were refused. */
-export interface RefusedRequest {
+export interface UnauthorizedRequest {
   /** The address of the client, if it is known. */
   readonly address: string | undefined;
   /** The headers, and the fields of the query, of which some have the credentials. */
@@ -55,7 +55,7 @@ export class RefusedCredentials {
   }
 
   /** Notes why a request is not served, if that is because of its credentials. */
-  note(error: unknown, request: RefusedRequest): void {
+  note(error: unknown, request: UnauthorizedRequest): void {
     if (!McpError.is(error) || !isRefusal(error)) return;
     const { status } = error;
     const { address } = request;
@@ -114,7 +114,7 @@ export class RefusedCredentials {
   }
 
   // The error of a provider that a program has made may repeat the credentials, or have line breaks of the peer's.
-  #reasonOf({ message }: McpError, request: RefusedRequest): string {
+  #reasonOf({ message }: McpError, request: UnauthorizedRequest): string {
     let words = message;
     for (const secret of secretsOf(request))
       if (secret.length >= MIN_SECRET) words = words.replaceAll(secret, REDACTED);
@@ -123,7 +123,7 @@ export class RefusedCredentials {
 }
 
 /** The secrets of a request: its token or password, and what is in headers and in the query under the name of a secret. */
-function* secretsOf({ fields }: RefusedRequest): Generator<string> {
+function* secretsOf({ fields }: UnauthorizedRequest): Generator<string> {
   const named = [...fields()].filter(([name]) => isSecretName(name));
   for (const [, value] of named) {
     yield value;

@@ -5,7 +5,7 @@ import { McpError } from '../../../../protocol/errors.js';
 import type { AuthProvider } from '../../../../state/auth-provider.js';
 import type { AuthRun } from '../../../../state/auth-run.js';
 import type { RefusalReporter } from '../../../server/refusal-reporter.js';
-import type { RefusedRequest } from '../../../server/refused-credentials.js';
+import type { UnauthorizedRequest } from '../../../server/refused-credentials.js';
 import type { EndpointAuth } from '../gate.js';
 import { clientAddressOf, type Incoming } from '../incoming.js';
 import type { Route } from '../routes.js';
@@ -181,7 +181,7 @@ function hasCredentials(incoming: Incoming, schemes: readonly string[]): boolean
 }
 
 /** The facts of a request that reports of refused credentials need. */
-function refusedRequest(incoming: Incoming): RefusedRequest {
+function refusedRequest(incoming: Incoming): UnauthorizedRequest {
   return {
     address: clientAddressOf(incoming),
     fields: () => [...incoming.headerFields(), ...new URLSearchParams(incoming.query)],
