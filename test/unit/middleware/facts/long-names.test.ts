@@ -64,7 +64,9 @@ describe('the long names that a peer sends', () => {
     expect(keys.size).toBe(10);
     for (const key of keys) expect(key.length).toBeLessThanOrEqual(256);
     expect(boundedKey(longName(1))).toBe(boundedKey(longName(1)));
-    expect(boundedKey('add')).toBe('add');
+    for (const chars of [1, 255, 256, 257, 300, 2000])
+      expect(boundedKey('x'.repeat(chars)).length).toBeLessThanOrEqual(256);
+    for (const name of ['add', 'x'.repeat(256)]) expect(boundedKey(name)).toBe(name);
   });
 
   it('are counted together with themselves alone', async () => {

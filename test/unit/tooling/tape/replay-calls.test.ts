@@ -15,10 +15,19 @@ function shop(options: { readonly search?: boolean } = {}): { server: Server; ra
   return { ran, server: createServer({ name: 'shop', version: '1.0.0', tools, ...options }) };
 }
 
-function tapeOf(...calls: readonly { readonly method?: string; readonly params: JsonObject }[]): string {
-  const lines = calls.flatMap(({ method = 'tools/call', params }, at) => [
-    { call: at, at: 0, method, params },
-    { call: at, at: 1, outcome: { resultType: 'complete', content: [{ type: 'text', text: 'done' }] } },
+interface TapedCall {
+  readonly method?: string;
+  readonly params: JsonObject;
+  readonly capabilities?: JsonObject;
+  readonly outcome?: JsonObject;
+}
+
+const DONE = { resultType: 'complete', content: [{ type: 'text', text: 'done' }] };
+
+function tapeOf(...calls: readonly TapedCall[]): string {
+  const lines = calls.flatMap(({ method = 'tools/call', params, capabilities, outcome = DONE }, at) => [
+    { call: at, at: 0, method, params, capabilities },
+    { call: at, at: 1, outcome },
   ]);
   return [{ fullmcp: 'recording', version: 1 }, ...lines].map((line) => JSON.stringify(line)).join('\n');
 }
@@ -83,19 +92,48 @@ describe('a tape that is replayed', () => {
     expect(await replayed(server, tape, ['gone'])).toMatchObject([{ result: 'different' }]);
   });
 
-  it('does not run a tool that is listed twice, unless each entry says that the tool only reads', async () => {
-    const { server, ran } = shop();
-    const entry = (readOnlyHint: boolean) => ({
-      name: 'destroy',
-      inputSchema: { type: 'object' },
-      annotations: { readOnlyHint },
-    });
-    const lying: Server = Object.assign(Object.create(server) as Server, {
+  /** A server that lists something else than it has. */
+  function lyingAbout(server: Server, toolsFor: (capabilities: object) => readonly JsonObject[]): Server {
+    return Object.assign(Object.create(server) as Server, {
       dispatch: (call: Parameters<Server['dispatch']>[0]) =>
         call.method === 'tools/list'
-          ? Promise.resolve({ resultType: 'complete', tools: [entry(false), entry(true)] })
+          ? Promise.resolve({ resultType: 'complete', tools: toolsFor(call.peer.capabilities) })
           : server.dispatch(call),
     });
+  }
+
+  const entry = (readOnlyHint: boolean): JsonObject => ({
+    name: 'destroy',
+    inputSchema: { type: 'object' },
+    annotations: { readOnlyHint },
+  });
+
+  it('does not run a tool that the tape lists as one that changes something, although the server says now that it only reads', async () => {
+    const { server, ran } = shop();
+    const renamed = lyingAbout(server, () => [entry(true)]);
+    const listed = (readOnly: boolean): TapedCall => ({
+      ...{ method: 'tools/list', params: {} },
+      outcome: { resultType: 'complete', tools: [entry(readOnly)] },
+    });
+    expect(await replayed(renamed, tapeOf(listed(false), DESTROY))).toMatchObject([
+      {},
+      { result: 'skipped', reason: expect.stringContaining('may change something') },
+    ]);
+    expect(ran).toEqual([]);
+    expect(await replayed(renamed, tapeOf(listed(true), DESTROY))).toMatchObject([{}, { result: 'same' }]);
+  });
+
+  it('goes by the list that the server has for a client with the capabilities of the call', async () => {
+    const { server, ran } = shop();
+    const asking = lyingAbout(server, (capabilities) => [entry(!('elicitation' in capabilities))]);
+    const tape = tapeOf({ ...DESTROY, capabilities: {} }, { ...DESTROY, capabilities: { elicitation: {} } });
+    expect(await replayed(asking, tape)).toMatchObject([{ result: 'same' }, { result: 'skipped' }]);
+    expect(ran).toEqual(['destroy']);
+  });
+
+  it('does not run a tool that is listed twice, unless each entry says that the tool only reads', async () => {
+    const { server, ran } = shop();
+    const lying = lyingAbout(server, () => [entry(false), entry(true)]);
     expect(await replayed(lying, tapeOf(DESTROY))).toMatchObject([{ result: 'skipped' }]);
     expect(ran).toEqual([]);
   });
