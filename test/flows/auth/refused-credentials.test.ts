@@ -193,13 +193,20 @@ describe('refused credentials', () => {
   });
 
   it('get their 401 although the logger fails', async () => {
-    const logger = (): never => {
+    const unhandled = vi.fn();
+    process.on('unhandledRejection', unhandled);
+    closing.push(() => process.off('unhandledRejection', unhandled));
+    const logger = vi.fn(() => {
       throw new Error('The disk is full.');
-    };
+    });
     const server = createServer({ name: 'guarded', version: '1.0.0', auth: bearer(() => undefined), logger });
     const handler = createHandler(server);
+    // The reports are loaded with the first refusal. Later ones are reported while the request is replied to.
     expect((await handler(request(`Bearer ${SECRET}`))).status).toBe(401);
+    await vi.waitFor(() => expect(logger).toHaveBeenCalledOnce());
+    expect((await handler(request('Basic QQ=='))).status).toBe(401);
     await handler.close();
+    expect(unhandled).not.toHaveBeenCalled();
   });
 
   it('reach every listener, although the one before it fails', async () => {
