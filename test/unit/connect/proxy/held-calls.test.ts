@@ -34,3 +34,16 @@ test('callers without a name share a place by their network, because one of them
   await held.next(asked(), from('2001:db8:0:1::1'));
   expect(held.size).toBe(501);
 });
+
+test('callers of a proxy in the same program have places of their own, by the tags that the proxy gives them', async () => {
+  const held = new HeldCalls(60_000);
+  onTestFinished(() => held.close());
+  const tagged = (tag: string): Call =>
+    buildCall('tools/call', { name: 'ask', _meta: { 'fullmcp/caller': tag } });
+  for (let n = 0; n < 500; n++) await held.next(asked(), tagged('one'));
+  await expect(held.next(asked(), tagged('one'))).rejects.toThrow('no more are kept open');
+  await held.next(asked(), tagged('two'));
+  // The program itself shares with nobody.
+  for (let n = 0; n < 499; n++) await held.next(asked(), buildCall('tools/call', { name: 'ask' }));
+  expect(held.size).toBe(1000);
+});

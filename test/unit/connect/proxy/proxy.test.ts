@@ -294,6 +294,21 @@ test('a caller who varies its capabilities leaves connections for others, and is
   expect(signals.filter(({ aborted }) => aborted)).toEqual([]);
 });
 
+test('a caller without a connection gets one that others leave idle, and is told to retry if they use all', async () => {
+  const { url } = await inFrontOfOlder({ maxConnections: 2 }, byToken);
+  for (const subject of ['ada', 'bob']) await (await askWith(url, subject, 0)).decline();
+  const carl = await askWith(url, 'carl', 0);
+  expect(carl.result.resultType).toBe('input_required');
+  const dora = await askWith(url, 'dora', 0);
+  expect(dora.result.resultType).toBe('input_required');
+  const refused = await askWith(url, 'eve', 0);
+  expect(refused.error.message).toBe('The proxy has too many connections to its server. Retry later.');
+  for (const one of [carl, dora]) {
+    const { result } = JSON.parse((await one.decline()).text);
+    expect(result.content[0].text).toBe('decline');
+  }
+});
+
 test('a target that is none, or several, is refused at once', () => {
   expect(() => proxy({ mcpServers: {} })).toThrow('gateway');
   expect(() => proxy('nothing' as string)).toThrow();
