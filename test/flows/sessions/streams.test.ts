@@ -266,8 +266,17 @@ describe('a session on several processes', () => {
     await a.request('ping');
     isDown = true;
     await until('the check is due', async () => (await a.request('ping')).status === 200);
-    // The signed id says enough to serve a call.
+    // The signed id says enough to serve a call, but not what a stream has to report.
     expect((await b.request('ping')).status).toBe(200);
+    const headers = {
+      accept: 'text/event-stream',
+      'mcp-session-id': a.id,
+      'mcp-protocol-version': '2025-11-25',
+    };
+    const streams = cluster.replicas.map(({ url }) => fetch(url, { headers }));
+    const [known, unknown] = await Promise.all(streams);
+    expect([known?.status, unknown?.status]).toEqual([200, 503]);
+    await known?.body?.cancel();
     isDown = false;
     expect((await b.request('ping')).status).toBe(200);
   });

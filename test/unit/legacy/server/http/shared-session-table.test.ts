@@ -268,6 +268,10 @@ describe('a session whose store is away', () => {
     const silent = new SessionDirectory({ store, bus: () => bus, warn: () => undefined });
     await silent.end({ tag, issuedAt, expiresAt });
     expect(await heard.table.find(id, '')).toBeUndefined();
+    // Nor is the session served by its id alone when the process knows that the store is away, and does not ask it.
+    const other = await ids.issue(handshake, '');
+    expect(await heard.table.find(other, '')).toMatchObject({ hasFacts: false });
+    expect(await heard.table.find(id, '')).toBeUndefined();
     const { replies } = unheard.fault;
     delete unheard.fault.get;
     // The process looks by itself whether the store is back, so that no request is served that should not be.
