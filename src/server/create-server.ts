@@ -73,9 +73,9 @@ export interface CoreServer<State = unknown, User = unknown, T = unknown> extend
   readonly prompt: AddPrompt<State, User>;
   /**
    * Sets the secret if the options have none; `serve` and `serveStdio` call it with `MCP_SECRET`. In an array, the first secret
-   * encrypts and all of them decrypt.
+   * encrypts and all of them decrypt. A function is called when the secret is first used.
    */
-  readonly provideSecret: (secret: string | readonly string[]) => void;
+  readonly provideSecret: (secret: string | readonly string[] | (() => string)) => void;
   /** Sets the level and the format of the log on standard error; `serve` calls it. Messages to a `logger` of the options do not change. */
   readonly provideLog: (settings: Partial<LogSettings>) => void;
   /** Sets the cluster if the options have none; `serve` calls it with the engine at `MCP_CLUSTER_URL`. */

@@ -45,7 +45,8 @@ export class Claims {
   #isFull = false;
   #isStarted = false;
   #isClosed = false;
-  #sweptAt = performance.now();
+  /** Undefined until the first claim: reading the clock loads a part of Node that a server without tasks does not need. */
+  #sweptAt: number | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(parts: ClaimsParts) {
@@ -99,6 +100,7 @@ export class Claims {
       await this.#claim();
       const size = await store.size(keys.queue);
       onSize(size);
+      this.#sweptAt ??= performance.now();
       if (performance.now() - this.#sweptAt >= SWEEP_MS) await this.sweep();
       this.#failures = 0;
       const [least, most] = JITTER;

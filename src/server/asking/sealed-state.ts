@@ -47,8 +47,8 @@ export interface SealOptions {
 export interface Seal {
   /** The largest size of a state. */
   readonly maxBytes: number;
-  /** Sets the secret if the options have none. States that were sealed before can still be opened. */
-  readonly provide: (secret: string | readonly string[]) => void;
+  /** Sets the secret, or the function that makes it when it is first used, if the options have none. States that were sealed before can still be opened. */
+  readonly provide: (secret: string | readonly string[] | (() => string)) => void;
   /** The secrets that were set; undefined if there are none. */
   readonly secrets: () => readonly string[] | undefined;
   /** Seals a state. */
@@ -68,10 +68,15 @@ export function createSeal(options: SealOptions): Seal {
   const { server, maxAgeMs, maxBytes, once, usedStates, onEphemeral, onForeign, onUnrecorded } = options;
   checkSealOptions(options);
   let secrets = options.secrets === undefined ? undefined : readSecrets(options.secrets);
+  let makeSecret: (() => string) | undefined;
   let ephemeral: string | undefined;
   let keys: Promise<readonly SealingKey[]> | undefined;
+  const knownSecrets = (): readonly string[] | undefined => {
+    if (makeSecret !== undefined) secrets ??= readSecrets(makeSecret());
+    return secrets;
+  };
   const loadKeys = (): Promise<readonly SealingKey[]> => {
-    if (keys === undefined && secrets === undefined) {
+    if (keys === undefined && knownSecrets() === undefined) {
       onEphemeral();
       ephemeral = randomSecret();
     }
@@ -122,13 +127,14 @@ export function createSeal(options: SealOptions): Seal {
     return content;
   }
 
-  function provide(secret: string | readonly string[]): void {
-    if (secrets !== undefined) return;
-    secrets = readSecrets(secret);
+  function provide(secret: string | readonly string[] | (() => string)): void {
+    if (secrets !== undefined || makeSecret !== undefined) return;
+    if (typeof secret === 'function') makeSecret = secret;
+    else secrets = readSecrets(secret);
     keys = undefined;
   }
 
-  return { maxBytes, close, open, provide, secrets: () => secrets };
+  return { maxBytes, close, open, provide, secrets: knownSecrets };
 }
 
 function checkSealOptions({ maxAgeMs, maxBytes }: SealOptions): void {

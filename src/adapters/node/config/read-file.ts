@@ -1,9 +1,9 @@
-import { Buffer } from 'node:buffer';
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 
 // Reads a small file of the operator: all of it, or not at all.
 
 const MAX_TRIES = 5;
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** A file as it was when it was read. */
 export interface SmallFile {
@@ -17,6 +17,8 @@ export function readSmallFile(path: string, what: string, maxBytes: number): Sma
   const fail = (problem: string): never => {
     throw new Error(`${what} ${path} ${problem}`);
   };
+  // Not imported: most servers have no such file, and Node takes milliseconds to make `node:fs` a module.
+  const { closeSync, constants, fstatSync, openSync, readSync } = process.getBuiltinModule('node:fs');
   let file: number;
   try {
     // A pipe without a writer would otherwise block the process.
@@ -30,11 +32,11 @@ export function readSmallFile(path: string, what: string, maxBytes: number): Sma
       if (!before.isFile()) fail(`is ${kindOf(before)}, not a file.`);
       if (before.size > maxBytes) fail(`has ${before.size} bytes; at most ${maxBytes} are read.`);
       // One byte more than there should be, to notice a file that grows.
-      const bytes = Buffer.alloc(before.size + 1);
-      const length = readAll(file, bytes);
+      const bytes = new Uint8Array(before.size + 1);
+      const length = readAll(bytes, (from) => readSync(file, bytes, from, bytes.length - from, from));
       const after = fstatSync(file);
       if (length === before.size && after.size === before.size && after.mtimeMs === before.mtimeMs)
-        return { text: bytes.toString('utf8', 0, length), isPublic: (before.mode & 0o004) !== 0 };
+        return { text: decoder.decode(bytes.subarray(0, length)), isPublic: (before.mode & 0o004) !== 0 };
     }
     return fail('was changed while it was read. Write another file, and rename it.');
   } finally {
@@ -42,10 +44,10 @@ export function readSmallFile(path: string, what: string, maxBytes: number): Sma
   }
 }
 
-function readAll(file: number, bytes: Buffer): number {
+function readAll(bytes: Uint8Array, readFrom: (position: number) => number): number {
   let length = 0;
   for (;;) {
-    const read = readSync(file, bytes, length, bytes.length - length, length);
+    const read = readFrom(length);
     length += read;
     if (read === 0 || length === bytes.length) return length;
   }

@@ -1,5 +1,3 @@
-import process from 'node:process';
-
 const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 const PARENT_CHECK_MS = 500;
 

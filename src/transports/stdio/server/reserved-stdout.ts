@@ -1,4 +1,3 @@
-import process from 'node:process';
 import { printLine } from '../../../jsonrpc/ndjson.js';
 import { Backlog, isBehind } from '../../server/backlog.js';
 

@@ -1,7 +1,7 @@
-import process from 'node:process';
 import { settlesWithin } from '../../../async/deadline.js';
 import { LineReader } from '../../../jsonrpc/ndjson.js';
 import type { Dispatch } from '../../../protocol/call.js';
+import { randomSecret } from '../../../protocol/encoding/sealing.js';
 import { type ChannelOptions, openChannel } from '../../server/channel.js';
 import { decodeUtf8 } from '../decode.js';
 import { type GoneReason, onClientGone } from './client-gone.js';
@@ -43,7 +43,7 @@ interface Parts {
   /** The secrets of the environment. */
   readonly secrets: readonly string[] | undefined;
   /** Takes the secret that seals the state of questions. */
-  readonly provideSecret: (secrets: readonly string[]) => void;
+  readonly provideSecret: (secrets: readonly string[] | (() => string)) => void;
   /** Lets work that no request waits for, such as the steps of tasks, finish beside the open calls. */
   readonly drain?: ((options: { readonly drainMs: number }) => Promise<void>) | undefined;
   /** Called when the last call has ended. */
@@ -58,8 +58,9 @@ export function serveOverStdio(
 ): StdioServing {
   const { maxMessageBytes = 16 * 1024 * 1024, maxBufferedBytes = 64 * 1024 * 1024 } = options;
   const { drainMs = 1000, closeMs = 500, exit = true } = options;
-  // A random secret is enough: sealed state need not outlive this process.
-  provideSecret(secrets ?? [`${crypto.randomUUID()}${crypto.randomUUID()}`]);
+  // A random secret is enough: sealed state need not outlive this process. It is made when it is used: loading `crypto` takes as long as a
+  // tenth of the package.
+  provideSecret(secrets ?? randomSecret);
   const stdout = reserveStdout({ maxBufferedBytes, onUnread: () => void close('lost') });
   const { send, sendResponse, isFull: outputFull } = stdout;
   let isReading = true;
@@ -115,7 +116,7 @@ export function serveOverStdio(
   // In this order, each step with its own time limit: the calls, then the server and the unsent output, then the process.
   async function shutDown(why: GoneReason): Promise<void> {
     // The last line may arrive together with the end of the input.
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextImmediate();
     isReading = false;
     process.stdin.off('data', onData).off('end', onEnd);
     process.stdin.pause();
@@ -123,6 +124,8 @@ export function serveOverStdio(
       why === 'lost' ? channel.abandon('The client went away') : channel.close({ deadlineMs: drainMs });
     // The steps of tasks may finish even if the client is lost.
     await Promise.all([calls, drain?.({ drainMs })]);
+    // Handlers whose calls were ended see it before the process exits.
+    await nextImmediate();
     await Promise.all([
       closeWithin(closeMs, onClose(), onProblem),
       closeWithin(closeMs, stdout.flush(), onProblem),
@@ -133,6 +136,10 @@ export function serveOverStdio(
   }
 
   return { closed, close: () => close('finished') };
+}
+
+function nextImmediate(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 async function closeWithin(ms: number, work: Promise<void>, onProblem: Parts['onProblem']): Promise<void> {
