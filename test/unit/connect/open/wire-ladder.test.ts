@@ -70,6 +70,8 @@ describe('connecting over stdio to a server', () => {
     expect(client.server.revision).toBe('2026-07-28');
     expect((await client.callTool('pid')).text).toBe(String(server.pids()[0]));
     expect(server.methods().slice(0, 2)).toEqual(['server/discover', 'initialize']);
+    // The session of the handshake is not begun.
+    expect(server.methods()).not.toContain('notifications/initialized');
   });
 
   test.each<[what: string, kind: string, revision: string]>([
