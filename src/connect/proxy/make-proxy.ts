@@ -20,7 +20,7 @@ export interface ProxyServer extends AsyncDisposable {
   /** Does nothing: the connection is opened with the first call, so that the other server may start later. */
   readonly start: () => Promise<void>;
   /** Sets the secret that binds the states of open questions to their callers. Processes with the same secret can open them. */
-  readonly provideSecret: (secret: string | readonly string[]) => void;
+  readonly provideSecret: (secret: string | readonly string[] | (() => string)) => void;
   /** Cancels the calls that wait for answers, and closes the connections. */
   readonly close: () => Promise<void>;
 }

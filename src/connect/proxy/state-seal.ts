@@ -28,7 +28,9 @@ export class StateSeal {
   #keys: Promise<readonly SealingKey[]> | undefined;
 
   /** Sets the secret. States that were sealed before can still be opened. */
-  readonly provide = (secret: string | readonly string[]): void => {
+  readonly provide = (secret: string | readonly string[] | (() => string)): void => {
+    // The secret of this process alone is random as well.
+    if (typeof secret === 'function') return;
     // Each transport may set one.
     const all = new Set([...readSecrets(secret), ...(this.#secrets ?? [])]);
     this.#secrets = [...all].slice(0, MAX_SECRETS);

@@ -258,7 +258,7 @@ export class LiveTask {
   async handBack(inMs: number, fields: Partial<TaskHead>): Promise<void> {
     this.#phase = 'leaving';
     this.#questions.close();
-    // What this run would have asked is nothing that a run of other code must reach.
+    // A run of other code need not reach the questions that this one would have asked.
     this.#replay.takeNews();
     this.saved.change(fields);
     await this.saved.handBack(inMs).catch(() => undefined);

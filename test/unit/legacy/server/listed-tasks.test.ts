@@ -9,7 +9,7 @@ import { memoryFetch } from '../../../../src/testing/memory/fetch.js';
 import { openChannel } from '../../../../src/transports/server/channel.js';
 import { until } from '../../../support/until.js';
 
-// 2025-11-25 is the only revision whose lists say which tools run as tasks. Whatever stands between must not lose it.
+// 2025-11-25 is the only revision whose lists say which tools run as tasks. Nothing in between may lose it.
 
 const quiet = (): void => undefined;
 const common = { name: 'test', version: '1.0.0', logger: quiet, secret: 'x'.repeat(32) };

@@ -1,4 +1,4 @@
-import { createServer, McpError, type Middleware, type ServerOptions, tool } from 'fullmcp';
+import { createServer, McpError, type Middleware, tool } from 'fullmcp';
 import { describe, expect, test } from 'vitest';
 import { openChannel } from '../../../../src/transports/server/channel.js';
 import { modernMessage } from '../../../support/http/modern.js';
@@ -18,7 +18,7 @@ function callMessage(id: number, name: string, meta: Record<string, unknown> = {
 }
 
 /** A channel to a server, whose peer reads nothing while `isFull` is set. */
-function channelTo(options: Partial<ServerOptions> = {}) {
+function channelTo(options: { readonly use?: readonly Middleware[] } = {}) {
   const began: unknown[] = [];
   const sent: Response[] = [];
   const reading: string[] = [];
