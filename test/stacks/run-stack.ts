@@ -84,6 +84,8 @@ class Run {
   #number = 0;
   /** The callers that have taken all connections that they may have. */
   readonly #crowded = new Set<Who>();
+  /** The callers whose open questions keep all their connections: lists of a gateway leave out the servers that they cannot reach. */
+  readonly #waiting = new Set<Who>();
   readonly #excused = new WeakSet<Reaction>();
   readonly #views = new Map<Who, readonly Seen[]>();
   readonly #names = new Map<Kind, readonly string[]>();
@@ -126,7 +128,7 @@ class Run {
       case 'list':
         return this.#list(op.who, op.kind);
       case 'use':
-        return this.#use(op.who, op.kind, op.at);
+        return this.#use(op);
       case 'missing':
         return this.#missing(op.who, op.kind, op.at);
       case 'complete':
@@ -277,14 +279,24 @@ class Run {
     if (extra.length > 0) throw new Violation('hidden stays hidden', `${who} is shown the ${kind} ${extra}`);
     const missed = [...names].filter((name) => !items.includes(name));
     // A gateway lists without the servers that it cannot ask, as for a caller whose calls take all of its connections.
-    if (missed.length > 0 && !this.#crowded.has(who))
+    if (missed.length > 0 && !this.#waiting.has(who))
       throw new Violation('listed things can be used', `${who} is not shown the ${kind} ${missed}`);
   }
 
-  async #use(who: Who, kind: Kind, at: number): Promise<void> {
-    const name = this.#pick(kind, at);
+  async #use({ who, kind, at, thenAll }: Extract<Op, { do: 'use' }>): Promise<void> {
+    if (!thenAll) {
+      const name = this.#pick(kind, at);
+      return name === undefined ? undefined : this.#useNamed(who, kind, name);
+    }
+    const own = this.#view(who).filter((seen) => seen.kind === kind);
+    const hidden = own.filter(({ name }) =>
+      everyone.some((other) => !this.#view(other).some((seen) => seen.kind === kind && seen.name === name)),
+    );
+    const shared = hidden.length > 0 ? hidden : own;
+    const name = shared[at % shared.length]?.name;
     if (name === undefined) return;
     await this.#useNamed(who, kind, name);
+    for (const other of everyone) if (other !== who) await this.#useNamed(other, kind, name);
   }
 
   async #useNamed(who: Who, kind: Kind, name: string): Promise<void> {
@@ -536,11 +548,11 @@ class Run {
     // Pins compare what a server says about itself: that an inner gateway has another server for the same URI does not show, and an
     // instance of a pinned template may be read whether it is listed or not.
     const isShadow =
+      kind === 'resource' && this.#hasPins() && this.#universe('resource').some((uri) => uri.endsWith(name));
+    const isInTemplate =
       kind === 'resource' &&
-      this.#hasPins() &&
-      (this.#universe('resource').some((uri) => uri.endsWith(name)) ||
-        this.#universe('template').some((template) => matches(template.replace(/^.*\+/, ''), name)));
-    if (isTaken || isShadow) return;
+      this.#unguarded().some(({ item: other }) => isInstance(other, name) && this.#areOne(leaf, other.leaf));
+    if (isTaken || isShadow || isInTemplate) return;
     late.set(leaf, [...added, item]);
     this.#views.clear();
     this.#names.clear();
@@ -549,6 +561,21 @@ class Run {
     await turn();
     // A gateway notices it with the next list.
     for (const who of everyone) await this.#list(who, kind);
+    // Pins hold it back, and not only in lists.
+    const top = this.#hasPins() ? this.#unguarded().find((seen) => seen.item === item)?.name : undefined;
+    if (top !== undefined) for (const who of everyone) await this.#useNamed(who, kind, top);
+  }
+
+  /** Whether two reference servers are one server to a gateway with pins: a template of one of them stands for what the other adds. */
+  #areOne(leaf: string, other: string): boolean {
+    if (leaf === other) return false;
+    const members = layersOf(this.#spec.top).flatMap((layer) =>
+      layer.kind === 'gateway' && layer.pins ? layer.members : [],
+    );
+    return members.some(({ of }) => {
+      const leaves = leavesOf(of).map((each) => each.leaf);
+      return leaves.includes(leaf) && leaves.includes(other);
+    });
   }
 
   #isLate(item: Item): boolean {
@@ -647,6 +674,7 @@ class Run {
     );
     if (isOneBehind) return;
     this.#crowded.add(who);
+    this.#waiting.add(who);
     for (let count = 0; count < MAX_CONNECTIONS + 2; count++)
       await this.#request(
         who,

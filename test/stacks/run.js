@@ -1,6 +1,7 @@
 // Runs random stacks: node test/stacks/run.js [--count N] [--from N] [--jobs N]
 // Prints the smallest stack that fails as the stack of one seed does: node test/stacks/run.js --seed N
-// Runs them with the sources of another checkout, in which a defect was put back: node test/stacks/run.js --against ../other
+// Puts back one defect after another, and expects that the stacks find it: node test/stacks/run.js --defects [--count N]
+// Runs them with the sources of another checkout: node test/stacks/run.js --against ../other
 import { fork } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -9,6 +10,7 @@ import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { inspect, parseArgs } from 'node:util';
 import { rolldown } from 'rolldown';
+import { defects, putBack } from './defects.js';
 
 const { values: options } = parseArgs({
   options: {
@@ -17,6 +19,7 @@ const { values: options } = parseArgs({
     jobs: { type: 'string', default: String(Math.min(8, availableParallelism())) },
     seed: { type: 'string' },
     against: { type: 'string' },
+    defects: { type: 'boolean', default: false },
   },
 });
 
@@ -32,11 +35,16 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
 if (options.seed !== undefined) await printSeed(Number(options.seed));
+else if (options.defects) await findDefects();
 else await runAll();
 
-/** Bundles the stacks with the sources of fullmcp, so that no build is needed. Returns the program. */
-async function bundle() {
+/**
+ * Bundles the stacks with the sources of fullmcp, so that no build is needed. Returns the program.
+ * @param {import('./defects.js').Defect} [defect]
+ */
+async function bundle(defect) {
   const program = `${folder}/main.mjs`;
+  let wasPutBack = defect === undefined;
   const built = await rolldown({
     input: `${root}test/stacks/main.ts`,
     platform: 'node',
@@ -49,6 +57,11 @@ async function bundle() {
           const inner = /^(?:\.\.\/)+(src\/.*)\.js$/.exec(id)?.[1];
           return inner === undefined ? null : `${sources}${inner}.ts`;
         },
+        transform(code, id) {
+          const changed = defect && putBack(defect, code, id);
+          wasPutBack ||= changed !== undefined;
+          return changed;
+        },
       },
     ],
     external: (id) => !/^(?:\.|\/|fullmcp)/.test(id),
@@ -56,6 +69,7 @@ async function bundle() {
   });
   await built.write({ file: program, format: 'esm', sourcemap: true, codeSplitting: false });
   await built.close();
+  if (!wasPutBack) throw new Error(`"${defect?.name}" was not put back: ${defect?.file} is not bundled.`);
   return program;
 }
 
@@ -85,6 +99,27 @@ async function runAll() {
     `${Math.round(done / seconds)} stacks per second, ${Math.round(done / cpu)} per second of CPU time`,
   );
   end(count, failures);
+}
+
+/** Fails if a defect is not found. */
+async function findDefects() {
+  const count = Number(options.count);
+  let missed = 0;
+  for (const defect of defects) {
+    const found = [];
+    let done = 0;
+    await inProcesses(await bundle(defect), Number(options.from), count, (report) => {
+      done += report.count;
+      found.push(...report.failures);
+      return found.length === 0;
+    });
+    const [first] = found.sort((one, other) => one.seed - other.seed);
+    if (first === undefined) missed++;
+    console.log(`${first === undefined ? 'NOT FOUND' : 'found'} after ${done} stacks: ${defect.name}`);
+    if (first !== undefined) printFailure(first);
+  }
+  console.log(`defects: ${defects.length} found ${defects.length - missed}`);
+  process.exitCode = missed > 0 ? 1 : 0;
 }
 
 /**

@@ -69,7 +69,14 @@ export type LayerSpec = ServerSpec | MountSpec | ProxySpec | GatewaySpec;
 /** One step of a program. Names are chosen from those of the stack by a number, so that a smaller stack can run the same program. */
 export type Op =
   | { readonly do: 'list'; readonly who: Who; readonly kind: Kind }
-  | { readonly do: 'use'; readonly who: Who; readonly kind: Kind; readonly at: number }
+  | {
+      readonly do: 'use';
+      readonly who: Who;
+      readonly kind: Kind;
+      readonly at: number;
+      /** Whether all others try the same afterwards, if possible something hidden from them: parts may have kept what the first got. */
+      readonly thenAll: boolean;
+    }
   | { readonly do: 'missing'; readonly who: Who; readonly kind: Kind; readonly at: number }
   | { readonly do: 'complete'; readonly who: Who; readonly at: number }
   | { readonly do: 'search'; readonly who: Who; readonly at: number }
@@ -172,6 +179,7 @@ export function randomStack(random: Random): StackSpec {
       };
     const names = random.pick(NAMES);
     const count = random.chance(0.7) ? 2 : 1;
+    const hides = random.chance(0.5) ? Array.from({ length: random.whole(1, 3) }, hiding) : [];
     return {
       kind,
       members: names
@@ -179,7 +187,7 @@ export function randomStack(random: Random): StackSpec {
         .map((name, at) => ({ name, of: layer(at === 0 ? left - 1 : random.whole(0, left - 1)) })),
       link: link(),
       identity: identity(),
-      hides: random.chance(0.5) ? Array.from({ length: random.whole(1, 3) }, hiding) : [],
+      hides,
       pins: random.chance(0.3),
       use: use(),
       search: random.chance(0.12),
@@ -256,8 +264,15 @@ export function randomStack(random: Random): StackSpec {
     const who = random.pick(everyone);
     const at = random.chance(0.7) ? random.pick(favourites) : random.whole(0, 1_000_000);
     switch (kind) {
-      case 'list':
       case 'use':
+        return {
+          do: kind,
+          who,
+          at,
+          kind: KINDS[at % KINDS.length] as Kind,
+          thenAll: random.chance(0.3),
+        };
+      case 'list':
       case 'missing':
         return { do: kind, who, at, kind: KINDS[at % KINDS.length] as Kind };
       case 'pay':
