@@ -1,6 +1,6 @@
 // The entry `fullmcp`: defines servers.
 
-import { taskHost } from './extensions/tasks/host.js';
+import { taskHostLater } from './extensions/tasks/host-later.js';
 import type { Handler, RequestContext } from './http.js';
 import { checkRuntime } from './protocol/checks/runtime.js';
 import { type CoreServer, createServer as createCore } from './server/create-server.js';
@@ -218,7 +218,7 @@ export function createServer<
     Certain<T, R, P, Sources> & { readonly mount?: Mounted },
 ): Server<OrUndefined<State>, OrUndefined<User>, WithMounted<T, Mounted>> {
   const core = createCore<OrUndefined<State>, OrUndefined<User>, WithMounted<T, Mounted>>(options, {
-    tasks: taskHost,
+    tasks: taskHostLater,
   });
   let handler: Promise<Handler> | undefined;
   // Not a spread, which would read `scopes` once.

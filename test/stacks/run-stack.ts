@@ -17,7 +17,7 @@ import {
   type Who,
 } from './reference-server.js';
 import { LATE_NAMES, type LayerSpec, layersOf, leavesOf, type Op, type StackSpec } from './spec.js';
-import { behind, matches, namedIn, readerOf, type Seen, viewOf } from './view.js';
+import { behind, namedIn, readerOf, type Seen, viewOf } from './view.js';
 
 /** The promises of a stack. */
 const promises = [

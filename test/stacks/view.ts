@@ -166,7 +166,7 @@ export function readerOf(view: readonly Seen[], uri: string): Seen | undefined {
   );
 }
 
-export function matches(template: string, uri: string): boolean {
+function matches(template: string, uri: string): boolean {
   const start = template.slice(0, template.indexOf('{'));
   return uri.startsWith(start) && /^[^/]+$/.test(uri.slice(start.length));
 }

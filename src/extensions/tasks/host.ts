@@ -3,7 +3,6 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { principalOf } from '../../protocol/caller.js';
-import { checkCounts, timerMs } from '../../protocol/checks/number-options.js';
 import { McpError } from '../../protocol/errors.js';
 import { supportsTasks, TASKS } from '../../protocol/tasks.js';
 import type { TaskHost, TaskPluginParts, TaskWork } from '../../server/handle/task-host.js';
@@ -14,13 +13,17 @@ import { isTaskId, type TaskHead, toDetails } from './stored/task.js';
 import { UnknownTasks } from './unknown-tasks.js';
 import { type TaskLimits, TaskWorker } from './worker.js';
 
-const DRAIN_MS = 5000;
 const requiredCapabilities = { extensions: { [TASKS]: {} } };
 
+/** A host with tasks. */
+export interface LoadedTaskHost extends Omit<TaskHost, 'close'> {
+  /** Leaves all tasks to other processes. Running steps may finish within `drainMs` and are saved. */
+  readonly close: (drainMs: number) => Promise<void>;
+}
+
 /** Makes the host of the extension `io.modelcontextprotocol/tasks`. */
-export function taskHost(parts: TaskPluginParts): TaskHost {
+export function taskHost(parts: TaskPluginParts, limits: TaskLimits): LoadedTaskHost {
   const { store, complete, log, rules } = parts;
-  const limits = taskLimits(parts);
   const worker = new TaskWorker(parts, limits);
   const { keys, quota } = worker;
   const unknown = new UnknownTasks(parts);
@@ -147,25 +150,7 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
       const task = await findFor(call, id);
       return task && toDetails(task);
     },
-    close: ({ drainMs = DRAIN_MS } = {}) => worker.close(timerMs('drainMs', drainMs)),
-  };
-}
-
-function taskLimits({ limits }: TaskPluginParts): TaskLimits {
-  const { parkMs = 60_000, ...counts } = limits;
-  checkCounts('tasks', counts);
-  return {
-    ttlMs: 3_600_000,
-    pollIntervalMs: 1000,
-    maxTasks: 10_000,
-    maxTasksPerCaller: 1000,
-    maxBytesPerCaller: 64 * 1024 * 1024,
-    maxTaskBytes: 16 * 1024 * 1024,
-    maxAnswerBytes: 1024 * 1024,
-    maxRunning: 100,
-    leaseMs: 15_000,
-    ...counts,
-    parkMs: timerMs('tasks.parkMs', parkMs),
+    close: (drainMs) => worker.close(drainMs),
   };
 }
 

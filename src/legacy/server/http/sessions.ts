@@ -31,7 +31,7 @@ import { SessionDirectory } from '../shared/session-directory.js';
 import { sessionWarnings } from '../shared/session-warnings.js';
 import { getStreams } from './get-stream.js';
 import { GuardedLog } from './guarded-log.js';
-import { httpSse } from './http-sse.js';
+import type { HttpSse } from './http-sse.js';
 import type { ResumableStream } from './resumable-stream.js';
 import { SessionCalls } from './session-calls.js';
 import { sessionIds } from './session-id.js';
@@ -111,7 +111,15 @@ export function httpSessions(
     const listen = getStreams({ streams, log, retryMs, onOpen });
     const warnings = sessionWarnings({ isShared: directory.isShared, originOf: ids.originOf, warn });
     const onUnknown = warnings.unknownConnection;
-    const sse = httpSse({ dispatch, streams, read, maxConnections: maxSessions, onUnknown });
+    let httpSse: Promise<HttpSse> | undefined;
+
+    // Few clients still speak it, so that it is loaded for the first of them.
+    function loadHttpSse(): Promise<HttpSse> {
+      httpSse ??= import('./http-sse.js').then((loaded) =>
+        loaded.httpSse({ dispatch, streams, read, maxConnections: maxSessions, onUnknown }),
+      );
+      return httpSse;
+    }
 
     async function post(
       incoming: Incoming,
@@ -244,7 +252,7 @@ export function httpSessions(
       route: 'mcp' | 'sse' | 'messages',
       headers: HeaderFields,
     ): Promise<void> {
-      if (route !== 'mcp') return sse.handle(incoming, route, headers);
+      if (route !== 'mcp') return (await loadHttpSse()).handle(incoming, route, headers);
       const sessionId = incoming.header(SESSION);
       const isAllowed = incoming.method === 'GET' || incoming.method === 'DELETE';
       if (!isAllowed || sessionId === undefined) {
@@ -270,7 +278,7 @@ export function httpSessions(
       async close(deadline) {
         const ending = calls.close(table.sessions());
         table.close();
-        await Promise.all([ending, sse.close(deadline)]);
+        await Promise.all([ending, httpSse?.then((sse) => sse.close(deadline))]);
       },
     };
   };

@@ -1,0 +1,68 @@
+// The tasks extension of a server. It is loaded when a tool that can run as a task is first used: most servers have none.
+
+import { checkCounts, timerMs } from '../../protocol/checks/number-options.js';
+import type { TaskHost, TaskPluginParts } from '../../server/handle/task-host.js';
+import type { LoadedTaskHost } from './host.js';
+import type { TaskLimits } from './worker.js';
+
+const DRAIN_MS = 5000;
+const METHODS = ['tasks/get', 'tasks/update', 'tasks/cancel'];
+
+/** Makes the host of the extension `io.modelcontextprotocol/tasks`. Wrong limits are errors at once. */
+export function taskHostLater(parts: TaskPluginParts): TaskHost {
+  const limits = taskLimits(parts);
+  let host: LoadedTaskHost | undefined;
+  let loading: Promise<LoadedTaskHost> | undefined;
+  let isClosed = false;
+
+  async function load(): Promise<LoadedTaskHost> {
+    const { taskHost } = await import('./host.js');
+    const loaded = taskHost(parts, limits);
+    if (isClosed) await loaded.close(0);
+    host = loaded;
+    return loaded;
+  }
+
+  function use<T>(work: (host: LoadedTaskHost) => Promise<T>): Promise<T> {
+    if (host !== undefined) return work(host);
+    loading ??= load();
+    return loading.then(work);
+  }
+
+  return {
+    methods: new Map(
+      METHODS.map((method) => [
+        method,
+        (call) =>
+          use(({ methods }) => (methods.get(method) as NonNullable<ReturnType<typeof methods.get>>)(call)),
+      ]),
+    ),
+    serve: (call, work) => use((loaded) => loaded.serve(call, work)),
+    resume: () => use((loaded) => loaded.resume()),
+    filterWatchable: (call, ids) => use((loaded) => loaded.filterWatchable(call, ids)),
+    details: (call, id) => use((loaded) => loaded.details(call, id)),
+    async close({ drainMs = DRAIN_MS } = {}) {
+      const ms = timerMs('drainMs', drainMs);
+      isClosed = true;
+      await (await loading)?.close(ms);
+    },
+  };
+}
+
+function taskLimits({ limits }: TaskPluginParts): TaskLimits {
+  const { parkMs = 60_000, ...counts } = limits;
+  checkCounts('tasks', counts);
+  return {
+    ttlMs: 3_600_000,
+    pollIntervalMs: 1000,
+    maxTasks: 10_000,
+    maxTasksPerCaller: 1000,
+    maxBytesPerCaller: 64 * 1024 * 1024,
+    maxTaskBytes: 16 * 1024 * 1024,
+    maxAnswerBytes: 1024 * 1024,
+    maxRunning: 100,
+    leaseMs: 15_000,
+    ...counts,
+    parkMs: timerMs('tasks.parkMs', parkMs),
+  };
+}
