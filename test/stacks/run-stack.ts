@@ -305,7 +305,7 @@ class Run {
     const isUri = kind === 'resource' || kind === 'template';
     const seen = isUri ? readerOf(view, uri) : namedIn(view, kind, name);
     if (seen?.item.leaf === '' || /(?:call_tool|search_tools)$/.test(name)) return;
-    const local = isUri ? '' : (this.#localName(kind, name) ?? '');
+    const local = isUri ? '' : (seen?.item.name ?? this.#localName(kind, name) ?? '');
     const [method, params] = requestOf(kind, isUri ? uri : name, this.#argumentsOf(who, kind, local));
     const reaction = await this.#request(who, method, params);
     const owners = isUri ? view.filter((each) => readerOf([each], uri) !== undefined) : [];
@@ -664,7 +664,7 @@ class Run {
     if (this.#spec.wire !== 'raw' || who === 'nobody') return;
     const seen = this.#toolOf(who, 'ask', at);
     const own = this.#toolOf(other, 'public', at);
-    if (seen === undefined || own === undefined || this.#hasLimits()) return;
+    if (seen === undefined || own === undefined || this.#hasLimits() || this.#waiting.has(other)) return;
     // Behind a proxy that drops their identity, all callers are one.
     const isOneBehind = layersOf(this.#spec.top).some(
       (layer) =>

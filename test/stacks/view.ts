@@ -21,6 +21,8 @@ export interface Changes {
   readonly late: Map<string, Item[]>;
 }
 
+const UNCHANGED: Changes = { late: new Map() };
+
 const SEARCH = ['search_tools', 'call_tool'];
 
 /** Everything that a caller may see and use, in the order of the lists. */
@@ -91,12 +93,10 @@ function ofGateway(
   { changes, first }: { readonly changes: Changes; readonly first: Who },
 ): readonly Seen[] {
   const { members, hides, pins } = gateway;
-  const late = new Set([...changes.late.values()].flat());
   const all = members.flatMap(({ name: server, of }) => {
-    const view = (whose: Who): readonly Seen[] =>
-      viewOf(of, behind(gateway, whose), changes, behind(gateway, first));
-    // The definitions that the first caller saw are pinned; another one of the same name is a change.
-    const pinned = pins ? view(first) : undefined;
+    const innerFirst = behind(gateway, first);
+    // The definitions that the first caller saw at the start are pinned; another one of the same name is a change.
+    const pinned = pins ? viewOf(of, innerFirst, UNCHANGED, innerFirst) : undefined;
     const isHidden = (name: string): boolean =>
       hides.some((rule) => rule.who === who && name.startsWith(rule.prefix));
     // A name that is in no list belongs to the server whose name has the most in common with it.
@@ -107,13 +107,9 @@ function ofGateway(
           name.startsWith(`${other.name}_`) &&
           !isHidden(name.slice(other.name.length + 1)),
       );
-    return view(who)
+    return viewOf(of, behind(gateway, who), changes, innerFirst)
       .filter(({ name }) => !isHidden(name))
-      .filter(
-        (seen) =>
-          pinned === undefined ||
-          (seen.isListed && !late.has(seen.item) && pinned.some((each) => isSame(each, seen))),
-      )
+      .filter((seen) => pinned === undefined || (seen.isListed && pinned.some((each) => isSame(each, seen))))
       .map((seen) => ({
         ...seen,
         name: seen.kind === 'tool' || seen.kind === 'prompt' ? `${server}_${seen.name}` : seen.name,
