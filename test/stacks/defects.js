@@ -37,7 +37,7 @@ export const defects = [
   {
     name: 'rateLimit keeps invented names in full',
     file: 'src/middleware/facts/call-groups.ts',
-    find: "typeof name === 'string' ? boundedKey(name) : name",
+    find: "typeof name === 'string' ? groupKey(name) : name",
     put: 'name',
   },
   {
