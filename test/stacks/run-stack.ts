@@ -188,10 +188,10 @@ class Run {
   ): Promise<Reaction> {
     const caller = await this.#caller(who);
     const reaction = await caller.request(method, params, options);
-    // On a link of 2025, the error has a code of its own no more.
-    const isOverload =
-      'code' in reaction && (reaction.code === 'overloaded' || /too many connections/.test(reaction.message));
-    if (isOverload && this.#crowded.has(who)) this.#excused.add(reaction);
+    // A caller whose calls hold all of its connections may be refused, also in other words: a gateway lists without a server that it
+    // cannot ask, and then does not know the tools of that server.
+    const isOverload = 'code' in reaction && reaction.code === 'overloaded' && this.#crowded.has(who);
+    if (isOverload || ('code' in reaction && this.#waiting.has(who))) this.#excused.add(reaction);
     this.#checkApart(who, reaction.text, `${method} ${print(params)}`);
     this.#checkHidden(who, reaction.text, `${method} ${print(params)}`);
     return reaction;
