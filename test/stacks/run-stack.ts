@@ -193,7 +193,8 @@ class Run {
     const isOverload = 'code' in reaction && reaction.code === 'overloaded' && this.#crowded.has(who);
     if (isOverload || ('code' in reaction && this.#waiting.has(who))) this.#excused.add(reaction);
     this.#checkApart(who, reaction.text, `${method} ${print(params)}`);
-    this.#checkHidden(who, reaction.text, `${method} ${print(params)}`);
+    // While a gateway cannot ask a server, the tools of others appear whose names that server would take.
+    if (!this.#waiting.has(who)) this.#checkHidden(who, reaction.text, `${method} ${print(params)}`);
     return reaction;
   }
 
