@@ -24,6 +24,9 @@ export interface ScreenParts {
   readonly problem: (message: string, cause?: unknown) => void;
 }
 
+/** The longest error that is searched for hidden names. A longer one is not passed on. */
+const MAX_SEARCHED = 10_000;
+
 /** An error that a server gave to a call, and the thing that the call names. */
 interface Hinting {
   readonly item: GatewayItem;
@@ -154,6 +157,8 @@ export class Screen {
     // An error about something that the server has is not a list of what it has.
     if (all === undefined || all.has(item.name)) return false;
     const words = `${error.message} ${JSON.stringify(error.data) ?? ''}`;
+    // A server must not choose how long the search takes.
+    if (words.length > MAX_SEARCHED) return true;
     for (const name of all) {
       const isNamed = name !== '' && words.includes(name);
       if (isNamed && !(seen?.accepted[kind]?.has(name) && (await this.#allows(kind, name, call))))

@@ -11,6 +11,7 @@ function talkative() {
     const { name } = call.params;
     if (call.method !== 'tools/call' || name === 'shown') return next(call);
     if (name === 'fails') throw new McpError('internal_error', 'The call of hidden_tool failed.');
+    if (name === 'endless') throw new McpError('internal_error', 'x'.repeat(100_000));
     throw new McpError(
       'internal_error',
       `Unknown tool: ${String(name)}. Available: shown, fails, hidden_tool`,
@@ -53,4 +54,9 @@ test('the errors of a foreign server stay as they are if they name nothing that 
   await expect(open.callTool('s_nope')).rejects.toThrow('Available: shown, fails, hidden_tool');
   const guarded = await clientOf(['hidden_tool']);
   await expect(guarded.callTool('s_fails')).rejects.toThrow('The call of hidden_tool failed.');
+});
+
+test('an error of a foreign server that is too long to be searched for hidden names is not passed on', async () => {
+  const client = await clientOf(['hidden_tool']);
+  await expect(client.callTool('s_endless')).rejects.toThrow('Unknown tool: ');
 });
