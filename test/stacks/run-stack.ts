@@ -190,8 +190,11 @@ class Run {
     const reaction = await caller.request(method, params, options);
     // A caller whose calls hold all of its connections may be refused, also in other words: a gateway lists without a server that it
     // cannot ask, and then does not know the tools of that server.
-    const isOverload = 'code' in reaction && reaction.code === 'overloaded' && this.#crowded.has(who);
-    if (isOverload || ('code' in reaction && this.#waiting.has(who))) this.#excused.add(reaction);
+    // A link of 2025 has no code for an overload, only the words.
+    const isOverload =
+      'code' in reaction && (reaction.code === 'overloaded' || /too many connections/.test(reaction.message));
+    if ((isOverload && this.#crowded.has(who)) || ('code' in reaction && this.#waiting.has(who)))
+      this.#excused.add(reaction);
     this.#checkApart(who, reaction.text, `${method} ${print(params)}`);
     // While a gateway cannot ask a server, the tools of others appear whose names that server would take.
     if (!this.#waiting.has(who)) this.#checkHidden(who, reaction.text, `${method} ${print(params)}`);
