@@ -130,13 +130,11 @@ function ofGateway(
   );
 }
 
+/** Whether two definitions are the same to a gateway that compares them. Resources of two servers with one URI are, word for word. */
 function isSame(one: Seen, other: Seen): boolean {
-  return (
-    one.kind === other.kind &&
-    one.name === other.name &&
-    one.item.leaf === other.item.leaf &&
-    one.item.name === other.item.name
-  );
+  if (one.kind !== other.kind || one.name !== other.name) return false;
+  const isUri = one.kind === 'resource' || one.kind === 'template';
+  return isUri || (one.item.leaf === other.item.leaf && one.item.name === other.item.name);
 }
 
 function withSearch({ search }: { readonly search: boolean }, seen: readonly Seen[]): readonly Seen[] {
