@@ -20,10 +20,16 @@ const encoder = new TextEncoder();
 export const THIS_PROGRAM = 'this program';
 const MAX_TAG = 64;
 
+/** The tags of callers that nobody else is known to be the same as begin with it. */
+const UNKNOWN = 'anonymous-';
+/** Stands for all tags of such callers. */
+export const UNKNOWN_CALLER = ' anonymous';
+
 /** The part of a caller's name that tells the callers of a proxy in front of this one apart; empty if the caller is not such a proxy. */
 export function callerTag({ params: { _meta } }: Call): string {
   const tag = isObject(_meta) ? _meta[CALLER] : undefined;
-  return typeof tag === 'string' && tag.length <= MAX_TAG ? ` ${tag}` : '';
+  if (typeof tag !== 'string' || tag.length > MAX_TAG) return '';
+  return tag.startsWith(UNKNOWN) ? UNKNOWN_CALLER : ` ${tag}`;
 }
 
 const MAX_TAGS = 1000;
@@ -37,7 +43,7 @@ export class CallerTags {
 
   /** The tag of a caller; another one each time if nobody else is known to be the same. */
   of(owner: string | undefined): string {
-    if (owner === undefined) return crypto.randomUUID();
+    if (owner === undefined) return UNKNOWN + crypto.randomUUID();
     const known = this.#tags.get(owner);
     if (known !== undefined) return known;
     this.#salt ??= crypto.randomUUID();
@@ -56,6 +62,8 @@ interface CarriedParts {
   readonly tags: CallerTags;
   /** The name of the caller; undefined if nobody else is known to be the same. */
   readonly owner: string | undefined;
+  /** Whether the server knows by the connection whose call it is. */
+  readonly isAlone: boolean;
   /** The state of the call, if it was sealed for the caller. */
   readonly opened?: unknown;
 }
@@ -81,9 +89,10 @@ export function carriedOutcome(outcome: Outcome): Outcome {
 
 // If the server is another proxy, all callers are one to it, and questions and log messages of an older server behind it could reach somebody
 // else. So it is told which calls are of one caller.
-function withTag(params: JsonObject, { method, peer }: Call, { owner, tags }: CarriedParts): JsonObject {
+function withTag(params: JsonObject, { method, peer }: Call, parts: CarriedParts): JsonObject {
+  const { owner, isAlone, tags } = parts;
   const meta = isObject(params['_meta']) ? params['_meta'] : {};
-  const isTagged = owner !== THIS_PROGRAM && mayAsk(method) && hears(peer);
+  const isTagged = owner !== THIS_PROGRAM && !isAlone && mayAsk(method) && hears(peer);
   if (isTagged) return { ...params, _meta: { ...meta, [CALLER]: tags.of(owner) } };
   if (!(CALLER in meta)) return params;
   // The tag of the caller's own callers means nothing behind this proxy.

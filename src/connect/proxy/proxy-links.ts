@@ -6,7 +6,7 @@ import { McpError } from '../../protocol/errors.js';
 import type { OpenLink } from '../../protocol/link.js';
 import type { Discovered } from '../../protocol/model/model.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
-import { callerTag, THIS_PROGRAM } from './carried.js';
+import { callerTag, THIS_PROGRAM, UNKNOWN_CALLER } from './carried.js';
 import { fairShare, shareNameOf } from './fair-share.js';
 import type { ForwardedIdentity } from './options.js';
 import { ProxyLink } from './proxy-link.js';
@@ -37,8 +37,18 @@ export interface UsedLink {
   readonly link: ProxyLink;
   /** The name of the caller; undefined if nobody else is known to be the same. */
   readonly owner: string | undefined;
+  /** Whether only this caller uses the connection while the call is open. */
+  readonly isAlone: boolean;
   /** Called once, when the call has ended. */
   readonly done: () => void;
+}
+
+/** Who makes a call. */
+interface CallOwner {
+  /** The name of the caller; undefined if nobody else is known to be the same. */
+  readonly owner: string | undefined;
+  /** Those who may use the same connections one after the other: the caller, or all callers of one program that have no name. */
+  readonly group: string;
 }
 
 interface Failure {
@@ -75,25 +85,25 @@ export class ProxyLinks {
   /** The connection for a call. Rejects if the server cannot be reached, at once if that was just tried. */
   async take(call: Call, identity: ForwardedIdentity | undefined): Promise<UsedLink> {
     const key = identity?.key ?? '';
-    const owner = this.#ownerOf(call);
+    const { owner, group } = this.#ownerOf(call);
     if (!this.#isSessionEra) {
       const link = await this.#sharedAt(key, call, identity);
-      if (link.isModern) return this.#use(link, owner);
+      if (link.isModern) return this.#use(link, { owner, isAlone: false });
       this.#isSessionEra = true;
       // It was opened with the capabilities of whoever came first.
       this.#discard(link);
     }
-    const ownKey = JSON.stringify([key, owner ?? '', call.peer.capabilities]);
+    const ownKey = JSON.stringify([key, group, call.peer.capabilities]);
     if (owner !== undefined || !canBeAsked(call)) {
       const link = await this.#sharedAt(ownKey, call, identity);
       // The server may have been replaced by a newer one.
       this.#isSessionEra = !link.isModern;
-      return this.#use(link, owner);
+      return this.#use(link, { owner, isAlone: owner !== undefined && !link.isModern });
     }
     const free = this.#free.get(ownKey)?.pop();
     if (free !== undefined) free.users++;
     const link = free ?? (await this.#openAt(ownKey, call, identity));
-    return this.#use(link, owner, () => {
+    return this.#use(link, { owner, isAlone: !link.isModern }, () => {
       if (!this.#all.has(link)) return;
       const free = this.#free.get(ownKey) ?? [];
       free.push(link);
@@ -119,7 +129,7 @@ export class ProxyLinks {
     await Promise.all([...this.#all.keys()].map((link) => link.close()));
   }
 
-  #use(link: ProxyLink, owner: string | undefined, then?: () => void): UsedLink {
+  #use(link: ProxyLink, user: Pick<UsedLink, 'owner' | 'isAlone'>, then?: () => void): UsedLink {
     let isDone = false;
     const done = (): void => {
       if (isDone) return;
@@ -128,7 +138,7 @@ export class ProxyLinks {
       link.usedAt = performance.now();
       then?.();
     };
-    return { link, owner, done };
+    return { link, ...user, done };
   }
 
   async #sharedAt(key: string, call: Call, identity: ForwardedIdentity | undefined): Promise<ProxyLink> {
@@ -255,11 +265,11 @@ export class ProxyLinks {
   }
 
   // A connection of the session era belongs to one caller: questions and log messages on it do not say whose they are.
-  #ownerOf(call: Call): string | undefined {
+  #ownerOf(call: Call): CallOwner {
     const { auth, via, isLocal } = call;
     if (auth !== undefined) return amongCallers(`caller ${principalOf({ auth })}`, call);
     if (via === undefined || isLocal) return amongCallers(THIS_PROGRAM, call);
-    if (via.session === undefined) return undefined;
+    if (via.session === undefined) return { owner: undefined, group: '' };
     const known = this.#sessions.get(via.session) ?? `session ${++this.#lastSession}`;
     this.#sessions.set(via.session, known);
     return amongCallers(known, call);
@@ -267,9 +277,10 @@ export class ProxyLinks {
 }
 
 // The caller may be a proxy with callers of its own. It chooses their tags, so that no tag may make its name that of another caller.
-function amongCallers(name: string, call: Call): string {
+function amongCallers(name: string, call: Call): CallOwner {
   const tag = callerTag(call);
-  return tag === '' ? name : JSON.stringify([name, tag]);
+  const group = tag === '' ? name : JSON.stringify([name, tag]);
+  return { owner: tag === UNKNOWN_CALLER ? undefined : group, group };
 }
 
 function longestIdle(links: readonly ProxyLink[]): ProxyLink | undefined {

@@ -372,3 +372,26 @@ test('a server cannot end the calls that a proxy holds with a state that looks l
   }
   expect(states).toEqual([undefined, 'fullmcp-proxy.a', 'fullmcp-proxy-login.{}']);
 });
+
+test('callers without a name take few connections of proxies in a row, however many calls they make', async () => {
+  const behind = await serve(
+    createServer({
+      ...{ name: 'behind', version: '1', ...quiet },
+      tools: { hello: tool({ run: () => 'hello' }) },
+    }),
+    { port: 0, signals: false },
+  );
+  onTestFinished(() => behind.close());
+  const older: ProxyOptions = { revision: '2025-11-25', maxConnections: 4 };
+  const inner = await serve(inFrontOf(behind.url, 'proxy', older), { port: 0, signals: false });
+  onTestFinished(() => inner.close());
+  const outer = await serve(chain(inner.url, ['proxy', 'proxy'], older), { port: 0, signals: false });
+  onTestFinished(() => outer.close());
+  const client = await connect(outer.url, { elicit: () => ({ action: 'decline' }) });
+  onTestFinished(() => client.close());
+  for (let count = 0; count < 12; count++) expect((await client.callTool('hello')).text).toBe('hello');
+  // Two at a time are what a caller may have of four.
+  const both = await Promise.all([client.callTool('hello'), client.callTool('hello')]);
+  expect(both.map(({ text }) => text)).toEqual(['hello', 'hello']);
+  expect((await client.callTool('hello')).text).toBe('hello');
+});
