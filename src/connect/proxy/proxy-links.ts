@@ -43,7 +43,7 @@ export interface UsedLink {
   readonly done: () => void;
 }
 
-/** Who makes a call. */
+/** The caller of a call, as connections know it. */
 interface CallOwner {
   /** The name of the caller; undefined if nobody else is known to be the same. */
   readonly owner: string | undefined;
