@@ -21,15 +21,22 @@ export const THIS_PROGRAM = 'this program';
 const MAX_TAG = 64;
 
 /** The tags of callers that nobody else is known to be the same as begin with it. */
-const UNKNOWN = 'anonymous-';
+const UNKNOWN = 'anonymous:';
 /** Stands for all tags of such callers. */
 export const UNKNOWN_CALLER = ' anonymous';
+/** The tags of connections that one caller at a time has begin with it. */
+const ALONE = 'alone:';
 
 /** The part of a caller's name that tells the callers of a proxy in front of this one apart; empty if the caller is not such a proxy. */
 export function callerTag({ params: { _meta } }: Call): string {
   const tag = isObject(_meta) ? _meta[CALLER] : undefined;
   if (typeof tag !== 'string' || tag.length > MAX_TAG) return '';
   return tag.startsWith(UNKNOWN) ? UNKNOWN_CALLER : ` ${tag}`;
+}
+
+/** Whether the proxy in front of this one says that all calls of the session are those of one caller at a time. */
+export function hasSessionAlone(call: Call): boolean {
+  return callerTag(call).startsWith(` ${ALONE}`);
 }
 
 const MAX_TAGS = 1000;
@@ -62,8 +69,8 @@ interface CarriedParts {
   readonly tags: CallerTags;
   /** The name of the caller; undefined if nobody else is known to be the same. */
   readonly owner: string | undefined;
-  /** Whether the server knows by the connection whose call it is. */
-  readonly isAlone: boolean;
+  /** The name of the connection, if only this caller uses it while the call is open. */
+  readonly alone: string | undefined;
   /** The state of the call, if it was sealed for the caller. */
   readonly opened?: unknown;
 }
@@ -88,12 +95,14 @@ export function carriedOutcome(outcome: Outcome): Outcome {
 }
 
 // If the server is another proxy, all callers are one to it, and questions and log messages of an older server behind it could reach somebody
-// else. So it is told which calls are of one caller.
+// else. So it is told which calls are of one caller, and whether it can tell them by their session: then a session needs one connection there.
 function withTag(params: JsonObject, { method, peer }: Call, parts: CarriedParts): JsonObject {
-  const { owner, isAlone, tags } = parts;
+  const { owner, alone, tags } = parts;
   const meta = isObject(params['_meta']) ? params['_meta'] : {};
-  const isTagged = owner !== THIS_PROGRAM && !isAlone && mayAsk(method) && hears(peer);
-  if (isTagged) return { ...params, _meta: { ...meta, [CALLER]: tags.of(owner) } };
+  if (owner !== THIS_PROGRAM && mayAsk(method) && hears(peer)) {
+    const tag = alone === undefined ? tags.of(owner) : ALONE + tags.of(alone);
+    return { ...params, _meta: { ...meta, [CALLER]: tag } };
+  }
   if (!(CALLER in meta)) return params;
   // The tag of the caller's own callers means nothing behind this proxy.
   const { [CALLER]: _, ...rest } = meta;

@@ -73,8 +73,8 @@ export function forwarding({ links, held, lists, identify, seal }: ForwardingPar
     const known = isList ? lists.find(call, identity) : undefined;
     if (known !== undefined) return known;
     const opened = isSealed(call.params['requestState']) ? await seal.open(call) : undefined;
-    const { link, owner, isAlone, done } = await links.take(call, identity);
-    const params = carriedParams(call, { owner, isAlone, tags, opened });
+    const { link, owner, alone, done } = await links.take(call, identity);
+    const params = carriedParams(call, { owner, alone, tags, opened });
     const sent = sentAs(call, identity, link.isModern ? params : withoutPeer(params));
     if (link.isModern) {
       if (hasRejection(call.params)) {

@@ -33,6 +33,8 @@ interface LoggedCall {
   readonly owner: string | undefined;
 }
 
+let made = 0;
+
 /** One connection to the server of a proxy. It is not opened again: the next call opens another one. */
 export class ProxyLink {
   readonly #parts: ProxyLinkParts;
@@ -42,6 +44,8 @@ export class ProxyLink {
   /** The calls that an older server may ask about, the latest last. */
   readonly #forwarded = new Set<ForwardedCall>();
   readonly ready: Promise<void>;
+  /** Tells the connection from the others of this process. */
+  readonly number: number = ++made;
   /** The number of calls that use the connection. */
   users = 0;
   /** When it was last used, by the clock that nobody can set. */

@@ -6,7 +6,7 @@ import { McpError } from '../../protocol/errors.js';
 import type { OpenLink } from '../../protocol/link.js';
 import type { Discovered } from '../../protocol/model/model.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
-import { callerTag, THIS_PROGRAM, UNKNOWN_CALLER } from './carried.js';
+import { callerTag, hasSessionAlone, THIS_PROGRAM, UNKNOWN_CALLER } from './carried.js';
 import { fairShare, shareNameOf } from './fair-share.js';
 import type { ForwardedIdentity } from './options.js';
 import { ProxyLink } from './proxy-link.js';
@@ -37,8 +37,8 @@ export interface UsedLink {
   readonly link: ProxyLink;
   /** The name of the caller; undefined if nobody else is known to be the same. */
   readonly owner: string | undefined;
-  /** Whether only this caller uses the connection while the call is open. */
-  readonly isAlone: boolean;
+  /** The name of the connection, if only this caller uses it while the call is open. */
+  readonly alone: string | undefined;
   /** Called once, when the call has ended. */
   readonly done: () => void;
 }
@@ -88,7 +88,7 @@ export class ProxyLinks {
     const { owner, group } = this.#ownerOf(call);
     if (!this.#isSessionEra) {
       const link = await this.#sharedAt(key, call, identity);
-      if (link.isModern) return this.#use(link, { owner, isAlone: false });
+      if (link.isModern) return this.#use(link, { owner, alone: undefined });
       this.#isSessionEra = true;
       // It was opened with the capabilities of whoever came first.
       this.#discard(link);
@@ -98,12 +98,12 @@ export class ProxyLinks {
       const link = await this.#sharedAt(ownKey, call, identity);
       // The server may have been replaced by a newer one.
       this.#isSessionEra = !link.isModern;
-      return this.#use(link, { owner, isAlone: owner !== undefined && !link.isModern });
+      return this.#use(link, { owner, alone: owner === undefined ? undefined : aloneOn(link) });
     }
     const free = this.#free.get(ownKey)?.pop();
     if (free !== undefined) free.users++;
     const link = free ?? (await this.#openAt(ownKey, call, identity));
-    return this.#use(link, { owner, isAlone: !link.isModern }, () => {
+    return this.#use(link, { owner, alone: aloneOn(link) }, () => {
       if (!this.#all.has(link)) return;
       const free = this.#free.get(ownKey) ?? [];
       free.push(link);
@@ -129,7 +129,7 @@ export class ProxyLinks {
     await Promise.all([...this.#all.keys()].map((link) => link.close()));
   }
 
-  #use(link: ProxyLink, user: Pick<UsedLink, 'owner' | 'isAlone'>, then?: () => void): UsedLink {
+  #use(link: ProxyLink, user: Pick<UsedLink, 'owner' | 'alone'>, then?: () => void): UsedLink {
     let isDone = false;
     const done = (): void => {
       if (isDone) return;
@@ -272,7 +272,7 @@ export class ProxyLinks {
     if (via.session === undefined) return { owner: undefined, group: '' };
     const known = this.#sessions.get(via.session) ?? `session ${++this.#lastSession}`;
     this.#sessions.set(via.session, known);
-    return amongCallers(known, call);
+    return hasSessionAlone(call) ? { owner: known, group: known } : amongCallers(known, call);
   }
 }
 
@@ -281,6 +281,11 @@ function amongCallers(name: string, call: Call): CallOwner {
   const tag = callerTag(call);
   const group = tag === '' ? name : JSON.stringify([name, tag]);
   return { owner: tag === UNKNOWN_CALLER ? undefined : group, group };
+}
+
+// A server of today sees no connections, only calls.
+function aloneOn(link: ProxyLink): string | undefined {
+  return link.isModern ? undefined : `connection ${link.number}`;
 }
 
 function longestIdle(links: readonly ProxyLink[]): ProxyLink | undefined {

@@ -395,3 +395,54 @@ test('callers without a name take few connections of proxies in a row, however m
   expect(both.map(({ text }) => text)).toEqual(['hello', 'hello']);
   expect((await client.callTool('hello')).text).toBe('hello');
 });
+
+test.each([
+  ['by its session', undefined],
+  ['by its credentials', () => ({ subject: 'the proxy in front', scopes: [], claims: {} })],
+] as const)(
+  'a proxy that knows the proxy in front %s asks each of its callers only about its own call',
+  async (_how, auth) => {
+    let open = 0;
+    const asking = createServer({
+      ...{ name: 'behind', version: '1', secret: 'a secret that is long enough for it', ...quiet },
+      tools: {
+        ask: tool({
+          input: z.object({ name: z.string() }),
+          run: async ({ name }, ctx) => {
+            open++;
+            await until('all calls are open', () => open >= 4);
+            const form = { message: `for ${name}`, schema: z.object({ ok: z.boolean() }) };
+            return `${name} ${(await ctx.elicit('sure', form)).action}`;
+          },
+        }),
+      },
+    });
+    const behind = await serve(asking, { port: 0, signals: false });
+    onTestFinished(() => behind.close());
+    const older: ProxyOptions = { revision: '2025-11-25' };
+    const inner = await serve(inFrontOf(behind.url, 'proxy', older), {
+      ...{ port: 0, signals: false },
+      ...(auth && { auth: auth as never }),
+    });
+    onTestFinished(() => inner.close());
+    const front = chain(inner.url, ['proxy', 'proxy'], older);
+    const outer = await serve(front, { port: 0, signals: false });
+    onTestFinished(() => outer.close());
+    const ask = async (name: string, target: Target, caller?: string) => {
+      const client = await connect(target, {
+        ...(caller && { caller: { subject: caller, scopes: [], claims: {} } }),
+        elicit: ({ message }) =>
+          message === `for ${name}` ? { action: 'accept', content: { ok: true } } : { action: 'decline' },
+      });
+      onTestFinished(() => client.close());
+      return (await client.callTool('ask', { name })).text;
+    };
+    const calls = [
+      ask('ada', front, 'ada'),
+      ask('bob', front, 'bob'),
+      ask('x', outer.url),
+      ask('y', outer.url),
+    ];
+    expect(await Promise.all(calls)).toEqual(['ada accept', 'bob accept', 'x accept', 'y accept']);
+  },
+);
