@@ -42,6 +42,11 @@ export class ForwardedCall {
     this.#settled?.then(listener, listener);
   }
 
+  /** Whether it was cancelled before it ended. */
+  get wasLeft(): boolean {
+    return this.#lifetime.ended;
+  }
+
   /** Waits, on behalf of one round, for the outcome of the call or for questions. Returns undefined if there are questions. */
   async next(round: Call): Promise<Outcome | undefined> {
     this.#round = round;

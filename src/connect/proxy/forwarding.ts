@@ -1,4 +1,4 @@
-import { withSignalOf } from '../../async/lifetime.js';
+import { hasEnded, withSignalOf } from '../../async/lifetime.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome } from '../../protocol/call.js';
 import { userRejected } from '../../protocol/errors.js';
@@ -74,30 +74,32 @@ export function forwarding({ links, held, lists, identify, seal }: ForwardingPar
     if (known !== undefined) return known;
     const opened = isSealed(call.params['requestState']) ? await seal.open(call) : undefined;
     const { link, owner, alone, done } = await links.take(call, identity);
+    const end = (): void => done(hasEnded(call));
+    const user = owner ?? alone;
     const params = carriedParams(call, { owner, alone, tags, opened });
     const sent = sentAs(call, identity, link.isModern ? params : withoutPeer(params));
     if (link.isModern) {
       if (hasRejection(call.params)) {
-        done();
+        end();
         throw userRejected();
       }
       const keep = isList ? lists.keeper(call, identity) : undefined;
-      const outcome = carriedOutcome(await link.dispatch(sent, owner).finally(done));
+      const outcome = carriedOutcome(await link.dispatch(sent, owner).finally(end));
       keep?.(outcome);
       return outcome['requestState'] === undefined ? outcome : seal.close(outcome, call);
     }
-    if (isList) return listOf(link, sent).finally(done);
-    if (!mayAsk(call.method)) return inFull(call.method, await link.dispatch(sent).finally(done));
+    if (isList) return listOf(link, sent, user).finally(end);
+    if (!mayAsk(call.method)) return inFull(call.method, await link.dispatch(sent, user).finally(end));
     const forwarded = new ForwardedCall();
-    link.begin(forwarded, sent);
-    forwarded.whenSettled(done);
+    link.begin(forwarded, sent, user);
+    forwarded.whenSettled(() => done(forwarded.wasLeft));
     return inFull(call.method, await held.next(forwarded, call));
   }
 
-  async function listOf(link: ProxyLink, sent: Call): Promise<Outcome> {
+  async function listOf(link: ProxyLink, sent: Call, user: string | undefined): Promise<Outcome> {
     const kept = lists?.ofLink(link, sent);
     if (kept?.outcome !== undefined) return kept.outcome;
-    const outcome = inFull(sent.method, await link.dispatch(sent));
+    const outcome = inFull(sent.method, await link.dispatch(sent, user));
     kept?.keep(outcome);
     return outcome;
   }

@@ -27,8 +27,9 @@ export interface ProxyLinkParts {
   readonly onLost: (link: ProxyLink, reason: McpError | undefined) => void;
 }
 
-interface LoggedCall {
-  readonly logLevel: LogLevel;
+interface OpenCall {
+  /** The level of the log messages that it gets; undefined if it gets none. */
+  readonly logLevel: LogLevel | undefined;
   readonly notify: Call['notify'];
   readonly owner: string | undefined;
 }
@@ -39,8 +40,8 @@ let made = 0;
 export class ProxyLink {
   readonly #parts: ProxyLinkParts;
   readonly #connection: Connection;
-  /** The calls that get log messages, the latest last. */
-  readonly #logged = new Set<LoggedCall>();
+  /** The calls that log messages may belong to, the latest last. */
+  readonly #calls = new Set<OpenCall>();
   /** The calls that an older server may ask about, the latest last. */
   readonly #forwarded = new Set<ForwardedCall>();
   readonly ready: Promise<void>;
@@ -112,22 +113,21 @@ export class ProxyLink {
 
   /** Makes a call. `owner` names its caller; undefined if nobody else is known to be the same. */
   dispatch(call: Call, owner?: string): Promise<Outcome> {
-    const { logLevel } = call.peer;
     // Over HTTP, log messages arrive on the stream of their call.
-    const isLogged = logLevel !== undefined && call.method !== 'subscriptions/listen';
-    if (!isLogged || this.#connection.link.transport === 'http') return this.#connection.dispatch(call);
-    const open: LoggedCall = { logLevel, notify: call.notify, owner };
-    this.#logged.add(open);
+    if (this.#connection.link.transport === 'http' || call.method === 'subscriptions/listen')
+      return this.#connection.dispatch(call);
+    const open: OpenCall = { logLevel: call.peer.logLevel, notify: call.notify, owner };
+    this.#calls.add(open);
     return this.#connection.dispatch(call).finally(() => {
-      this.#logged.delete(open);
+      this.#calls.delete(open);
     });
   }
 
-  /** Makes a call whose questions and log messages are passed on. */
-  begin(forwarded: ForwardedCall, call: Call): void {
+  /** Makes a call whose questions and log messages are passed on. `owner` is as in `dispatch`. */
+  begin(forwarded: ForwardedCall, call: Call, owner?: string): void {
     this.#forwarded.add(forwarded);
     forwarded.start(call, (sent) =>
-      this.dispatch(sent, 'the caller of this connection').finally(() => {
+      this.dispatch(sent, owner).finally(() => {
         this.#forwarded.delete(forwarded);
       }),
     );
@@ -150,11 +150,13 @@ export class ProxyLink {
     this.#parts.onNotification?.(method, this);
     if (method !== 'notifications/message') return;
     const level = params?.['level'];
-    const open = [...this.#logged];
+    const open = [...this.#calls];
     const [first] = open;
     const isOfOne =
       open.length === 1 || (first?.owner !== undefined && open.every(({ owner }) => owner === first.owner));
-    const latest = open.findLast(({ logLevel }) => isLogLevel(level) && atLeast(level, logLevel));
+    const latest = open.findLast(
+      ({ logLevel }) => logLevel !== undefined && isLogLevel(level) && atLeast(level, logLevel),
+    );
     if (isOfOne) latest?.notify(method, params);
   }
 }

@@ -39,8 +39,8 @@ export interface UsedLink {
   readonly owner: string | undefined;
   /** The name of the connection, if only this caller uses it while the call is open. */
   readonly alone: string | undefined;
-  /** Called once, when the call has ended. */
-  readonly done: () => void;
+  /** Called once, when the call has ended. A server may still ask about a call that was left, and send its log messages. */
+  readonly done: (wasLeft: boolean) => void;
 }
 
 /** The caller of a call, as connections know it. */
@@ -103,8 +103,10 @@ export class ProxyLinks {
     const free = this.#free.get(ownKey)?.pop();
     if (free !== undefined) free.users++;
     const link = free ?? (await this.#openAt(ownKey, call, identity));
-    return this.#use(link, { owner, alone: aloneOn(link) }, () => {
+    return this.#use(link, { owner, alone: aloneOn(link) }, (wasLeft) => {
       if (!this.#all.has(link)) return;
+      // The next caller must not be asked about that call.
+      if (wasLeft) return this.#discard(link);
       const free = this.#free.get(ownKey) ?? [];
       free.push(link);
       this.#free.set(ownKey, free);
@@ -129,14 +131,18 @@ export class ProxyLinks {
     await Promise.all([...this.#all.keys()].map((link) => link.close()));
   }
 
-  #use(link: ProxyLink, user: Pick<UsedLink, 'owner' | 'alone'>, then?: () => void): UsedLink {
+  #use(
+    link: ProxyLink,
+    user: Pick<UsedLink, 'owner' | 'alone'>,
+    then?: (wasLeft: boolean) => void,
+  ): UsedLink {
     let isDone = false;
-    const done = (): void => {
+    const done = (wasLeft: boolean): void => {
       if (isDone) return;
       isDone = true;
       link.users--;
       link.usedAt = performance.now();
-      then?.();
+      then?.(wasLeft);
     };
     return { link, ...user, done };
   }
