@@ -741,7 +741,8 @@ class Run {
   }
 
   async #replay(): Promise<void> {
-    if (this.#spec.wire !== 'raw' || this.#waiting.has('ada')) return;
+    // It makes the calls of all callers, each with other capabilities, and has no connections left for that while others hold theirs.
+    if (this.#spec.wire !== 'raw' || this.#waiting.size > 0) return;
     const { ledger, tape } = this.#stack;
     const before = print([ledger.effects, ledger.steps]);
     const caller = await this.#caller('ada');
