@@ -101,7 +101,11 @@ export class ProxyLinks {
       return this.#use(link, { owner, alone: owner === undefined ? undefined : aloneOn(link) });
     }
     const free = this.#free.get(ownKey)?.pop();
-    if (free !== undefined) free.users++;
+    if (free !== undefined) {
+      free.users++;
+      // Another caller may have opened it, whose share it is not any more.
+      this.#all.set(free, shareNameOf(call));
+    }
     const link = free ?? (await this.#openAt(ownKey, call, identity));
     return this.#use(link, { owner, alone: aloneOn(link) }, (wasLeft) => {
       if (!this.#all.has(link)) return;

@@ -1,4 +1,4 @@
-// Proxies in a row in front of an older server that ends no call that is cancelled: its late words reach no other caller.
+// Proxies in a row in front of an older server that ends no call that is cancelled: callers hear only about their own calls, and are not refused.
 
 import { type Client, type ConnectOptions, connect } from 'fullmcp/client';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -110,6 +110,9 @@ async function olderServer() {
     url: `ws://127.0.0.1:${port}/`,
     calls,
     cancelled,
+    get open() {
+      return sockets.clients.size;
+    },
     call: async (name: string): Promise<OpenCall> => {
       await until(`the call of ${name} is open`, () => calls.some((one) => one.name === name));
       return calls.find((one) => one.name === name) as OpenCall;
@@ -120,6 +123,11 @@ async function olderServer() {
       const requestedSchema = { type: 'object', properties: {} };
       const params = { message, requestedSchema };
       send(socket, { id: `question ${message}`, method: 'elicitation/create', params });
+    },
+    progress: ({ socket, meta }: OpenCall, message: string) => {
+      const { progressToken } = meta;
+      const params = { progressToken, progress: 1, message };
+      if (progressToken !== undefined) send(socket, { method: 'notifications/progress', params });
     },
     hasHeard: ({ socket }: OpenCall) => answered.has(socket) || socket.readyState !== socket.OPEN,
     log: ({ socket }: OpenCall, data: string) =>
@@ -218,4 +226,178 @@ describe.each(allWays)('behind %s', (_way, inFront) => {
     expect([(await one).text, (await other).text]).toEqual(['for ada', 'for bob']);
     expect(heard).toEqual([]);
   });
+});
+
+describe.each(allWays)('behind %s', (_way, inFront) => {
+  test('callers of all kinds hear only about their own calls, if all are open at the same time', async () => {
+    const server = await olderServer();
+    const front = await inFront(made(server.url, older));
+    const outer = await served(front);
+    const heard: string[] = [];
+    const call = async (name: string, target: Target, kind: 'asked' | 'logs' | 'none', more: object = {}) => {
+      const note = (what: string) => heard.push(`${name} ${what}`);
+      const client = await joined(target, {
+        ...more,
+        ...(kind === 'asked' && {
+          elicit: ({ message }: { message: string }) => {
+            note(`asked ${message}`);
+            return { action: 'decline' as const };
+          },
+        }),
+        ...(kind !== 'none' && { logLevel: 'debug' as const, onLog: ({ data }) => note(`log ${data}`) }),
+      });
+      const onProgress = ({ message }: { message?: string }) => note(`progress ${message}`);
+      return (await client.callTool('wait', { name }, { onProgress })).text;
+    };
+    const as = (subject: string) => ({ caller: { subject, scopes: [], claims: {} } });
+    const names = ['n1', 'n2', 'a1', 'a2', 'l1', 'l2', 'x1', 'x2', 's1', 's2'];
+    const calls = [
+      ...[call('n1', front, 'asked', as('n1')), call('n2', front, 'asked', as('n2'))],
+      ...[call('a1', outer, 'asked'), call('a2', outer, 'asked')],
+      ...[call('l1', outer, 'logs'), call('l2', outer, 'logs')],
+      ...[call('x1', outer, 'none'), call('x2', outer, 'none')],
+      ...[call('s1', outer, 'asked', older), call('s2', ws(outer), 'asked', older)],
+    ];
+    const open = await Promise.all(names.map((name) => server.call(name)));
+    for (const one of open) {
+      server.log(one, `of ${one.name}`);
+      server.progress(one, `of ${one.name}`);
+      if (/^[nas]/.test(one.name)) server.ask(one, `of ${one.name}`);
+    }
+    await until('all were asked', () => heard.filter((one) => one.includes(' asked ')).length >= 6, 10_000);
+    for (const one of open) server.answer(one);
+    expect(await Promise.all(calls)).toEqual(names.map((name) => `for ${name}`));
+    expect(heard.filter((one) => !one.endsWith(`of ${one.slice(0, 2)}`))).toEqual([]);
+  });
+
+  test('few connections are opened for calls one after the other, cancelled ones among them, and all are closed in the end', async () => {
+    const server = await olderServer();
+    const idle: ProxyOptions = { ...older, maxConnections: 4, idleMs: 1000 };
+    const outer = await served(await inFront(made(server.url, idle)));
+    const client = await joined(outer, { elicit: () => ({ action: 'decline' }) });
+    let most = 0;
+    for (let at = 0; at < 12; at++) {
+      const leaving = new AbortController();
+      const call = client.callTool('wait', { name: `${at}` }, { signal: leaving.signal }).catch(failed);
+      const open = await server.call(`${at}`);
+      if (at % 3 === 0) leaving.abort();
+      else server.answer(open);
+      expect(await call).toMatchObject(at % 3 === 0 ? {} : { text: `for ${at}` });
+      await until('the proxy knows', () => server.cancelled.length >= Math.floor(at / 3) + 1);
+      most = Math.max(most, server.open);
+    }
+    expect(most).toBeLessThanOrEqual(4);
+    await until('all are closed', () => server.open === 0, 10_000);
+  });
+});
+
+describe('a caller without a name', () => {
+  const at = (dispatch: ProxyServer['dispatch'], address: string, name: string) =>
+    dispatch({
+      ...{ id: 1, method: 'tools/call', notify: () => undefined, signal: new AbortController().signal },
+      params: { name: 'wait', arguments: { name } },
+      via: { transport: 'http' },
+      http: { header: () => undefined, remoteAddress: address },
+      peer: {
+        ...{ revision: '2026-07-28', client: undefined, logLevel: undefined },
+        capabilities: { elicitation: { form: {} } },
+      },
+    } as never).catch((error) => String(error));
+
+  test('is not refused because callers at other addresses use the connections that it has opened', async () => {
+    const server = await olderServer();
+    const { dispatch } = made(server.url, { ...older, maxConnections: 4 });
+    const ended = async (calls: readonly Promise<unknown>[], names: readonly string[]) => {
+      for (const name of names) server.answer(await server.call(name));
+      return Promise.all(calls);
+    };
+    await ended([at(dispatch, '192.0.2.1', 'a'), at(dispatch, '192.0.2.1', 'b')], ['a', 'b']);
+    const others = [at(dispatch, '198.51.100.1', 'c'), at(dispatch, '198.51.100.1', 'd')];
+    await Promise.all(['c', 'd'].map(server.call));
+    const own = at(dispatch, '192.0.2.1', 'e');
+    expect(await Promise.race([own, server.call('e').then(() => 'open')])).toBe('open');
+    await ended([own, ...others], ['c', 'd', 'e']);
+  });
+});
+
+describe('a proxy behind others', () => {
+  test.each([
+    ['over HTTP', (url: string) => url],
+    ['over a WebSocket', ws],
+  ] as const)('tells the callers of two proxies with the same credentials apart %s', async (_name, over) => {
+    const server = await olderServer();
+    const inner = over(await served(made(server.url, older), byCredentials));
+    const heard: string[] = [];
+    const names = ['a1', 'b1', 'a2', 'b2'];
+    const fronts = [await served(made(inner, older)), await served(made(inner, older))] as const;
+    const calls = names.map(async (name, at): Promise<string> => {
+      const client = await joined(fronts[at % 2] as string, {
+        elicit: ({ message }) => {
+          heard.push(`${name} of ${message}`);
+          return { action: 'decline' };
+        },
+      });
+      return (await client.callTool('wait', { name })).text;
+    });
+    const open = await Promise.all(names.map((name) => server.call(name)));
+    for (const one of open) server.ask(one, one.name);
+    await until('all were asked', () => heard.length >= 4, 10_000);
+    for (const one of open) server.answer(one);
+    expect(await Promise.all(calls)).toEqual(names.map((name) => `for ${name}`));
+    expect(heard.sort()).toEqual(names.map((name) => `${name} of ${name}`).sort());
+  });
+
+  test.each([
+    ['a plain random tag, as older versions send it', (): string => crypto.randomUUID()],
+    ['one tag for a connection that it says one caller has', (): string => 'alone:the same'],
+    ['another tag of that kind each time', (): string => `alone:${crypto.randomUUID()}`],
+    ['one tag for callers without a name', (): string => 'anonymous:the same'],
+    ['a tag that is only the beginning', (): string => 'anonymous:'],
+  ] as const)('serves many calls of one session in turn that carry %s', async (_name, tag) => {
+    const server = await olderServer();
+    const inner = ws(await served(made(server.url, { ...older, maxConnections: 4 })));
+    const client = await joined(inner, { ...older, elicit: () => ({ action: 'decline' }) });
+    for (let at = 0; at < 8; at++) {
+      const call = client.callTool('wait', { name: `${at}` }, { meta: { 'fullmcp/caller': tag() } });
+      server.answer(await server.call(`${at}`));
+      expect((await call).text).toBe(`for ${at}`);
+    }
+    expect(server.open).toBeLessThanOrEqual(3);
+  });
+
+  test.each([
+    ['by its session', 'alone:x', undefined],
+    ['by its session', 'anonymous:x', undefined],
+    ['by its session', ' anonymous', undefined],
+    ['by its credentials', 'alone:x', true],
+    ['by its credentials', 'anonymous:x', true],
+  ] as const)(
+    'that knows a caller %s does not ask it about the calls of others, although it sends the tag %j as they do',
+    async (_how, tag, hasAuth) => {
+      const server = await olderServer();
+      const auth = ((request: { headers: Record<string, unknown> }) => ({
+        subject: String(request.headers['authorization']),
+      })) as never;
+      const inner = ws(await served(made(server.url, older), hasAuth && { auth }));
+      const heard: string[] = [];
+      const names = ['liar', 'ada', 'bob'];
+      const calls = names.map(async (name): Promise<string> => {
+        const client = await joined(inner, {
+          ...older,
+          auth: name,
+          elicit: ({ message }) => {
+            heard.push(`${name} of ${message}`);
+            return { action: 'decline' };
+          },
+        });
+        return (await client.callTool('wait', { name }, { meta: { 'fullmcp/caller': tag } })).text;
+      });
+      const open = await Promise.all(names.map((name) => server.call(name)));
+      for (const one of open) server.ask(one, one.name);
+      await until('all were asked', () => heard.length >= 3, 10_000);
+      for (const one of open) server.answer(one);
+      expect(await Promise.all(calls)).toEqual(names.map((name) => `for ${name}`));
+      expect(heard.sort()).toEqual(names.map((name) => `${name} of ${name}`).sort());
+    },
+  );
 });
