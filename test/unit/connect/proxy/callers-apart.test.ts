@@ -137,6 +137,22 @@ async function olderServer() {
 
 const failed = () => 'failed';
 
+/** Opens a call of `ada`, who leaves, and then one of `bob`. */
+async function callAfterOneThatLeft(
+  server: Awaited<ReturnType<typeof olderServer>>,
+  ada: Client,
+  bob: Client,
+) {
+  const leaving = new AbortController();
+  const left = ada.callTool('wait', { name: 'ada' }, { signal: leaving.signal }).catch(failed);
+  const first = await server.call('ada');
+  leaving.abort();
+  await left;
+  await until('the call is cancelled', () => server.cancelled.length > 0);
+  const second = bob.callTool('wait', { name: 'bob' });
+  return { first, second, open: await server.call('bob') };
+}
+
 describe.each(allWays)('behind %s', (_way, inFront) => {
   test('a late question about the call of a caller that has left does not reach the next caller', async () => {
     const server = await olderServer();
@@ -150,14 +166,7 @@ describe.each(allWays)('behind %s', (_way, inFront) => {
         },
       });
     const [ada, bob] = [await as('ada'), await as('bob')];
-    const leaving = new AbortController();
-    const left = ada.callTool('wait', { name: 'ada' }, { signal: leaving.signal }).catch(failed);
-    const first = await server.call('ada');
-    leaving.abort();
-    await left;
-    await until('the call is cancelled', () => server.cancelled.length > 0);
-    const second = bob.callTool('wait', { name: 'bob' });
-    const open = await server.call('bob');
+    const { first, second, open } = await callAfterOneThatLeft(server, ada, bob);
     server.ask(first, 'about ada');
     await until('the question is answered, or its connection is closed', () => server.hasHeard(first));
     server.answer(open);
@@ -176,14 +185,7 @@ describe.each(allWays)('behind %s', (_way, inFront) => {
         onLog: ({ data }) => heard.push(`${name} heard ${data}`),
       });
     const [ada, bob] = [await as('ada'), await as('bob')];
-    const leaving = new AbortController();
-    const left = ada.callTool('wait', { name: 'ada' }, { signal: leaving.signal }).catch(failed);
-    const first = await server.call('ada');
-    leaving.abort();
-    await left;
-    await until('the call is cancelled', () => server.cancelled.length > 0);
-    const second = bob.callTool('wait', { name: 'bob' });
-    const open = await server.call('bob');
+    const { first, second, open } = await callAfterOneThatLeft(server, ada, bob);
     server.log(first, 'about ada');
     server.answer(open);
     expect((await second).text).toBe('for bob');
