@@ -5,18 +5,12 @@ import { createClient } from '../client/create-client.js';
 import type { Client } from '../client/model/client.js';
 import { McpError } from '../protocol/errors.js';
 import type { GroupClient } from './group/group.js';
-import { Attempts } from './open/attempts.js';
+import { targetsOf, type UsableTarget, useFirst } from './open/first-target.js';
 import { linkOpener, unsupported } from './open/opener.js';
 import { connectKeys } from './targets/option-keys.js';
-import type { ConnectOptions, Runtime, ScriptProcess } from './targets/options.js';
-import {
-  type McpConfig,
-  type ResolvedTarget,
-  resolveTarget,
-  type ServerObject,
-  type Target,
-} from './targets/target.js';
-import { cacheKeyOf, nameOf, transportOf } from './targets/target-names.js';
+import type { ConnectOptions, Runtime } from './targets/options.js';
+import { type McpConfig, resolveTarget, type ServerObject, type Target } from './targets/target.js';
+import { cacheKeyOf, nameOf } from './targets/target-names.js';
 
 /**
  * Connects to a server, whatever it is and whatever it speaks. The promise resolves to a client that is ready, or rejects with
@@ -65,32 +59,27 @@ export function makeConnect(runtime: Runtime): Connect {
 
   async function connect(target?: Target, options: ConnectOptions = {}): Promise<Client> {
     await checkOptionsOf('connect', options, connectKeys);
-    const resolved = target === undefined ? fromEnvironment(runtime) : resolveTarget(target);
-    await checkTargets(target);
-    return connectTo(resolved, options);
+    const targets = targetsOf(target === undefined ? fromEnvironment(runtime) : target);
+    if (typeof target === 'object' && !(target instanceof URL) && !('dispatch' in target))
+      (await import('./targets/check-target.js')).checkTargets(target);
+    return useFirst(targets, { runtime, signal: options.signal, use: (one) => connectTo(one, options) });
   }
 
-  async function connectTo(resolved: ResolvedTarget, options: ConnectOptions): Promise<Client> {
-    switch (resolved.kind) {
-      case 'list':
-        return connectFirst(flatten(resolved.targets), options);
+  async function connectTo(target: UsableTarget, options: ConnectOptions): Promise<Client> {
+    switch (target.kind) {
       case 'config':
-        return connectToAll(resolved.config, options);
+        return connectToAll(target.config, options);
       case 'config-file': {
         const { readConfig = unsupported('read a file') } = runtime;
-        return connectToAll(await readConfig(resolved.path), options);
-      }
-      case 'script': {
-        const { script = unsupported('start a process') } = runtime;
-        return connectToScript(await script(resolved.path), options);
+        return connectToAll(await readConfig(target.path), options);
       }
       default:
         return createClient({
-          open: openLinkTo(resolved, options),
-          target: nameOf(resolved),
-          cacheKey: cacheKeyOf(resolved),
+          open: openLinkTo(target, options),
+          target: nameOf(target),
+          cacheKey: cacheKeyOf(target),
           // A server in the same process answers as fast as a cache, and is always up to date.
-          options: resolved.kind === 'in-process' ? { cache: false, ...options } : options,
+          options: target.kind === 'in-process' ? { cache: false, ...options } : options,
           signal: options.signal,
           connectTimeoutMs: options.connectTimeoutMs,
         });
@@ -102,64 +91,12 @@ export function makeConnect(runtime: Runtime): Connect {
     return connectGroup(config, options, connect);
   }
 
-  async function connectFirst(targets: readonly ResolvedTarget[], options: ConnectOptions): Promise<Client> {
-    if (targets.length === 0) throw new McpError('invalid_request', 'The array of targets is empty.');
-    const attempts = new Attempts();
-    for (const resolved of targets) {
-      try {
-        return await connectTo(resolved, options);
-      } catch (thrown) {
-        const error = attempts.add(thrown, {
-          target: nameOf(resolved),
-          transport: transportOf(resolved),
-        });
-        if (options.signal?.aborted) throw error;
-      }
-    }
-    throw attempts.toError();
-  }
-
-  async function connectToScript(
-    { hint, ...server }: ScriptProcess,
-    options: ConnectOptions,
-  ): Promise<Client> {
-    try {
-      return await connectTo({ kind: 'process', server }, options);
-    } catch (error) {
-      const advice = McpError.is(error) ? hint?.(error) : undefined;
-      if (advice === undefined || !McpError.is(error)) throw error;
-      const { code, message, data } = error;
-      throw new McpError(code, `${message}\n${advice}`, { data });
-    }
-  }
-
   return connect as Connect;
 }
 
-function flatten(targets: readonly Target[]): readonly ResolvedTarget[] {
-  return targets
-    .map(resolveTarget)
-    .flatMap((resolved) => (resolved.kind === 'list' ? flatten(resolved.targets) : resolved));
-}
-
-/** Reports misspelt fields of a target before anything is tried. */
-async function checkTargets(target: Target | undefined): Promise<void> {
-  if (Array.isArray(target)) {
-    for (const item of target) await checkTargets(item);
-  } else if (
-    typeof target === 'object' &&
-    !(target instanceof URL) &&
-    ('command' in target || 'url' in target)
-  ) {
-    (await import('./targets/check-target.js')).checkTarget(target);
-  }
-}
-
-function fromEnvironment({ environment }: Runtime): ResolvedTarget {
+function fromEnvironment({ environment }: Runtime): string {
   const url = environment?.()?.['MCP_SERVER_URL'];
   if (!url) throw new McpError('invalid_request', 'There is no target. Pass one, or set MCP_SERVER_URL.');
-  const resolved = resolveTarget(url);
-  if (resolved.kind === 'http' || resolved.kind === 'websocket' || resolved.kind === 'service')
-    return resolved;
+  if (['http', 'websocket', 'service'].includes(resolveTarget(url).kind)) return url;
   throw new McpError('invalid_request', 'MCP_SERVER_URL must be a URL (https://, wss://, nats://).');
 }

@@ -11,7 +11,7 @@ import type {
   ToolCallOptions,
 } from '../client/model/client.js';
 import type { ListedTool } from '../protocol/model/model.js';
-import { connectKeys, oneShotKeys } from './targets/option-keys.js';
+import { connectKeys, oneShotKeys, pickOptions } from './targets/option-keys.js';
 import type { ConnectOptions, OneShotOptions } from './targets/options.js';
 import type { Target } from './targets/target.js';
 
@@ -78,9 +78,8 @@ export function makeOneShots(
     use: (client: Client, call: ToolCallOptions) => Promise<T>,
   ): Promise<T> {
     await checkOptionsOf(functionName, options, oneShotKeys);
-    const pick = (keys: object): object =>
-      Object.fromEntries(Object.entries(options).filter(([key]) => Object.hasOwn(keys, key)));
-    return withClient(target, (client) => use(client, pick(keysOfCall)), pick(connectKeys));
+    const own = pickOptions(options, keysOfCall);
+    return withClient(target, (client) => use(client, own), pickOptions(options, connectKeys));
   }
 
   return {

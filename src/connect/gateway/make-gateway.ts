@@ -11,12 +11,13 @@ import { entryTarget } from '../config/entry-target.js';
 import { makeForwarder } from '../proxy/forwarder.js';
 import type { ProxyServer } from '../proxy/make-proxy.js';
 import { targetOpener } from '../proxy/open-target.js';
-import type { Identity } from '../proxy/options.js';
+import { checkConnectionOptions, connectionKeys, type Identity } from '../proxy/options.js';
 import { StateSeal } from '../proxy/state-seal.js';
 import { wayCodes } from '../proxy/way-errors.js';
 import { type Checked, composeChecked } from '../routing/checked-use.js';
 import { routingDispatch } from '../routing/dispatch.js';
 import { withSearch } from '../routing/search-front.js';
+import { pickOptions } from '../targets/option-keys.js';
 import type { Runtime } from '../targets/options.js';
 import type { McpConfig } from '../targets/target.js';
 import { configFile, type GatewayFiles, watchConfig } from './config-source.js';
@@ -68,6 +69,7 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
 
   return function gateway(config, options = {}) {
     checkOptions('gateway', options, gatewayKeys);
+    checkConnectionOptions('gateway', options);
     const {
       name = 'gateway',
       version = '1',
@@ -77,8 +79,11 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
       allow,
       search,
     } = options;
-    const { pins: pinOptions, breaker = {}, healthMs = 30_000, watchMs, listTimeoutMs = 20_000 } = options;
-    const { drainMs = 30_000 } = options;
+    const { pins: pinOptions, breaker = {}, watchMs } = options;
+    const healthMs = timerMs('healthMs', options.healthMs ?? 30_000);
+    const listTimeoutMs = timerMs('listTimeoutMs', options.listTimeoutMs ?? 20_000);
+    const drainMs = timerMs('drainMs', options.drainMs ?? 30_000);
+    const forAll = pickOptions(options, connectionKeys);
     const logger = new OperatorLog(name).loggerOf(options.logger);
     const problem = (message: string, cause?: unknown): void => logger('warning', message, cause);
     const pins = pinOptions && new Pins(pinOptions, { files, report: (line) => logger('warning', line) });
@@ -88,13 +93,12 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
 
     const seal = new StateSeal();
     const servers = new GatewayServers({
-      problem,
-      drainMs: timerMs('drainMs', drainMs),
+      ...{ problem, drainMs },
       open(server, entry, onReady) {
         const own = identityFor(identity, server);
         const { target, options: given } = entryTarget(entry);
         const screen = new Screen({ server, allow, pins, problem, isSameForAll: own === 'drop' });
-        const about = { ...connectOptions(options), ...given, identity: own };
+        const about = { ...forAll, ...given, identity: own };
         const member: GatewayMember = new GatewayMember(server, {
           elder: (each, call) => servers.elder(each, call),
           forwarder: (events) =>
@@ -105,7 +109,7 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
               logger: (level, message, detail) => logger(level, `${server}: ${message}`, detail),
             }),
           wrap: (dispatch) => (breaker === false ? dispatch : compose([breakerOf(breaker)], dispatch)),
-          ...{ screen, problem, onReady, listTimeoutMs: timerMs('listTimeoutMs', listTimeoutMs) },
+          ...{ screen, problem, onReady, listTimeoutMs },
         });
         function breakerOf(limits: GatewayBreaker): Middleware {
           return makeBreaker({
@@ -138,13 +142,10 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
       if (watchMs !== undefined && file !== undefined)
         stopWatching = watchConfig(file, { files, watchMs, read, onChange: () => reload(), problem });
       if (healthMs === 0 || servers.ended.aborted) return;
-      health = setInterval(
-        () => {
-          const ms = Math.min(healthMs, CHECK_TIMEOUT_MS);
-          for (const member of servers.members.values()) void member.check(ms);
-        },
-        timerMs('healthMs', healthMs),
-      );
+      health = setInterval(() => {
+        const ms = Math.min(healthMs, CHECK_TIMEOUT_MS);
+        for (const member of servers.members.values()) void member.check(ms);
+      }, healthMs);
       unref(health);
     }
 
@@ -237,31 +238,6 @@ function identityFor(identity: NonNullable<GatewayOptions['identity']>, server: 
 function asksIdentity(identity: NonNullable<GatewayOptions['identity']>): boolean {
   const all = typeof identity === 'object' ? Object.values(identity) : [identity];
   return all.some((one) => typeof one === 'function');
-}
-
-/** The options that every connection has. */
-function connectOptions(options: GatewayOptions): object {
-  const {
-    name: _n,
-    version: _v,
-    instructions: _i,
-    identity: _id,
-    use: _u,
-    allow: _a,
-    pins: _p,
-    search: _s,
-    ...rest
-  } = options;
-  const {
-    breaker: _b,
-    healthMs: _h,
-    watchMs: _w,
-    listTimeoutMs: _l,
-    drainMs: _d,
-    logger: _lo,
-    ...own
-  } = rest;
-  return own;
 }
 
 function described(

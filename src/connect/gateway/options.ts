@@ -1,7 +1,7 @@
 import type { Auth, Middleware } from '../../protocol/call.js';
 import type { KeysOf } from '../../protocol/checks/known-keys.js';
 import type { SearchOptions } from '../../protocol/model/search/options.js';
-import type { Identity, ProxyLogger, ProxyOptions } from '../proxy/options.js';
+import { connectionKeys, type Identity, type ProxyLogger, type ProxyOptions } from '../proxy/options.js';
 import type { PinOptions } from './pins/options.js';
 
 /** One thing that a server of a gateway offers. */
@@ -74,6 +74,7 @@ export interface GatewayOptions
 }
 
 export const gatewayKeys: KeysOf<GatewayOptions> = {
+  ...connectionKeys,
   name: true,
   version: true,
   instructions: true,
@@ -88,17 +89,4 @@ export const gatewayKeys: KeysOf<GatewayOptions> = {
   listTimeoutMs: true,
   drainMs: true,
   logger: true,
-  maxConnections: true,
-  idleMs: true,
-  answerMs: true,
-  connectTimeoutMs: true,
-  probeTimeoutMs: true,
-  revision: true,
-  knownServers: true,
-  WebSocket: true,
-  stderr: true,
-  maxMessageBytes: true,
-  proxy: true,
-  lookup: true,
-  fetch: true,
 };

@@ -1,6 +1,5 @@
 import type { Call, Dispatch } from '../../protocol/call.js';
-import { checkCounts, timerMs } from '../../protocol/checks/number-options.js';
-import type { OpenLink } from '../../protocol/link.js';
+import { timerMs } from '../../protocol/checks/number-options.js';
 import type { CallRefusal } from '../routing/checked-use.js';
 import type { ConnectOptions } from '../targets/options.js';
 import type { Target } from '../targets/target.js';
@@ -8,12 +7,13 @@ import { type ForwardingParts, forwarding } from './forwarding.js';
 import { HeldCalls } from './held-calls.js';
 import { identityOf, withIdentity } from './identity.js';
 import { ListCache } from './list-cache.js';
+import type { TargetLink } from './open-target.js';
 import type { ProxyLogger, ProxyOptions } from './options.js';
 import { type LinksState, ProxyLinks } from './proxy-links.js';
 import type { StateSeal } from './state-seal.js';
 import { WayErrors } from './way-errors.js';
 
-type OpenTarget = (target: Target, options: ConnectOptions) => OpenLink;
+type OpenTarget = (target: Target, options: ConnectOptions) => TargetLink;
 
 export interface ForwarderParts {
   readonly openTarget: OpenTarget;
@@ -48,13 +48,12 @@ export interface Forwarder {
 export function makeForwarder(target: Target, parts: ForwarderParts): Forwarder {
   const { openTarget, options, logger, onState, onRelease } = parts;
   const { identity = 'drop', maxConnections = 100, idleMs = 300_000, answerMs = 600_000, ...rest } = options;
-  checkCounts('proxy', { maxConnections });
   const connect: ConnectOptions = rest;
-  openTarget(target, connect);
+  const { timeoutMs } = openTarget(target, connect);
   const lists = parts.keepsLists === false ? undefined : new ListCache();
   const links = new ProxyLinks({
-    openAs: (as) => openTarget(target, as === undefined ? connect : withIdentity(connect, as)),
-    connectTimeoutMs: connect.connectTimeoutMs ?? 30_000,
+    openAs: (as) => openTarget(target, as === undefined ? connect : withIdentity(connect, as)).open,
+    connectTimeoutMs: timeoutMs,
     maxConnections,
     idleMs: timerMs('idleMs', idleMs),
     problem: (message, cause) => logger('warning', message, cause),

@@ -8,7 +8,7 @@ import type { Runtime } from '../targets/options.js';
 import type { Target } from '../targets/target.js';
 import { makeForwarder } from './forwarder.js';
 import { targetOpener } from './open-target.js';
-import { type ProxyLogger, type ProxyOptions, proxyKeys } from './options.js';
+import { checkConnectionOptions, type ProxyLogger, type ProxyOptions, proxyKeys } from './options.js';
 import { StateSeal } from './state-seal.js';
 
 /** A server that passes every call on to another one. `serve`, `serveStdio`, handlers and `connect` take it as any server. */
@@ -33,6 +33,7 @@ export function makeProxy(runtime: Runtime): ProxyTo {
   const openTarget = targetOpener(runtime);
   return function proxy(target, options = {}) {
     checkOptions('proxy', options, proxyKeys);
+    checkConnectionOptions('proxy', options);
     const { use = [], search, logger: own, ...rest } = options;
     const logger = new OperatorLog('proxy').loggerOf(own);
     const seal = new StateSeal();

@@ -1,8 +1,11 @@
+import { isLimit } from '../../client/checks/option-keys.js';
 import type { Auth, Call, Middleware } from '../../protocol/call.js';
 import type { KeysOf } from '../../protocol/checks/known-keys.js';
+import { checkCounts, timerMs } from '../../protocol/checks/number-options.js';
 import type { ClientAuth } from '../../protocol/model/client-auth.js';
 import type { SearchOptions } from '../../protocol/model/search/options.js';
 import type { HeaderValues, HttpLinkOptions } from '../../transports/http/client/options.js';
+import { credentialKeys, linkKeys } from '../targets/option-keys.js';
 import type { ConnectOptions } from '../targets/options.js';
 
 /** Receives messages for the operator of a proxy. */
@@ -81,27 +84,31 @@ export interface ProxyOptions
   readonly answerMs?: number;
 }
 
+/** The options of the connections behind a proxy: a gateway has them as well, and passes them and no others on to every connection. */
+export const connectionKeys: typeof linkKeys &
+  KeysOf<Pick<ProxyOptions, 'maxConnections' | 'idleMs' | 'answerMs'>> = {
+  ...linkKeys,
+  maxConnections: true,
+  idleMs: true,
+  answerMs: true,
+};
+
 export const proxyKeys: KeysOf<ProxyOptions> = {
+  ...connectionKeys,
+  ...credentialKeys,
   identity: true,
   use: true,
   search: true,
   logger: true,
-  maxConnections: true,
-  idleMs: true,
-  answerMs: true,
-  connectTimeoutMs: true,
-  probeTimeoutMs: true,
-  revision: true,
-  knownServers: true,
-  WebSocket: true,
-  stderr: true,
-  fetch: true,
-  headers: true,
-  auth: true,
-  maxMessageBytes: true,
-  ca: true,
-  cert: true,
-  key: true,
-  proxy: true,
-  lookup: true,
 };
+
+type ConnectionOptions = Pick<ProxyOptions, keyof typeof connectionKeys>;
+
+/** Throws a RangeError if an option of the connections is a wrong number, before any of them is opened. */
+export function checkConnectionOptions(functionName: string, options: ConnectionOptions): void {
+  const { maxConnections, maxMessageBytes, idleMs, answerMs, connectTimeoutMs, probeTimeoutMs } = options;
+  checkCounts(functionName, { maxConnections });
+  if (!isLimit(maxMessageBytes)) throw new RangeError('"maxMessageBytes" must be a non-negative number.');
+  for (const [name, ms] of Object.entries({ idleMs, answerMs, connectTimeoutMs, probeTimeoutMs }))
+    if (ms !== undefined) timerMs(name, ms);
+}

@@ -1,15 +1,22 @@
-// Checks a target that is an object, for programs that were not compiled with its types.
+// Checks targets that are objects, for programs that were not compiled with their types.
 
 import { type ForeignNames, unknownKeys } from '../../protocol/checks/known-keys.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import type { ServerProcess } from '../../transports/stdio/client/spawn.js';
 import { addressKeys, processKeys } from './option-keys.js';
+import type { Target } from './target.js';
 
-/** Throws if a target has mistakes that the compiler would have found. Loaded only for targets that are objects. */
-export function checkTarget(target: object): void {
-  if ('command' in target) checkProcess(target as ServerProcess);
-  else checkKeys('{ url }', target, addressKeys, { auth: 'Pass `auth` in the options of connect().' });
+/**
+ * Throws if a target, or one of an array, has mistakes that the compiler would have found. Every one of them is known to be a target.
+ * `connect` loads this only for targets that are objects.
+ */
+export function checkTargets(target: Target): void {
+  if (Array.isArray(target)) for (const each of target as readonly Target[]) checkTargets(each);
+  if (typeof target !== 'object' || target instanceof URL || 'dispatch' in target) return;
+  if ('command' in target) checkProcess(target);
+  else if ('url' in target && !('service' in target) && !('mcpServers' in target))
+    checkKeys('{ url }', target, addressKeys, { auth: 'Pass `auth` in the options.' });
 }
 
 function checkProcess(server: ServerProcess): void {

@@ -53,7 +53,8 @@ export type ResolvedTarget =
   | { readonly kind: 'http' | 'websocket'; readonly url: URL; readonly headers?: HeaderValues | undefined }
   | { readonly kind: 'process'; readonly server: ServerProcess }
   /** A path, or a `file:` URL. */
-  | { readonly kind: 'script' | 'config-file'; readonly path: string }
+  | { readonly kind: 'script'; readonly path: string }
+  | { readonly kind: 'config-file'; readonly path: string }
   | { readonly kind: 'in-process'; readonly dispatch: Dispatch }
   /** A service, or the URL of NATS with the name of one. */
   | { readonly kind: 'service'; readonly target: ServiceTarget | string }

@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { callTool, connect, McpError, withClient } from '../../../src/client.js';
+import { gatewayKeys } from '../../../src/connect/gateway/options.js';
+import { connectionKeys, proxyKeys } from '../../../src/connect/proxy/options.js';
+import { pickOptions } from '../../../src/connect/targets/option-keys.js';
+import { gateway } from '../../../src/gateway.js';
 import { createServer, tool } from '../../../src/index.js';
+import { proxy } from '../../../src/proxy.js';
 
 // Options of a program in JavaScript, which no compiler checks.
 
@@ -45,13 +50,24 @@ describe('connect', () => {
     expect(message.split('\n')).toHaveLength(3);
   });
 
+  test('accepts the `type` in an entry of a config file', async () => {
+    const error = await connect({ type: 'stdio', command: 'no-such-command' } as Anything).catch(
+      (reason) => reason,
+    );
+    expect(error.code).toBe('connect_failed');
+  });
+});
+
+describe('a target with a mistake', () => {
   test.each<[Anything, RegExp]>([
+    [{ command: 'node', arg: [] }, /A target { command } has no field "arg"\. Did you mean "args"\?/],
+    [[server, { command: 'node', arg: [] }], /has no field "arg"\. Did you mean "args"\?/],
     [{ command: 'node', args: 'x.js' }, /`args` must be an array of strings: \["x\.js"\]/],
     [{ command: 'node', args: [1] }, /`args` must be an array of strings/],
     [{ command: '', env: 'X=1', cwd: 1 }, /`command`.*`env`.*`cwd`/],
     [{ command: 'node', arguments: ['x.js'] }, /has no field "arguments"\. Did you mean "args"\?/],
     [{ url: 'http://localhost:1/mcp', header: {} }, /has no field "header"\. Did you mean "headers"\?/],
-    [{ url: 'http://localhost:1/mcp', auth: 'x' }, /Pass `auth` in the options of connect\(\)/],
+    [{ url: 'http://localhost:1/mcp', auth: 'x' }, /Pass `auth` in the options\./],
     ['localhost:3000/mcp', /has no scheme\. Write http:\/\/localhost:3000\/mcp$/],
     ['localhost/mcp', /Write http:\/\/localhost\/mcp$/],
     ['127.0.0.1:3000', /Write http:\/\/127\.0\.0\.1:3000$/],
@@ -60,16 +76,60 @@ describe('connect', () => {
     [{ url: 'localhost:3000/mcp' }, /Write http:\/\/localhost:3000\/mcp$/],
     ['some-server', /"some-server" is not a target\./],
     [7, /7 is not a target/],
-  ])('rejects the target %j', async (target, message) => {
+    [null, /null is not a target/],
+    [[server, null], /null is not a target/],
+    [[], /The array of targets is empty\./],
+    [[[]], /The array of targets is empty\./],
+  ])('is refused by `connect` and by `proxy` with the same error: %j', async (target, message) => {
     expect(await mistake(connect(target))).toMatch(message);
+    const refused = mistake(new Promise((resolve) => resolve(proxy(target))));
+    expect(await refused).toBe(await mistake(connect(target)));
+  });
+});
+
+describe('an option that is a wrong number', () => {
+  test.each<[Anything, string]>([
+    [{ connectTimeoutMs: Number.NaN }, 'connectTimeoutMs'],
+    [{ probeTimeoutMs: '5' }, 'probeTimeoutMs'],
+    [{ maxMessageBytes: -1 }, 'maxMessageBytes'],
+  ])('is refused at once by `connect`, `proxy` and `gateway`: %o', async (options, name) => {
+    expect(await mistake(connect(server, options))).toContain(name);
+    expect(() => proxy(server, options)).toThrow(name);
+    expect(() => gateway('mcp.json', options)).toThrow(name);
   });
 
-  test('accepts the `type` in an entry of a config file', async () => {
-    const error = await connect({ type: 'stdio', command: 'no-such-command' } as Anything).catch(
-      (reason) => reason,
-    );
-    expect(error.code).toBe('connect_failed');
+  test.each<[Anything, string]>([
+    [{ maxConnections: 0 }, 'maxConnections" must be a whole number'],
+    [{ idleMs: -1 }, '"idleMs" must be a number of milliseconds'],
+    [{ answerMs: '1s' }, '"answerMs" must be a number of milliseconds'],
+  ])('is refused at once by `proxy` and `gateway`: %o', (options, message) => {
+    expect(() => proxy(server, options)).toThrow(message);
+    expect(() => gateway('mcp.json', options)).toThrow(message);
   });
+
+  test('is refused under the name of the function that was called', () => {
+    expect(() => proxy(server, { maxConnections: 0 })).toThrow('"proxy.maxConnections"');
+    expect(() => gateway('mcp.json', { maxConnections: 0 })).toThrow('"gateway.maxConnections"');
+    expect(() => gateway('mcp.json', { listTimeoutMs: -1 })).toThrow('"listTimeoutMs"');
+    expect(() => gateway('mcp.json', { drainMs: -1 })).toThrow('"drainMs"');
+    expect(() => gateway('mcp.json', { healthMs: -1 })).toThrow('"healthMs"');
+  });
+});
+
+test('a gateway passes on the options of connections, and none of its own', () => {
+  const options = {
+    connectTimeoutMs: 1,
+    maxConnections: 2,
+    fetch,
+    name: 'x',
+    allow: () => true,
+    search: true,
+  };
+  expect(pickOptions(options, connectionKeys)).toEqual({ connectTimeoutMs: 1, maxConnections: 2, fetch });
+  for (const key of Object.keys(connectionKeys)) {
+    expect(proxyKeys).toHaveProperty(key);
+    expect(gatewayKeys).toHaveProperty(key);
+  }
 });
 
 describe('a call', () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { connect, KnownServers, McpError } from '../../../../src/client.js';
+import { proxy } from '../../../../src/proxy.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'fullmcp-scripts-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -24,6 +25,13 @@ test('a script that exits silently leads to a hint that it must serve', async ()
   expect(error.message).toContain(
     `{ command: 'npx', args: ['fullmcp', 'run', '${join(folder, 'defines.mjs')}'] }`,
   );
+});
+
+test('a proxy for a script that exits silently gives the same hint', async () => {
+  const error = await failure('behind.mjs', 'export default {};');
+  await using between = proxy(join(folder, 'behind.mjs'), { logger: () => undefined });
+  const other = await connect(between).catch((reason) => reason);
+  expect(other.message).toBe(error.message);
 });
 
 test.each([

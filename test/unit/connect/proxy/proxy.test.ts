@@ -311,6 +311,21 @@ test('a caller without a connection gets one that others leave idle, and is told
 
 test('a target that is none, or several, is refused at once', () => {
   expect(() => proxy({ mcpServers: {} })).toThrow('gateway');
+  expect(() => proxy(['http://localhost/mcp', 'mcp.json'])).toThrow('gateway');
   expect(() => proxy('nothing' as string)).toThrow();
   expect(() => proxy('http://localhost/mcp', { identify: 'drop' } as never)).toThrow('identity');
+});
+
+test('a target that does not answer leaves its own time to the next one of the array', async () => {
+  const { server } = askingServer();
+  const silent = () => new Promise<never>(() => undefined);
+  await using between = proxy([silent, server], { connectTimeoutMs: 200, ...quiet });
+  await using client = await connect(between);
+  expect((await client.tools().all()).map(({ name }) => name)).toEqual(['ask']);
+});
+
+test('the error of an array of targets names every one that was tried', async () => {
+  await using between = proxy([{ command: 'no-such-command' }, 'http://127.0.0.1:1/mcp'], quiet);
+  const error = await connect(between).catch((reason) => reason);
+  expect(error.message).toMatch(/^Could not connect\. Tried:\n- no-such-command.*\n- http:\/\/127/);
 });
