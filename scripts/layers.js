@@ -159,6 +159,7 @@ export const LAYERS = {
       'middleware',
     ],
     rooms: [
+      'node/files',
       'node/tls',
       'node/client',
       'node/fetch',

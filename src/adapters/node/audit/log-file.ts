@@ -8,8 +8,8 @@ import { type AuditChain, chainWith } from '../../../middleware/audit/chain.js';
 import type { AuditNote } from '../../../middleware/audit/entry.js';
 import { type Mac, macsOf } from '../../../middleware/audit/mac.js';
 import type { MiddlewareHost } from '../../../state/hosted-middleware.js';
+import { isOwnLock, type LockHolder, tryLock } from '../files/file-lock.js';
 import { HeadFile } from './head-file.js';
-import { lockLog } from './lock.js';
 import { nodeMac } from './node-mac.js';
 import { type Resumed, resumeLog } from './resume.js';
 import { rotatedPath } from './rotated.js';
@@ -64,6 +64,22 @@ export async function openLogFile(options: LogFileOptions): Promise<LogFile> {
     await unlock();
     throw error;
   }
+}
+
+/** One process at a time writes to a log. The lock of a process that has died is free. */
+async function lockLog(path: string): Promise<() => Promise<void>> {
+  const folder = `${path}.lock`;
+  const lock = await tryLock(folder, { name: 'holder' });
+  if ('release' in lock) return lock.release;
+  throw new Error(`The audit log ${path} is in use by ${describe(lock.holder, folder)}`);
+}
+
+function describe(holder: LockHolder, folder: string): string {
+  const { pid, host } = holder;
+  if (isOwnLock(holder)) return 'this process. Use one `audit` for all its servers.';
+  return host === hostname()
+    ? `process ${pid}. Give each process a file of its own: {pid} in \`path\`.`
+    : `process ${pid} on the host ${host}. If it has ended, delete the folder ${folder}.`;
 }
 
 /** A log that is open for writing. */

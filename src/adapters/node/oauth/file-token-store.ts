@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import process from 'node:process';
 import type { TokenStore } from '../../../oauth/client/store/token-store.js';
 import { McpError } from '../../../protocol/errors.js';
-import { lockFolder } from './file-lock.js';
-import { Generations } from './generations.js';
+import { waitForLock } from '../files/file-lock.js';
+import { Generations } from '../files/generations.js';
 
 /** The options of `fileTokenStore`. */
 export interface FileTokenStoreOptions {
@@ -78,7 +78,9 @@ export function fileTokenStore({ folder, key = fromEnvironment }: FileTokenStore
         if (await valuesOf(name).advance(latest.number, '')) return;
       }
     },
-    lock: (name, options) => lockFolder(folderOf(name), options),
+    async lock(name, { ms, signal }) {
+      return (await waitForLock(folderOf(name), { name: 'lock', ms, signal })).release;
+    },
   };
 }
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { tokenStoreContract } from 'fullmcp/testing';
 import { afterAll, beforeAll, describe, expect, it, test, vi } from 'vitest';
+import { Generations } from '../../../../../src/adapters/node/files/generations.js';
 import { fileTokenStore } from '../../../../../src/adapters/node/oauth/file-token-store.js';
-import { Generations } from '../../../../../src/adapters/node/oauth/generations.js';
 
 const key = 'k'.repeat(32);
 let folder: string;
