@@ -3,7 +3,7 @@ import { callTool, connect, McpError, withClient } from '../../../src/client.js'
 import { gatewayKeys } from '../../../src/connect/gateway/options.js';
 import { connectionKeys, proxyKeys } from '../../../src/connect/proxy/options.js';
 import { pickOptions } from '../../../src/connect/targets/option-keys.js';
-import { gateway } from '../../../src/gateway.js';
+import { type GatewayOptions, gateway } from '../../../src/gateway.js';
 import { createServer, tool } from '../../../src/index.js';
 import { proxy } from '../../../src/proxy.js';
 
@@ -117,14 +117,8 @@ describe('an option that is a wrong number', () => {
 });
 
 test('a gateway passes on the options of connections, and none of its own', () => {
-  const options = {
-    connectTimeoutMs: 1,
-    maxConnections: 2,
-    fetch,
-    name: 'x',
-    allow: () => true,
-    search: true,
-  };
+  const own: GatewayOptions = { name: 'x', allow: () => true, search: true };
+  const options: GatewayOptions = { connectTimeoutMs: 1, maxConnections: 2, fetch, ...own };
   expect(pickOptions(options, connectionKeys)).toEqual({ connectTimeoutMs: 1, maxConnections: 2, fetch });
   for (const key of Object.keys(connectionKeys)) {
     expect(proxyKeys).toHaveProperty(key);
