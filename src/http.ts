@@ -24,7 +24,7 @@ import { type RequestContext, webIncoming } from './transports/http/server/web.j
 import { RefusalReporter } from './transports/server/refusal-reporter.js';
 
 export type { Authenticate, AuthInit } from './protocol/caller.js';
-export type { AppendOptions, EventLog, FollowedStream, LoggedEvent } from './state/event-log.js';
+export type { AppendOptions, EventLimits, EventLog, FollowedStream, LoggedEvent } from './state/event-log.js';
 export { type MemoryEventLogOptions, memoryEventLog } from './state/memory/event-log.js';
 export type { CloseOptions } from './transports/http/server/endpoint.js';
 export { unsafeAnyHost, unsafeAnyOrigin } from './transports/http/server/guard.js';

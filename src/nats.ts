@@ -1,7 +1,7 @@
 // The entry `fullmcp/nats`: bus, event log, links and discovery over NATS.
 
 export { type NatsOptions, nats } from './adapters/nats/cluster/cluster.js';
-export type { EventLogLimits } from './adapters/nats/cluster/stream-config.js';
+export type { NatsEventLimits } from './adapters/nats/cluster/stream-config.js';
 export type {
   NatsAuthenticator,
   NatsConnectionLike,
@@ -25,6 +25,7 @@ export type {
   ServiceInstance,
 } from './protocol/services.js';
 export type { Cluster } from './state/cluster.js';
+export type { EventLimits } from './state/event-log.js';
 export {
   type FindServiceOptions,
   findService,

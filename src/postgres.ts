@@ -9,9 +9,9 @@ export type {
   PgQuery,
   PgResult,
 } from './adapters/postgres/database/pg.js';
-export type { PostgresEventLimits } from './adapters/postgres/event-log.js';
 export type { PostgresStore } from './adapters/postgres/store.js';
 export type { Cluster } from './state/cluster.js';
+export type { EventLimits } from './state/event-log.js';
 export {
   type Committed,
   type CommittedResult,

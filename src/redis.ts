@@ -9,5 +9,5 @@ export type {
 export { RedisError } from './adapters/redis/client/error.js';
 export type { RedisClientLike } from './adapters/redis/client/recognize.js';
 export { type RedisOptions, redis } from './adapters/redis/cluster.js';
-export type { RedisEventLimits } from './adapters/redis/event-log.js';
 export type { Cluster } from './state/cluster.js';
+export type { EventLimits } from './state/event-log.js';

@@ -1,4 +1,7 @@
-// The contract of an event log: the streams of sessions.
+// The contract of an event log: the streams of sessions, and the limits that every engine has.
+
+import type { KeysOf } from '../protocol/checks/known-keys.js';
+import { checkCounts } from '../protocol/checks/number-options.js';
 
 /**
  * Keeps the events of streams, so that a client that lost its connection gets the events that it missed, from any process and
@@ -42,4 +45,60 @@ export interface LoggedEvent {
   readonly data: string;
   /** Whether the stream ends with this event. */
   readonly last: boolean;
+}
+
+/** The limits of an event log. Every engine has the same, with the same defaults. */
+export interface EventLimits {
+  /**
+   * The time after which a stream without a new event is dropped, in milliseconds. NATS drops each event after that time.
+   * Default: 1 hour.
+   */
+  readonly maxAgeMs?: number;
+  /** The number of events of one stream. At the limit, the oldest are dropped. Default: 1,000. */
+  readonly maxEventsPerStream?: number;
+  /**
+   * The size of the events of one stream, in bytes. At the limit, the oldest are dropped, but never the newest. Postgres and NATS
+   * do not limit it, and say so when they start. Default: 4 MB.
+   */
+  readonly maxBytesPerStream?: number;
+  /** The size of one event, in bytes. A larger one is rejected with a `RangeError`. Default: 16 MB. */
+  readonly maxEventBytes?: number;
+}
+
+export const eventLimitKeys: KeysOf<EventLimits> = {
+  maxAgeMs: true,
+  maxEventsPerStream: true,
+  maxBytesPerStream: true,
+  maxEventBytes: true,
+};
+
+/** Fills in the defaults. Throws a RangeError if a limit is not a whole number, 1 or more. */
+export function readEventLimits(
+  where: string,
+  {
+    maxAgeMs = 3_600_000,
+    maxEventsPerStream = 1000,
+    maxBytesPerStream = 4 * 1024 * 1024,
+    maxEventBytes = 16 * 1024 * 1024,
+  }: EventLimits = {},
+): Required<EventLimits> {
+  const limits = { maxAgeMs, maxEventsPerStream, maxBytesPerStream, maxEventBytes };
+  checkCounts(where, limits);
+  return limits;
+}
+
+/** The warning of an engine that cannot limit the size of a stream, for an operator who has set that limit. */
+export function unlimitedStreams(engine: string, { maxBytesPerStream }: EventLimits = {}): readonly string[] {
+  if (maxBytesPerStream === undefined) return [];
+  return [
+    `${engine} cannot limit the size of a stream, so that "events.maxBytesPerStream" has no effect. Set maxEventsPerStream and maxEventBytes.`,
+  ];
+}
+
+/** Throws a RangeError if an event is too large for the log. */
+export function checkEventSize(bytes: number, limit: number, option = 'maxEventBytes'): void {
+  if (bytes > limit)
+    throw new RangeError(
+      `An event of ${bytes} bytes is too large for the event log, which takes ${limit} (${option}).`,
+    );
 }

@@ -3,13 +3,19 @@
 import process from 'node:process';
 import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
 import type { Cluster } from '../../state/cluster.js';
+import {
+  type EventLimits,
+  eventLimitKeys,
+  readEventLimits,
+  unlimitedStreams,
+} from '../../state/event-log.js';
 import { postgresBus, senderOf } from './bus.js';
 import { PostgresDatabase } from './database/database.js';
 import { migrate } from './database/migrate.js';
 import { makePool, type PgPool } from './database/pg.js';
 import { checkServer } from './database/server-settings.js';
 import { type DatabaseTarget, targetOfEnvironment, targetOfPool, targetOfUrl } from './database/target.js';
-import { type PostgresEventLimits, postgresEventLog } from './event-log.js';
+import { postgresEventLog } from './event-log.js';
 import { EventNews } from './event-news.js';
 import { ListenReceiver } from './listen-receiver.js';
 import { PollReceiver } from './poll-receiver.js';
@@ -29,8 +35,8 @@ export interface PostgresOptions {
   readonly poolSize?: number;
   /** The time to get a connection. Default: 3 s. */
   readonly connectTimeoutMs?: number;
-  /** The time that one statement may take, waiting for locks included. Default: 5 s. */
-  readonly statementTimeoutMs?: number;
+  /** The longest time that one statement may take, waiting for locks included. Default: 5 s. */
+  readonly timeoutMs?: number;
   /**
    * Whether the bus uses LISTEN and NOTIFY. Set it to false behind a pooler in transaction mode, such as PgBouncer: messages then go
    * through a table, and nothing is left on a connection. Default: true.
@@ -40,8 +46,8 @@ export interface PostgresOptions {
   readonly pollMs?: number;
   /** The size of one entry or item, in bytes of JSON. Default: 32 MB. */
   readonly maxValueBytes?: number;
-  /** The limits of the event log. */
-  readonly events?: PostgresEventLimits;
+  /** The limits of the event log. A stream may have an eighth more events than `maxEventsPerStream`, until its oldest are removed. */
+  readonly events?: EventLimits;
 }
 
 /** A cluster on Postgres. */
@@ -56,20 +62,13 @@ const optionKeys = {
   schema: true,
   poolSize: true,
   connectTimeoutMs: true,
-  statementTimeoutMs: true,
+  timeoutMs: true,
   listen: true,
   pollMs: true,
   maxValueBytes: true,
   events: true,
 } satisfies KeysOf<PostgresOptions>;
 
-const eventKeys = {
-  maxEventsPerStream: true,
-  maxAgeMs: true,
-  maxEventBytes: true,
-} satisfies KeysOf<PostgresEventLimits>;
-
-const DAY_MS = 24 * 3_600_000;
 const MB = 1024 * 1024;
 /** The connections besides: one that listens, and one that is kept free for renewals. */
 const RESERVED = 2;
@@ -79,11 +78,11 @@ const RESERVED = 2;
  * the schema; any number of them may start at the same time.
  */
 export function postgres(options: PostgresOptions = {}): PostgresCluster {
-  checkOptions('postgres', options, optionKeys);
-  checkOptions('postgres: "events"', options.events ?? {}, eventKeys);
+  checkOptions('postgres', options, optionKeys, { statementTimeoutMs: 'timeoutMs' });
+  checkOptions('postgres: "events"', options.events ?? {}, eventLimitKeys);
   const { listen = true, pollMs = 500, maxValueBytes = 32 * MB } = options;
-  const { maxEventsPerStream = 1000, maxAgeMs = DAY_MS, maxEventBytes = 16 * MB } = options.events ?? {};
-  checkPositive({ pollMs, maxValueBytes, maxEventsPerStream, maxAgeMs, maxEventBytes });
+  const { maxEventsPerStream, maxAgeMs, maxEventBytes } = readEventLimits('events', options.events);
+  checkPositive({ pollMs, maxValueBytes });
 
   const database = databaseOf(options, () => sweeper.start());
   const receiver = listen ? new ListenReceiver(database) : new PollReceiver(database, pollMs);
@@ -93,7 +92,7 @@ export function postgres(options: PostgresOptions = {}): PostgresCluster {
   const store = postgresStore(database, { maxValueBytes, maxTransactions: half });
   const bus = postgresBus(sender, receiver);
   const news = new EventNews({ database, sender, receiver, pollMs, isListening: listen });
-  const limits = { maxEventsPerStream, maxAgeMs, maxEventBytes, maxReads: half };
+  const limits = { maxEventsPerStream, maxEventBytes, maxReads: half };
   const eventLog = postgresEventLog(database, news, limits);
 
   return {
@@ -105,7 +104,7 @@ export function postgres(options: PostgresOptions = {}): PostgresCluster {
       const { target, statementTimeoutMs } = database;
       const warnings = await database.withClient((client) => checkServer(client, target, statementTimeoutMs));
       await receiver.stands();
-      return warnings;
+      return [...warnings, ...unlimitedStreams('Postgres', options.events)];
     },
     async ping() {
       await database.withClient((client) => database.run(client, { name: 'ping', text: 'SELECT 1' }, []), {
@@ -123,8 +122,8 @@ export function postgres(options: PostgresOptions = {}): PostgresCluster {
 
 function databaseOf(options: PostgresOptions, onReady: () => void): PostgresDatabase {
   const { url, pool, schema = 'fullmcp', poolSize = 10, listen = true } = options;
-  const { connectTimeoutMs = 3000, statementTimeoutMs = 5000 } = options;
-  checkPositive({ poolSize, connectTimeoutMs, statementTimeoutMs });
+  const { connectTimeoutMs = 3000, timeoutMs: statementTimeoutMs = 5000 } = options;
+  checkPositive({ poolSize, connectTimeoutMs, timeoutMs: statementTimeoutMs });
   if (url !== undefined && pool !== undefined)
     throw new TypeError('postgres: give either "url" or "pool", not both.');
   if (!/^[a-z_][a-z0-9_]{0,39}$/.test(schema) || schema.startsWith('pg_'))

@@ -2,20 +2,11 @@
 
 import { backoff, delay } from '../../async/delay.js';
 import { checkKey } from '../../state/changes.js';
-import type { EventLog, LoggedEvent } from '../../state/event-log.js';
+import { checkEventSize, type EventLimits, type EventLog, type LoggedEvent } from '../../state/event-log.js';
+import { EventReader } from '../../state/event-reader.js';
 import { ConnectionLimit } from './database/connection-limit.js';
 import type { PostgresDatabase } from './database/database.js';
 import type { EventNews } from './event-news.js';
-
-/** The limits of an event log on Postgres. */
-export interface PostgresEventLimits {
-  /** The number of events of a stream that are kept at least. When it has an eighth more, the oldest are removed. Default: 1,000. */
-  readonly maxEventsPerStream?: number;
-  /** The time after which a stream without a new event is removed, in milliseconds. Default: 24 hours. */
-  readonly maxAgeMs?: number;
-  /** The size of one event, in bytes. A larger one is rejected. Default: 16 MB. */
-  readonly maxEventBytes?: number;
-}
 
 /** The longest time that a reader waits for a database that fails, before it fails too. */
 const PATIENCE_MS = 30_000;
@@ -43,7 +34,8 @@ interface Batch {
 }
 
 /** The settings of the event log. */
-export interface PostgresEventLogSettings extends Required<PostgresEventLimits> {
+export interface PostgresEventLogSettings
+  extends Pick<Required<EventLimits>, 'maxEventsPerStream' | 'maxEventBytes'> {
   /** The number of streams that are read at a time. */
   readonly maxReads: number;
 }
@@ -120,39 +112,33 @@ export function postgresEventLog(
     }
   }
 
-  async function* events(stream: string, after: number, signal: AbortSignal): AsyncGenerator<LoggedEvent> {
-    const reader = news.read(stream, after);
-    try {
-      while (!signal.aborted) {
-        if (closing.signal.aborted) throw new Error('The event log is closed.');
-        const batch = await readPatiently(stream, reader.position, signal);
-        if (batch === undefined) return;
-        if (batch.removed > reader.position)
-          throw new Error(
-            `Events of the stream ${stream} were removed before they could be read. Read it from a newer event.`,
-          );
-        for (const { number, ...event } of batch.events) {
-          if (signal.aborted) return;
-          reader.position = number;
-          yield event;
-          if (event.last) return;
-        }
-        if (batch.ended !== undefined && reader.position >= batch.ended) return;
-        if (batch.events.length === 0) await reader.wait(signal);
-      }
-    } finally {
-      reader.end();
-    }
+  function events(stream: string, after: number, signal: AbortSignal): EventReader {
+    const watched = {
+      stream,
+      position: after,
+      wake: () => reader.wake(),
+      end: (error: Error) => reader.end(error),
+    };
+    const reader: EventReader = new EventReader({
+      ...{ stream, signal },
+      async read() {
+        const batch = await readPatiently(stream, watched.position, signal);
+        if (batch === undefined) return undefined;
+        const isGap = batch.removed > watched.position;
+        watched.position = batch.events.at(-1)?.number ?? watched.position;
+        const hasEnded = batch.ended !== undefined && watched.position >= batch.ended;
+        return { events: batch.events.map(({ number: _, ...event }) => event), isGap, hasEnded };
+      },
+      release: () => news.remove(watched),
+    });
+    if (!signal.aborted) news.add(watched);
+    return reader;
   }
 
   return {
     async append(stream, data, { last = false } = {}) {
       checkKey(stream);
-      const bytes = Buffer.byteLength(data);
-      if (bytes > maxEventBytes)
-        throw new RangeError(
-          `An event of ${bytes} bytes is too large. The option "maxEventBytes" allows ${maxEventBytes}.`,
-        );
+      checkEventSize(Buffer.byteLength(data), maxEventBytes);
       // Text cannot have this character, and the client would replace a surrogate without its other half.
       const isQuoted = /[\0\p{Cs}]/u.test(data);
       const [row] = await database.query<{ readonly event_id: string }>(append, [

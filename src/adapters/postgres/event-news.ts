@@ -1,6 +1,5 @@
 // Wakes the readers of streams: by signals of other processes, and by a poll in case a signal was lost.
 
-import { onAbort } from '../../async/abort.js';
 import { unref } from '../../async/unref.js';
 import type { PostgresDatabase } from './database/database.js';
 import type { Receiver, Sender } from './signals.js';
@@ -10,13 +9,14 @@ const SAFETY_POLL_MS = 2000;
 const TOPIC = 'events';
 
 /** A reader of a stream. */
-export interface StreamReader {
+export interface WatchedStream {
   readonly stream: string;
-  /** The id of the event that it has read last. */
-  position: number;
-  /** Resolves when there may be news since the last call, or when the signal aborts. */
-  wait(signal: AbortSignal): Promise<void>;
-  end(): void;
+  /** The id of the event that was read last. */
+  readonly position: number;
+  /** Called when there may be news. */
+  readonly wake: () => void;
+  /** Called when the log is closed. */
+  readonly end: (error: Error) => void;
 }
 
 /** The settings of the news. */
@@ -33,7 +33,7 @@ export interface EventNewsOptions {
 /** Knows the readers of this process. */
 export class EventNews {
   readonly #options: EventNewsOptions;
-  readonly #readers = new Map<string, Set<StreamReader & { wake: () => void }>>();
+  readonly #readers = new Map<string, Set<WatchedStream>>();
   readonly #announcing = new Set<string>();
   #unsubscribe: (() => void) | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -43,38 +43,17 @@ export class EventNews {
     this.#options = options;
   }
 
-  /** Adds a reader. It must be ended. */
-  read(stream: string, position: number): StreamReader {
-    let hasNews = false;
-    let wake: (() => void) | undefined;
-    const reader = {
-      stream,
-      position,
-      wake: () => {
-        hasNews = true;
-        wake?.();
-      },
-      wait: async (signal: AbortSignal) => {
-        if (!hasNews && !signal.aborted) {
-          const woken = new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-          const forget = onAbort(signal, () => wake?.());
-          await woken;
-          forget();
-        }
-        hasNews = false;
-      },
-      end: () => {
-        const readers = this.#readers.get(stream);
-        readers?.delete(reader);
-        if (readers?.size === 0) this.#readers.delete(stream);
-      },
-    };
-    const readers = this.#readers.get(stream) ?? new Set();
-    this.#readers.set(stream, readers.add(reader));
+  /** Adds a reader. It must be removed. */
+  add(reader: WatchedStream): void {
+    const readers = this.#readers.get(reader.stream) ?? new Set();
+    this.#readers.set(reader.stream, readers.add(reader));
     this.#start();
-    return reader;
+  }
+
+  remove(reader: WatchedStream): void {
+    const readers = this.#readers.get(reader.stream);
+    readers?.delete(reader);
+    if (readers?.size === 0) this.#readers.delete(reader.stream);
   }
 
   /** Tells all readers that a stream has news. If the signal is lost, they find out by their poll. */
@@ -93,8 +72,8 @@ export class EventNews {
   close(): void {
     clearTimeout(this.#timer);
     this.#unsubscribe?.();
-    this.#wakeAll();
-    this.#readers.clear();
+    const closed = new Error('The event log is closed.');
+    for (const readers of [...this.#readers.values()]) for (const reader of [...readers]) reader.end(closed);
   }
 
   #start(): void {
@@ -134,7 +113,7 @@ export class EventNews {
     if (this.#readers.size > 0) this.#schedule();
   }
 
-  async #look(readers: readonly StreamReader[]): Promise<void> {
+  async #look(readers: readonly WatchedStream[]): Promise<void> {
     const { database } = this.#options;
     const rows = await database.query<{ readonly name: string }>(
       {
@@ -149,9 +128,5 @@ export class EventNews {
 
   #wake(stream: string): void {
     for (const reader of this.#readers.get(stream) ?? []) reader.wake();
-  }
-
-  #wakeAll(): void {
-    for (const stream of this.#readers.keys()) this.#wake(stream);
   }
 }

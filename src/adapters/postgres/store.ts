@@ -30,7 +30,7 @@ export interface PostgresStore extends TransactionalStore {
    * neither. If a condition or the guard refuses the changes, everything that `work` wrote is rolled back.
    *
    * `work` must use only the connection that it is given, and must not end the transaction. Each of its statements may take as long
-   * as the option `statementTimeoutMs` allows. An error of `work` rolls back and is thrown as it is. If the database or the connection
+   * as the option `timeoutMs` allows. An error of `work` rolls back and is thrown as it is. If the database or the connection
    * ends the transaction, the call rejects with `TransactionFailed`. If that `mayBeCommitted`, the reply to the commit was lost: repeat
    * the call, with a change that is refused the second time.
    */

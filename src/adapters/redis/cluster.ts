@@ -2,19 +2,20 @@
 
 import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
 import type { Cluster } from '../../state/cluster.js';
+import { type EventLimits, eventLimitKeys, readEventLimits } from '../../state/event-log.js';
 import { redisBus } from './bus.js';
 import { checkServer } from './checks.js';
 import type { RedisConnector } from './client/connection.js';
 import { openWithin, unavailable } from './client/link.js';
 import { connectorOfClient, connectorOfUrl, type RedisClientLike } from './client/recognize.js';
 import { Engine } from './engine.js';
-import { type RedisEventLimits, redisEventLog } from './event-log.js';
+import { redisEventLog } from './event-log.js';
 import { Keyspace } from './keys.js';
 import { redisStore } from './store.js';
 import { Subscriptions } from './subscriptions.js';
 
 /** The options of `redis`. */
-export interface RedisOptions extends RedisEventLimits {
+export interface RedisOptions {
   /**
    * The server, as `redis://user:password@host:6379/0`, or `rediss:` with TLS. If it is a node of a cluster, all its nodes are
    * used. Needs one of the packages `@redis/client`, `redis`, `ioredis` and `iovalkey`. Default: the option `client`.
@@ -34,6 +35,8 @@ export interface RedisOptions extends RedisEventLimits {
   readonly partitions?: number;
   /** The longest time that a command may take, in milliseconds. Default: 5 s. */
   readonly timeoutMs?: number;
+  /** The limits of the event log. */
+  readonly events?: EventLimits;
 }
 
 const redisKeys = {
@@ -42,42 +45,34 @@ const redisKeys = {
   prefix: true,
   partitions: true,
   timeoutMs: true,
-  maxEventsPerStream: true,
-  maxBytesPerStream: true,
-  maxEventAgeMs: true,
+  events: true,
 } satisfies KeysOf<RedisOptions>;
+
+/** Names that options had before, or that belong to the event log. */
+const foreignNames = {
+  maxEventAgeMs: 'Set `events: { maxAgeMs }`.',
+  maxEventsPerStream: 'Set `events: { maxEventsPerStream }`.',
+  maxBytesPerStream: 'Set `events: { maxBytesPerStream }`.',
+};
 
 /**
  * Shares the state of a server between processes over Redis 7 or newer, or Valkey: a store, a bus and an event log. Nothing is
  * connected before it is used or started.
  */
 export function redis(options: RedisOptions): Cluster {
-  checkOptions('redis', options, redisKeys);
-  const {
-    prefix = 'fullmcp',
-    partitions = 16,
-    timeoutMs = 5000,
-    maxEventsPerStream = 1000,
-    maxBytesPerStream = 4 * 1024 * 1024,
-    maxEventAgeMs = 300_000,
-  } = options;
+  checkOptions('redis', options, redisKeys, foreignNames);
+  checkOptions('redis: "events"', options.events ?? {}, eventLimitKeys);
+  const { prefix = 'fullmcp', partitions = 16, timeoutMs = 5000 } = options;
   checkPrefix(prefix);
   checkNumber('partitions', partitions, 256);
   checkNumber('timeoutMs', timeoutMs, 0x7fffffff);
-  checkNumber('maxEventsPerStream', maxEventsPerStream, 1_000_000);
-  checkNumber('maxBytesPerStream', maxBytesPerStream, 2 ** 40);
-  checkNumber('maxEventAgeMs', maxEventAgeMs, 1e12);
+  const limits = readEventLimits('events', options.events);
   const connector = connectorOf(options);
   const engine = new Engine(connector, { keyspace: new Keyspace(prefix, partitions), timeoutMs });
   const subscriptions = new Subscriptions(connector, { timeoutMs });
   const store = redisStore(engine.access());
   const bus = redisBus(engine.access(), subscriptions);
-  const eventLog = redisEventLog(engine.access(), {
-    shared: subscriptions,
-    maxEventsPerStream,
-    maxBytesPerStream,
-    maxEventAgeMs,
-  });
+  const eventLog = redisEventLog(engine.access(), { shared: subscriptions, ...limits });
   return {
     store,
     bus,

@@ -1,22 +1,11 @@
 // The event log on Redis: a stream for each stream, and a message on its channel with each event.
 
-import { onAbort } from '../../async/abort.js';
-import type { EventLog, FollowedStream, LoggedEvent } from '../../state/event-log.js';
-import { RedisError } from './client/error.js';
+import { checkEventSize, type EventLimits, type EventLog } from '../../state/event-log.js';
+import { type EventBatch, EventReader } from '../../state/event-reader.js';
 import { time } from './commands.js';
 import type { Access } from './engine.js';
 import { APPEND, PUBLISH, READ } from './scripts.js';
 import type { Subscriptions } from './subscriptions.js';
-
-/** The limits of the event log. */
-export interface RedisEventLimits {
-  /** The number of events of one stream. At the limit, the oldest are dropped. Default: 1,000. */
-  readonly maxEventsPerStream?: number;
-  /** The size of the events of one stream, in bytes. At the limit, the oldest are dropped, but never the newest. Default: 4 MB. */
-  readonly maxBytesPerStream?: number;
-  /** The time after which a stream without a new event is dropped, in milliseconds. Default: 5 minutes. */
-  readonly maxEventAgeMs?: number;
-}
 
 /** The largest number of events that are read at once. */
 const BATCH = 100;
@@ -29,23 +18,19 @@ const DROPPED = 'dropped';
  */
 export function redisEventLog(
   engine: Access,
-  { shared, ...limits }: Required<RedisEventLimits> & { readonly shared: Subscriptions },
+  { shared, ...limits }: Required<EventLimits> & { readonly shared: Subscriptions },
 ): EventLog {
-  const { maxEventsPerStream, maxBytesPerStream, maxEventAgeMs } = limits;
+  const { maxEventsPerStream, maxBytesPerStream, maxAgeMs, maxEventBytes } = limits;
   const subscriptions = shared.share();
-  const followers = new Set<WakeUp>();
+  const readers = new Set<EventReader>();
   const channelOf = (stream: string): string => engine.keyspace.channel('stream', stream);
   return {
     async append(stream, data, { last = false } = {}) {
+      checkEventSize(Buffer.byteLength(data), maxEventBytes);
       // A string with half a character has no form in UTF-8.
       const isPlain = !/\p{Cs}/u.test(data);
       const args = [isPlain ? data : JSON.stringify(data), isPlain ? '' : 'json', last ? '1' : ''];
-      args.push(
-        String(maxEventsPerStream),
-        String(maxBytesPerStream),
-        time(maxEventAgeMs),
-        channelOf(stream),
-      );
+      args.push(String(maxEventsPerStream), String(maxBytesPerStream), time(maxAgeMs), channelOf(stream));
       const partition = engine.keyspace.of(stream);
       const keys = [partition.counter, ...partition.stream(stream)];
       return `${stream}-${await engine.run(APPEND, { keys, args })}`;
@@ -53,26 +38,44 @@ export function redisEventLog(
     async follow(after, signal) {
       const place = placeOf(after);
       if (place === undefined) return undefined;
-      const wake = new WakeUp();
-      const end = await subscriptions.subscribe(channelOf(place.stream), {
-        message: (message) => (message === DROPPED ? wake.end() : wake.up()),
-        gap: () => wake.up(),
+      const { stream } = place;
+      let reader: EventReader | undefined;
+      let hasNews = false;
+      let isDropped = false;
+      // Before the stream is read, so that no event is missed.
+      const unsubscribe = await subscriptions.subscribe(channelOf(stream), {
+        message: (message) => {
+          hasNews = true;
+          isDropped ||= message === DROPPED;
+          if (isDropped) reader?.end();
+          else reader?.wake();
+        },
+        gap: () => {
+          hasNews = true;
+          reader?.wake();
+        },
       });
-      const forget = onAbort(signal, () => wake.end());
-      if (signal.aborted) wake.end();
-      followers.add(wake);
-      wake.onEnd(() => {
-        followers.delete(wake);
-        forget();
-        end();
-      });
-      const reader = new StreamReader(engine, place);
       try {
-        const first = await reader.read();
-        if (first === undefined) wake.end();
-        return first && followed(reader, { first, wake });
+        const position = new StreamPosition(engine, place);
+        const first = await position.read();
+        if (first === undefined) {
+          unsubscribe();
+          return undefined;
+        }
+        const own = new EventReader({
+          ...{ stream, signal, first, read: () => position.read() },
+          release: () => {
+            readers.delete(own);
+            unsubscribe();
+          },
+        });
+        reader = own;
+        readers.add(own);
+        if (hasNews) own.wake();
+        if (signal.aborted || isDropped) own.end();
+        return { stream, gap: first.isGap, events: own };
       } catch (error) {
-        wake.end();
+        unsubscribe();
         throw error;
       }
     },
@@ -82,54 +85,11 @@ export function redisEventLog(
       await engine.run(PUBLISH, { keys: [channelOf(stream)], args: [DROPPED] });
     },
     async close() {
-      for (const wake of [...followers]) wake.end();
+      for (const reader of [...readers]) reader.end();
       subscriptions.end();
       engine.close();
     },
   };
-}
-
-function followed(
-  reader: StreamReader,
-  { first, wake }: { readonly first: Batch; readonly wake: WakeUp },
-): FollowedStream {
-  async function* events(): AsyncGenerator<LoggedEvent, void, undefined> {
-    try {
-      let batch: Batch | undefined = first;
-      for (;;) {
-        for (const event of batch.events) {
-          if (wake.hasEnded) return;
-          yield event;
-          if (event.last) return;
-        }
-        if (batch.hasEnded) return;
-        if (batch.events.length === 0) await wake.wait();
-        if (wake.hasEnded) return;
-        batch = await reader.read().catch((error: unknown) => {
-          // The log was closed while it was read.
-          if (wake.hasEnded) return undefined;
-          throw error;
-        });
-        if (batch === undefined || wake.hasEnded) return;
-        if (!batch.isComplete)
-          throw new RedisError(
-            'refused',
-            `Events of the stream ${reader.stream} were dropped before they were read.`,
-          );
-      }
-    } finally {
-      wake.end();
-    }
-  }
-  return { stream: reader.stream, gap: !first.isComplete, events: events() };
-}
-
-interface Batch {
-  readonly events: readonly LoggedEvent[];
-  /** Whether no event is missing before these. */
-  readonly isComplete: boolean;
-  /** Whether the stream had ended before these. */
-  readonly hasEnded: boolean;
 }
 
 type ReadReply = [
@@ -138,65 +98,32 @@ type ReadReply = [
   events: (readonly [id: string, encoding: string, last: string, data: string])[],
 ];
 
-/** Reads a stream from its last known event on. */
-class StreamReader {
-  readonly stream: string;
+/** A place in a stream, which moves on with each read. */
+class StreamPosition {
+  readonly #stream: string;
   readonly #engine: Access;
   #last: string;
 
   constructor(engine: Access, { stream, id }: { readonly stream: string; readonly id: string }) {
-    this.stream = stream;
+    this.#stream = stream;
     this.#engine = engine;
     this.#last = id;
   }
 
   /** The events that followed; undefined if there is no such stream. */
-  async read(): Promise<Batch | undefined> {
-    const [key] = this.#engine.keyspace.of(this.stream).stream(this.stream);
+  async read(): Promise<EventBatch | undefined> {
+    const [key] = this.#engine.keyspace.of(this.#stream).stream(this.#stream);
     const args = [this.#last, String(BATCH)];
     const reply = (await this.#engine.run(READ, { keys: [key], args })) as ReadReply | null;
     if (reply === null) return undefined;
     const [isComplete, hasEnded, found] = reply;
     const events = found.map(([id, encoding, last, data]) => ({
-      id: `${this.stream}-${id}`,
+      id: `${this.#stream}-${id}`,
       data: encoding === 'json' ? (JSON.parse(data) as string) : data,
       last: last === '1',
     }));
     this.#last = found.at(-1)?.[0] ?? this.#last;
-    return { events, isComplete: isComplete === 1, hasEnded: hasEnded === 1 };
-  }
-}
-
-/** Wakes up the reader of a stream. A wake-up while it is not waiting is not lost. */
-class WakeUp {
-  hasEnded = false;
-  #isUp = false;
-  #resolve: (() => void) | undefined;
-  #onEnd: (() => void) | undefined;
-
-  up(): void {
-    this.#isUp = true;
-    this.#resolve?.();
-  }
-
-  end(): void {
-    if (this.hasEnded) return;
-    this.hasEnded = true;
-    this.#onEnd?.();
-    this.up();
-  }
-
-  onEnd(listener: () => void): void {
-    this.#onEnd = listener;
-    if (this.hasEnded) listener();
-  }
-
-  async wait(): Promise<void> {
-    if (!this.#isUp)
-      await new Promise<void>((resolve) => {
-        this.#resolve = resolve;
-      });
-    this.#isUp = false;
+    return { events, isGap: isComplete !== 1, hasEnded: hasEnded === 1 };
   }
 }
 

@@ -2,26 +2,27 @@
 
 import { onAbort } from '../../async/abort.js';
 import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
-import type { EventLog, FollowedStream, LoggedEvent } from '../event-log.js';
+import { checkCounts } from '../../protocol/checks/number-options.js';
+import {
+  checkEventSize,
+  type EventLimits,
+  type EventLog,
+  eventLimitKeys,
+  type FollowedStream,
+  type LoggedEvent,
+  readEventLimits,
+} from '../event-log.js';
 
-/** The limits of an event log in memory. */
-export interface MemoryEventLogOptions {
+/** The limits of an event log in memory. It counts one byte per character, and 200 bytes per event. */
+export interface MemoryEventLogOptions extends EventLimits {
   /**
-   * The size of all events together, counted as one byte per character and 200 bytes per event. At the limit, the sessions with
-   * the most bytes lose their oldest events. An event larger than half of it is rejected. Default: 16 MB.
+   * The size of all events together, in bytes. At the limit, the sessions with the most bytes lose their oldest events. An event
+   * larger than half of it is rejected. Default: 16 MB.
    */
   readonly maxBytes?: number;
-  /** The number of events of one stream. At the limit, the oldest are dropped. Default: 1,000. */
-  readonly maxEventsPerStream?: number;
-  /** The time after which a stream without a new event is dropped, in milliseconds. Default: 5 minutes. */
-  readonly maxAgeMs?: number;
 }
 
-const eventLogKeys = {
-  maxBytes: true,
-  maxEventsPerStream: true,
-  maxAgeMs: true,
-} satisfies KeysOf<MemoryEventLogOptions>;
+const eventLogKeys = { maxBytes: true, ...eventLimitKeys } satisfies KeysOf<MemoryEventLogOptions>;
 
 interface StoredEvent {
   readonly number: number;
@@ -35,6 +36,7 @@ interface Stream {
   lastDropped: number;
   /** The number of the event that ended the stream. */
   endedBy: number;
+  bytes: number;
   events: StoredEvent[];
 }
 
@@ -63,8 +65,7 @@ const NOT_YET = Number.POSITIVE_INFINITY;
 
 class MemoryEventLog {
   readonly #maxBytes: number;
-  readonly #maxEventsPerStream: number;
-  readonly #maxAgeMs: number;
+  readonly #limits: Required<EventLimits>;
   // In order of their last events: a Map keeps insertion order, and a stream is inserted again with each event.
   readonly #streams = new Map<string, Stream>();
   readonly #owners = new Map<string, Owner>();
@@ -74,22 +75,16 @@ class MemoryEventLog {
   // One counter for all streams, so that the ids of a stream stay in order even after it was dropped.
   #next = 0;
 
-  constructor({
-    maxBytes = 16 * 1024 * 1024,
-    maxEventsPerStream = 1000,
-    maxAgeMs = 300_000,
-  }: MemoryEventLogOptions) {
+  constructor({ maxBytes = 16 * 1024 * 1024, ...limits }: MemoryEventLogOptions) {
+    checkCounts('memoryEventLog', { maxBytes });
     this.#maxBytes = maxBytes;
-    this.#maxEventsPerStream = maxEventsPerStream;
-    this.#maxAgeMs = maxAgeMs;
+    this.#limits = readEventLimits('memoryEventLog', limits);
   }
 
   async append(name: string, data: string, { last = false } = {}): Promise<string> {
+    checkEventSize(data.length, this.#limits.maxEventBytes);
     // One large event must not displace all others.
-    if (sizeOf(data) > this.#maxBytes / 2)
-      throw new RangeError(
-        `An event of ${data.length} characters is too large for the event log. Raise maxBytes of memoryEventLog to more than twice that.`,
-      );
+    checkEventSize(sizeOf(data), Math.floor(this.#maxBytes / 2), 'half of maxBytes');
     const now = Date.now();
     const stream = this.#open(name, now);
     const number = this.#next++;
@@ -108,8 +103,14 @@ class MemoryEventLog {
     if (stream.events.length === 0) stream.events = [event];
     else stream.events.push(event);
     stream.owner.bytes += size;
+    stream.bytes += size;
     this.#bytes += size;
-    if (stream.events.length > this.#maxEventsPerStream) this.#dropOldest(stream);
+    const { maxEventsPerStream, maxBytesPerStream } = this.#limits;
+    while (
+      stream.events.length > 1 &&
+      (stream.events.length > maxEventsPerStream || stream.bytes > maxBytesPerStream)
+    )
+      this.#dropOldest(stream);
     if (this.#bytes > this.#maxBytes) this.#makeRoom(stream);
   }
 
@@ -119,7 +120,7 @@ class MemoryEventLog {
     const stream = this.#streams.get(name);
     const number = readNumber(after.slice(dash + 1));
     if (stream === undefined || number === undefined || number >= this.#next) return undefined;
-    if (Date.now() - stream.touchedAt > this.#maxAgeMs && !this.#waiting.has(name)) return undefined;
+    if (Date.now() - stream.touchedAt > this.#limits.maxAgeMs && !this.#waiting.has(name)) return undefined;
     return { stream: name, gap: stream.lastDropped > number, events: this.#read(name, number, signal) };
   }
 
@@ -175,12 +176,13 @@ class MemoryEventLog {
     if (oldest === undefined) return;
     stream.lastDropped = oldest.number;
     stream.owner.bytes -= sizeOf(oldest.data);
+    stream.bytes -= sizeOf(oldest.data);
     this.#bytes -= sizeOf(oldest.data);
   }
 
   #dropOld(now: number, current: Stream): void {
     for (const [name, stream] of this.#streams) {
-      if (stream === current || now - stream.touchedAt <= this.#maxAgeMs) return;
+      if (stream === current || now - stream.touchedAt <= this.#limits.maxAgeMs) return;
       if (this.#waiting.has(name)) {
         // Somebody reads the stream: it is not old, only quiet.
         stream.touchedAt = now;
@@ -230,7 +232,7 @@ class MemoryEventLog {
     this.#owners.set(ownerOf(name), owner);
     owner.streams.add(name);
     // The events of an earlier stream of this name are unknown, so an id from before this event is followed by a gap.
-    return { owner, touchedAt: now, lastDropped: this.#next - 1, endedBy: NOT_YET, events: [] };
+    return { owner, touchedAt: now, lastDropped: this.#next - 1, endedBy: NOT_YET, bytes: 0, events: [] };
   }
 }
 

@@ -2,20 +2,21 @@
 
 import { checkOptions, type KeysOf } from '../../../protocol/checks/known-keys.js';
 import type { Cluster } from '../../../state/cluster.js';
+import { unlimitedStreams } from '../../../state/event-log.js';
 import { type NatsClient, NatsFailure } from '../connection/client.js';
 import { NatsSource } from '../connection/open.js';
 import { connectionKeys, type NatsConnectionOptions } from '../connection/options.js';
 import { checkPrefix } from '../connection/subjects.js';
 import { natsBus } from './bus.js';
 import { natsEventLog } from './event-log.js';
-import { type EventLogLimits, limitKeys } from './stream-config.js';
+import { limitKeys, type NatsEventLimits } from './stream-config.js';
 
 /** The options of `nats`. */
 export interface NatsOptions extends NatsConnectionOptions {
   /** The beginning of all subjects, and of the name of the stream. Servers that share NATS need different ones. Default: `fullmcp`. */
   readonly prefix?: string;
   /** The limits of the event log. */
-  readonly events?: EventLogLimits;
+  readonly events?: NatsEventLimits;
 }
 
 const optionKeys: KeysOf<NatsOptions> = { ...connectionKeys, prefix: true, events: true };
@@ -27,7 +28,7 @@ const optionKeys: KeysOf<NatsOptions> = { ...connectionKeys, prefix: true, event
 export function nats(options: NatsOptions = {}): Cluster {
   checkOptions('nats', options, optionKeys);
   const { prefix = 'fullmcp', events = {} } = options;
-  checkOptions('nats: events', events, limitKeys);
+  checkOptions('nats: "events"', events, limitKeys);
   checkPrefix(prefix);
   const source = new NatsSource(options, 'fullmcp');
   const bus = natsBus(source, prefix);
@@ -47,7 +48,7 @@ export function nats(options: NatsOptions = {}): Cluster {
       await ping();
       const warnings = checkEngine(client, events);
       await prepare();
-      return warnings;
+      return [...warnings, ...unlimitedStreams('NATS', events)];
     },
     async close() {
       await Promise.all([bus.close(), eventLog.close()]);
@@ -59,7 +60,7 @@ export function nats(options: NatsOptions = {}): Cluster {
 /** Throws if the server cannot carry a cluster. Returns what the operator should know about it. */
 function checkEngine(
   { nc, servers }: NatsClient,
-  { storage, replicas = 1 }: EventLogLimits,
+  { storage, replicas = 1 }: NatsEventLimits,
 ): readonly string[] {
   const { version = '', jetstream } = nc.info ?? {};
   const [major = 0, minor = 0] = version.split('.').map(Number);

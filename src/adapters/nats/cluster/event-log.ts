@@ -2,7 +2,12 @@
 
 import { inSlices } from '../../../async/in-slices.js';
 import { unref } from '../../../async/unref.js';
-import type { EventLog, FollowedStream, LoggedEvent } from '../../../state/event-log.js';
+import {
+  checkEventSize,
+  type EventLog,
+  type FollowedStream,
+  type LoggedEvent,
+} from '../../../state/event-log.js';
 import { loadTransport } from '../connection/load.js';
 import type { NatsSource } from '../connection/open.js';
 import { isStorableName } from '../connection/subjects.js';
@@ -10,7 +15,7 @@ import { DROPPED, LAST, PARTS, type PlacedEvent } from './event-headers.js';
 import { type EventPosition, eventId, newNonce, readEventId } from './event-ids.js';
 import { Follower } from './follower.js';
 import { idOf, StoredEvents } from './stored-events.js';
-import { type EventLogLimits, maxEventBytes } from './stream-config.js';
+import { largestEvent, type NatsEventLimits } from './stream-config.js';
 import { StreamWatch } from './stream-watch.js';
 
 /** An event log, and the preparation that `start` of the cluster makes. */
@@ -31,8 +36,9 @@ const LOOK_AGAIN_MS = 10_000;
  * Makes an event log. A follower reads what it missed message by message, and hears of new events over a core subscription, which
  * all followers of a stream in this process share: a consumer in JetStream for each would cost the server far more.
  */
-export function natsEventLog(source: NatsSource, prefix: string, limits: EventLogLimits = {}): NatsEventLog {
+export function natsEventLog(source: NatsSource, prefix: string, limits: NatsEventLimits = {}): NatsEventLog {
   const events = new StoredEvents(source, prefix, limits);
+  const largest = largestEvent(limits);
   const watches = new Map<string, StreamWatch>();
   let timer: ReturnType<typeof setInterval> | undefined;
   let lastLooked: number | undefined;
@@ -144,9 +150,7 @@ export function natsEventLog(source: NatsSource, prefix: string, limits: EventLo
       const found = last.seq === after.seq ? last : await events.at(after.seq);
       const isKnown = found?.subject === subject && idOf(found.header) === nonce;
       const follower = new Follower({
-        events,
-        subject,
-        signal,
+        ...{ events, stream, subject, signal },
         // Of an unknown event it is not known what came before it, so nothing that is there is left out.
         after: isKnown ? after.seq : after.seq > last.seq ? 0 : after.seq - 1,
         isAnchored: isKnown,
@@ -154,8 +158,8 @@ export function natsEventLog(source: NatsSource, prefix: string, limits: EventLo
         release: () => own.remove(follower),
       });
       own.add(follower);
-      if (isKnown && found.header.has(LAST)) follower.end();
-      return { stream, gap: !isKnown, events: follower };
+      if (isKnown && found.header.has(LAST)) follower.events.end();
+      return { stream, gap: !isKnown, events: follower.events };
     } catch (error) {
       own.release();
       throw error;
@@ -168,11 +172,7 @@ export function natsEventLog(source: NatsSource, prefix: string, limits: EventLo
       const subject = events.eventsOf(stream);
       const client = await open();
       const data = new TextEncoder().encode(text);
-      const limit = maxEventBytes(limits);
-      if (data.length > limit)
-        throw new RangeError(
-          `An event of ${data.length} bytes is too large for the log, which takes ${limit}.`,
-        );
+      checkEventSize(data.length, ...largest);
       const nonce = newNonce();
       const partBytes = Math.max(1, client.maxPayload - HEADER_BYTES);
       const parts = data.length > partBytes ? await storeParts(stream, nonce, data, partBytes) : 0;

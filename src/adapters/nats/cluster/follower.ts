@@ -1,12 +1,13 @@
 // One reader of a stream: events as they are stored, and those that were missed from JetStream.
 
-import { onAbort, unlessAborted } from '../../../async/abort.js';
 import type { LoggedEvent } from '../../../state/event-log.js';
-import { LAST, type PlacedEvent } from './event-headers.js';
+import { type EventBatch, EventReader } from '../../../state/event-reader.js';
+import type { PlacedEvent } from './event-headers.js';
 import type { StoredEvents } from './stored-events.js';
 
 export interface FollowerParts {
   readonly events: StoredEvents;
+  readonly stream: string;
   readonly subject: string;
   readonly signal: AbortSignal;
   /** The sequence after which reading begins. */
@@ -25,7 +26,9 @@ const MAX_WAITING_BYTES = 1024 * 1024;
 const BATCH = 32;
 
 /** A reader of one stream. */
-export class Follower implements AsyncIterable<LoggedEvent> {
+export class Follower {
+  /** The events, for the program that follows. */
+  readonly events: EventReader;
   readonly #parts: FollowerParts;
   #position: number;
   #isAnchored: boolean;
@@ -34,13 +37,13 @@ export class Follower implements AsyncIterable<LoggedEvent> {
   #waitingBytes = 0;
   /** Whether JetStream may have events that were not offered. */
   #isStale = true;
-  #end: { readonly error?: Error } | undefined;
-  #wake: (() => void) | undefined;
 
   constructor(parts: FollowerParts) {
     this.#parts = parts;
     this.#position = parts.after;
     this.#isAnchored = parts.isAnchored;
+    const { stream, signal, release } = parts;
+    this.events = new EventReader({ stream, signal, release, read: () => this.#read() });
   }
 
   /** The sequence of the newest event that was read. */
@@ -58,70 +61,46 @@ export class Follower implements AsyncIterable<LoggedEvent> {
       this.#waitingBytes = 0;
       this.#isStale = true;
     }
-    this.#wake?.();
+    this.events.wake();
   }
 
   /** Looks into JetStream: events may have been missed. */
   recheck(): void {
     this.#isStale = true;
-    this.#wake?.();
+    this.events.wake();
   }
 
-  /** Ends the reading: without an error, as if the stream had ended. */
-  end(error?: Error): void {
-    this.#end ??= error === undefined ? {} : { error };
-    this.#wake?.();
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<LoggedEvent, void, void> {
-    const { signal, toEvent, release } = this.#parts;
-    const forget = onAbort(signal, () => this.#wake?.());
-    try {
-      for (;;) {
-        const event = await this.#next();
-        if (event === undefined) return;
-        yield await toEvent(event);
-        if (event.headers?.has(LAST)) return;
-      }
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    } finally {
-      forget();
-      release();
+  /** The next event: of those that wait, or from JetStream. One at a time, since an event in several parts may be large. */
+  async #read(): Promise<EventBatch> {
+    let event = this.#take();
+    while (event === undefined && this.#mayHaveMore) {
+      if (!(await this.#catchUp())) return { events: [], isGap: true, hasEnded: false };
+      event = this.#take();
     }
+    const events = event === undefined ? [] : [await this.#parts.toEvent(event)];
+    return { events, isGap: false, hasEnded: false };
   }
 
-  async #next(): Promise<PlacedEvent | undefined> {
-    const { signal } = this.#parts;
+  get #mayHaveMore(): boolean {
+    return (this.#isStale || this.#waiting.length > 0) && !this.#parts.signal.aborted;
+  }
+
+  /** Takes the first event that waits, if it follows the position. */
+  #take(): PlacedEvent | undefined {
     for (;;) {
-      if (signal.aborted) return undefined;
-      if (this.#end?.error !== undefined) throw this.#end.error;
-      if (this.#end !== undefined) return undefined;
       const [first] = this.#waiting;
-      if (first !== undefined && first.previous <= this.#position) {
-        this.#waiting.shift();
-        this.#waitingBytes -= first.data.length;
-        if (first.seq <= this.#position) continue;
-        this.#position = first.seq;
-        this.#isAnchored = true;
-        return first;
-      }
-      if (first !== undefined || this.#isStale) await unlessAborted(this.#catchUp(), signal);
-      else await this.#changed();
+      if (first === undefined || first.previous > this.#position) return undefined;
+      this.#waiting.shift();
+      this.#waitingBytes -= first.data.length;
+      if (first.seq <= this.#position) continue;
+      this.#position = first.seq;
+      this.#isAnchored = true;
+      return first;
     }
   }
 
-  #changed(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wake = () => {
-        this.#wake = undefined;
-        resolve();
-      };
-    });
-  }
-
-  /** Reads the events after the position from JetStream. */
-  async #catchUp(): Promise<void> {
+  /** Reads the events after the position from JetStream. Returns false if some of them were dropped. */
+  async #catchUp(): Promise<boolean> {
     const { events, subject } = this.#parts;
     const from = this.#position;
     const isAnchored = this.#isAnchored;
@@ -140,23 +119,19 @@ export class Follower implements AsyncIterable<LoggedEvent> {
     if (!isAll) this.#isStale = true;
     if (read.length === 0) return this.#checkWaiting(isAnchored);
     // The oldest events are dropped first. If the event at the position is still there, so was every later one.
-    if (isAnchored && (await events.at(from)) === undefined) throw gone();
+    if (isAnchored && (await events.at(from)) === undefined) return false;
     const later = this.#waiting.filter(({ seq }) => seq > previous);
     this.#waiting = [...read, ...later];
     this.#waitingBytes = this.#waiting.reduce((sum, { data }) => sum + data.length, 0);
+    return true;
   }
 
   /** JetStream has nothing after the position, but an event with a predecessor that was not read waits. */
-  #checkWaiting(isAnchored: boolean): void {
+  #checkWaiting(isAnchored: boolean): boolean {
     const [first] = this.#waiting;
-    if (first === undefined || first.previous <= this.#position) return;
-    if (isAnchored) throw gone();
+    if (first === undefined || first.previous <= this.#position) return true;
+    if (isAnchored) return false;
     this.#position = first.previous;
+    return true;
   }
-}
-
-function gone(): Error {
-  return new Error(
-    'Events were dropped from the log before they were read. Resume the stream to learn of the gap.',
-  );
 }

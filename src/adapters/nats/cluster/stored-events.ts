@@ -12,7 +12,7 @@ import type {
 import type { NatsSource } from '../connection/open.js';
 import { subjectToken } from '../connection/subjects.js';
 import { MSG_ID } from './event-headers.js';
-import { type EventLogLimits, streamConfig } from './stream-config.js';
+import { type NatsEventLimits, streamConfig } from './stream-config.js';
 
 /** A message to store. */
 export interface NewMessage {
@@ -43,7 +43,7 @@ export class StoredEvents {
   readonly #config: StreamSettings;
   #parts: Promise<Parts> | undefined;
 
-  constructor(source: NatsSource, prefix: string, limits: EventLogLimits) {
+  constructor(source: NatsSource, prefix: string, limits: NatsEventLimits) {
     this.#source = source;
     this.#prefix = prefix;
     this.name = `${prefix.replaceAll('.', '_')}-events`;

@@ -2,16 +2,16 @@
 
 import type { KeysOf } from '../../../protocol/checks/known-keys.js';
 import { checkCounts } from '../../../protocol/checks/number-options.js';
+import { type EventLimits, eventLimitKeys, readEventLimits } from '../../../state/event-log.js';
 import type { StreamSettings } from '../connection/nats-types.js';
 
 /** The limits of the event log on JetStream. At a limit, the oldest events are dropped. */
-export interface EventLogLimits {
-  /** The time that an event is kept, in milliseconds. Default: 5 minutes. */
-  readonly maxAgeMs?: number;
-  /** The size of all events together. NATS reserves that much of its storage. Default: 256 MB. */
+export interface NatsEventLimits extends EventLimits {
+  /**
+   * The size of all events together, in bytes. NATS reserves that much of its storage. An event larger than a quarter of it is
+   * rejected. Default: 256 MB.
+   */
   readonly maxBytes?: number;
-  /** The number of events of one stream. Default: 1,000. */
-  readonly maxEventsPerStream?: number;
   /** The number of servers of a NATS cluster that keep each event. Default: 1. */
   readonly replicas?: number;
   /** The place where NATS keeps events. Those in memory are lost when it restarts. Default: `file`. */
@@ -19,10 +19,9 @@ export interface EventLogLimits {
 }
 
 /** The names of the limits. */
-export const limitKeys: KeysOf<EventLogLimits> = {
-  maxAgeMs: true,
+export const limitKeys: KeysOf<NatsEventLimits> = {
+  ...eventLimitKeys,
   maxBytes: true,
-  maxEventsPerStream: true,
   replicas: true,
   storage: true,
 };
@@ -31,17 +30,20 @@ const MIN_AGE_MS = 1000;
 /** Repeated attempts to store an event end long before this. */
 const DUPLICATE_WINDOW_MS = 30_000;
 const NANOS = 1_000_000;
+const MAX_BYTES = 256 * 1024 * 1024;
 
-/** The largest event that the log stores: a larger one would displace most others. */
-export function maxEventBytes({ maxBytes = 256 * 1024 * 1024 }: EventLogLimits): number {
-  return Math.floor(maxBytes / 4);
+/** The size of the largest event, and the option that sets it. One larger than a quarter of the log would displace most others. */
+export function largestEvent(limits: NatsEventLimits): readonly [bytes: number, option: string] {
+  const { maxEventBytes } = readEventLimits('events', limits);
+  const quarter = Math.floor((limits.maxBytes ?? MAX_BYTES) / 4);
+  return quarter < maxEventBytes ? [quarter, 'a quarter of maxBytes'] : [maxEventBytes, 'maxEventBytes'];
 }
 
 /** The configuration of the stream. Throws a RangeError for a limit that NATS would not accept. */
-export function streamConfig(name: string, prefix: string, limits: EventLogLimits): StreamSettings {
-  const { maxAgeMs = 300_000, maxBytes = 256 * 1024 * 1024, maxEventsPerStream = 1000 } = limits;
-  const { replicas = 1, storage = 'file' } = limits;
-  checkCounts('events', { maxAgeMs, maxBytes, maxEventsPerStream, replicas });
+export function streamConfig(name: string, prefix: string, limits: NatsEventLimits): StreamSettings {
+  const { maxAgeMs, maxEventsPerStream } = readEventLimits('events', limits);
+  const { maxBytes = MAX_BYTES, replicas = 1, storage = 'file' } = limits;
+  checkCounts('events', { maxBytes, replicas });
   if (maxAgeMs < MIN_AGE_MS) throw new RangeError(`"events.maxAgeMs" must be ${MIN_AGE_MS} or more.`);
   if (storage !== 'file' && storage !== 'memory')
     throw new RangeError('"events.storage" must be "file" or "memory".');

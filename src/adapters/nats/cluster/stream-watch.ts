@@ -77,13 +77,15 @@ export class StreamWatch {
       for (const { follower, position } of positions) {
         if (position <= lastSeq) follower.recheck();
         else
-          follower.end(new Error('NATS has lost events of the log. Resume the stream to learn of the gap.'));
+          follower.events.end(
+            new Error('NATS has lost events of the log. Resume the stream to learn of the gap.'),
+          );
       }
     };
   }
 
   /** Ends all followers: the stream was dropped, or the log is closed. */
   end(): void {
-    for (const follower of this.#followers) follower.end();
+    for (const follower of [...this.#followers]) follower.events.end();
   }
 }

@@ -34,8 +34,7 @@ const ADVICE: Readonly<Record<string, string>> = {
     'The step did something else for too long between two statements of its transaction. Do slow work before the first statement, or raise "tasks.leaseMs".',
   '25006': 'Use the URL of the primary server: a standby cannot write.',
   '55P03': 'Another transaction holds the same rows for too long: look for it in pg_stat_activity.',
-  '57014':
-    'The server is overloaded or a row is locked for long. Raise "statementTimeoutMs" if this is expected.',
+  '57014': 'The server is overloaded or a row is locked for long. Raise "timeoutMs" if this is expected.',
   [WRONG_ISOLATION]:
     "Set it with ALTER ROLE … SET default_transaction_isolation = 'read committed', and do not change it in a transaction of a step.",
 };

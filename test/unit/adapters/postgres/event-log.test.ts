@@ -56,7 +56,7 @@ describeWithPostgres('The event log on Postgres', (server) => {
     await eventLog.append('s', '0');
     expect((await events.next()).value).toMatchObject({ data: '0' });
     for (let n = 1; n < 40; n++) await eventLog.append('s', `${n}`);
-    await expect(events.next()).rejects.toThrow('were removed before they could be read');
+    await expect(events.next()).rejects.toThrow('were dropped before they were read');
   });
 
   test('An id that the log does not have yet, as after a crash that lost events, is followed by a gap', async () => {
@@ -73,6 +73,12 @@ describeWithPostgres('The event log on Postgres', (server) => {
     const { eventLog } = open({ events: { maxEventBytes: 1000 } });
     await expect(eventLog.append('s', 'é'.repeat(501))).rejects.toThrow(RangeError);
     await eventLog.append('s', 'é'.repeat(500));
+  });
+
+  test('The start warns that the size of a stream cannot be limited', async () => {
+    expect(await open({ events: { maxBytesPerStream: 5000 } }).start()).toContainEqual(
+      expect.stringMatching(/^Postgres cannot limit the size of a stream/),
+    );
   });
 
   test('A reader finds events whose signal was lost', async () => {

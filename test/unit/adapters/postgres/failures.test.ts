@@ -117,7 +117,7 @@ describeWithPostgres('A cluster on a Postgres that fails', (server) => {
     const cluster = open({
       url: server().url,
       schema,
-      statementTimeoutMs: 1500,
+      timeoutMs: 1500,
       connectTimeoutMs: 1500,
       poolSize: 2,
     });
@@ -152,7 +152,7 @@ describeWithPostgres('A cluster on a Postgres that fails', (server) => {
 
   test('A connection that listens and gets no answer is opened anew, and the gap is reported', async () => {
     const schema = freshSchema();
-    const cluster = open({ url: server().url, schema, statementTimeoutMs: 1500, connectTimeoutMs: 1500 });
+    const cluster = open({ url: server().url, schema, timeoutMs: 1500, connectTimeoutMs: 1500 });
     await cluster.start();
     let gaps = 0;
     await cluster.bus.subscribe('t', { message: () => undefined, gap: () => void gaps++ });
@@ -170,7 +170,7 @@ describeWithPostgres('A cluster on a Postgres that fails', (server) => {
 
   test('A lock that somebody else holds ends in an error that says so', async () => {
     const schema = freshSchema();
-    const cluster = open({ url: server().url, schema, statementTimeoutMs: 1500 });
+    const cluster = open({ url: server().url, schema, timeoutMs: 1500 });
     await cluster.store.write([{ do: 'enqueue', queue: 'q', key: 'g:1' }]);
     const [lease] = await cluster.store.claim('q', { owner: 'a', limit: 1, ms: 600_000 });
     const client = new pg.Client({ connectionString: server().url });
@@ -259,7 +259,7 @@ describeWithPostgres('A cluster on a Postgres that fails', (server) => {
       on: (event, listener) => pool.on(event, listener),
       removeListener: (event, listener) => pool.removeListener(event, listener),
     };
-    const cluster = open({ pool: withoutNotifications, schema: freshSchema(), statementTimeoutMs: 1000 });
+    const cluster = open({ pool: withoutNotifications, schema: freshSchema(), timeoutMs: 1000 });
     await expect(cluster.start()).rejects.toThrow('set the option "listen" to false');
     await cluster.close();
     await pool.end();

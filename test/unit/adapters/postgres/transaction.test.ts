@@ -205,7 +205,7 @@ describeWithPostgres('A transaction of a step on Postgres', (server) => {
 
   test('Statements that a step starts at the same time each have the whole time limit', async () => {
     const lease = await held();
-    const hasty = open({ statementTimeoutMs: 4_000 });
+    const hasty = open({ timeoutMs: 4_000 });
     const done = await hasty.store.transaction(
       async (client) => {
         // Together they take longer than the limit, and each of them leaves a busy machine several seconds.

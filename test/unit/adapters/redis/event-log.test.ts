@@ -30,7 +30,7 @@ describeWithRedis('The event log on Redis', () => {
   }
 
   it('A stream keeps the newest events up to its limit, and a reader who missed some is told of the gap', async () => {
-    const log = open({ maxEventsPerStream: 5 });
+    const log = open({ events: { maxEventsPerStream: 5 } });
     const stream = newStream();
     const ids: string[] = [];
     for (let n = 0; n < 10; n++) ids.push(await log.append(stream, `${n}`, { last: n === 9 }));
@@ -42,7 +42,7 @@ describeWithRedis('The event log on Redis', () => {
   });
 
   it('A stream keeps the newest events up to its size, and always the last one', async () => {
-    const log = open({ maxBytesPerStream: 1000 });
+    const log = open({ events: { maxBytesPerStream: 1000 } });
     const stream = newStream();
     const first = await log.append(stream, 'first');
     for (let n = 0; n < 20; n++) await log.append(stream, `${n}`.padEnd(300));
@@ -53,14 +53,20 @@ describeWithRedis('The event log on Redis', () => {
     expect(await read(log, end)).toEqual({ gap: false, data: [] });
   });
 
+  it('An event beyond the limit is a RangeError', async () => {
+    const log = open({ events: { maxEventBytes: 1000 } });
+    await expect(log.append(newStream(), 'é'.repeat(501))).rejects.toThrow(RangeError);
+    await log.append(newStream(), 'é'.repeat(500));
+  });
+
   it('A stream without new events is forgotten', async () => {
-    const log = open({ maxEventAgeMs: 100 });
+    const log = open({ events: { maxAgeMs: 100 } });
     const id = await log.append(newStream(), 'a');
     await until('the stream is gone', async () => (await log.follow(id, AbortSignal.abort())) === undefined);
   });
 
   it('A reader who is slower than the limit fails, and does not skip events in silence', async () => {
-    const log = open({ maxEventsPerStream: 5 });
+    const log = open({ events: { maxEventsPerStream: 5 } });
     const stream = newStream();
     const followed = await log.follow(await log.append(stream, 'a'), never);
     const events = followed?.events[Symbol.asyncIterator]() as AsyncIterator<LoggedEvent>;
@@ -84,7 +90,7 @@ describeWithRedis('The event log on Redis', () => {
   });
 
   it('A long stream with large events is read in parts, all of it', async () => {
-    const log = open({ maxBytesPerStream: 100_000_000 });
+    const log = open({ events: { maxBytesPerStream: 100_000_000 } });
     const stream = newStream();
     const first = await log.append(stream, 'first');
     const texts = Array.from({ length: 500 }, (_, n) => `${n}${'x'.repeat(n % 100 === 0 ? 900_000 : 10)}`);

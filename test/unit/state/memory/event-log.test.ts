@@ -79,7 +79,7 @@ describe('the event log in memory', () => {
     const quiet = await log.append('quiet.p1', 'a');
     await log.append('quiet.p1', 'b');
     await expect(log.append('huge.p1', 'x'.repeat(6000))).rejects.toThrow(RangeError);
-    await expect(log.append('quiet.p1', 'x'.repeat(6000))).rejects.toThrow('6000 characters');
+    await expect(log.append('quiet.p1', 'x'.repeat(6000))).rejects.toThrow('half of maxBytes');
     await log.append('quiet.p1', 'c');
     expect(await storedAfter(log, quiet)).toMatchObject({ gap: false, texts: ['b', 'c'] });
   });
@@ -106,6 +106,23 @@ describe('the event log in memory', () => {
       await log.drop('passing');
     }
     expect(await storedAfter(log, id)).toBeDefined();
+  });
+
+  test('keeps the newest events of a stream up to maxBytesPerStream, and always the last one', async () => {
+    const log = memoryEventLog({ maxBytesPerStream: 3000 });
+    const first = await log.append('one', 'a'.repeat(1000));
+    await log.append('one', 'b'.repeat(1000));
+    await log.append('one', 'c'.repeat(1000));
+    expect((await texts(log, first))?.map((data) => data[0])).toEqual(['b', 'c']);
+    const large = await log.append('one', 'd'.repeat(5000));
+    expect((await texts(log, first))?.map((data) => data[0])).toEqual(['d']);
+    expect(await texts(log, large)).toEqual([]);
+  });
+
+  test('rejects an event beyond maxEventBytes', async () => {
+    const log = memoryEventLog({ maxEventBytes: 1000 });
+    await expect(log.append('one', 'x'.repeat(1001))).rejects.toThrow(RangeError);
+    await log.append('one', 'x'.repeat(1000));
   });
 
   test('forgets a stream after maxAgeMs, to the millisecond', async () => {

@@ -32,6 +32,12 @@ describeWithNats('nats', () => {
     await cluster.close();
   });
 
+  test('start warns that the size of a stream cannot be limited', async () => {
+    const cluster = nats({ url: nat.engine.url, prefix: 'sizes', events: { maxBytesPerStream: 5000 } });
+    expect((await cluster.start()).at(-1)).toMatch(/^NATS cannot limit the size of a stream/);
+    await cluster.close();
+  });
+
   test('start says what to do if JetStream has no room for the log', async () => {
     const cluster = nats({ url: nat.engine.url, prefix: 'huge', events: { maxBytes: 2 ** 40 } });
     await expect(cluster.start()).rejects.toThrow(

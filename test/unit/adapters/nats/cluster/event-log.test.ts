@@ -133,7 +133,7 @@ describeWithNats('the event log on NATS', () => {
   test('An event that would fill a quarter of the log is a RangeError', async () => {
     const log = await open({ prefix: 'tiny', events: { maxBytes: 1024 * 1024 } });
     await expect(log.append('s', 'x'.repeat(300_000))).rejects.toThrow(
-      'An event of 300000 bytes is too large for the log, which takes 262144.',
+      'An event of 300000 bytes is too large for the event log, which takes 262144 (a quarter of maxBytes).',
     );
   });
 
@@ -162,7 +162,7 @@ describeWithNats('the event log on NATS', () => {
       for (;;) data.push((await iterator?.next())?.value?.data ?? '');
     };
     await expect(soon('an error', read())).rejects.toThrow(
-      'Events were dropped from the log before they were read',
+      'Events of the stream s were dropped before they were read',
     );
   });
 
