@@ -81,6 +81,7 @@ export const LAYERS = {
       'search',
       'mount',
       'mount/transform',
+      'build',
       '.',
     ],
   },

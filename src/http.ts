@@ -6,7 +6,7 @@ import type { Authenticate } from './protocol/caller.js';
 import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
 import { McpError } from './protocol/errors.js';
 import { newestRevision, revisions } from './protocol/tables/revisions.js';
-import type { CoreServer } from './server/create-server.js';
+import type { CoreServer } from './server/build/core-server.js';
 import { mask } from './server/results/tool-error.js';
 import type { Logger } from './server/state/log.js';
 import type { AuthProvider } from './state/auth-provider.js';

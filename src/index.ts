@@ -3,7 +3,8 @@
 import { taskHostLater } from './extensions/tasks/host-later.js';
 import type { Handler, RequestContext } from './http.js';
 import { checkRuntime } from './protocol/checks/runtime.js';
-import { type CoreServer, createServer as createCore } from './server/create-server.js';
+import type { CoreServer } from './server/build/core-server.js';
+import { createServer as createCore } from './server/create-server.js';
 import type { AllSources, Certain, OrUndefined, Present } from './server/define/fitting.js';
 import type { ServerDefinition, ServerOptions, ServerSetup, WithMounted } from './server/define/options.js';
 import { type Definers, makeDefiners } from './server/define-with.js';

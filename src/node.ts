@@ -25,7 +25,7 @@ import { foreignHandlerNames, handlerKeys } from './legacy/server/http/handler-k
 import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
 import { timerMs } from './protocol/checks/number-options.js';
 import { checkRuntime } from './protocol/checks/runtime.js';
-import type { CoreServer } from './server/create-server.js';
+import type { CoreServer } from './server/build/core-server.js';
 import type { Logger } from './server/state/log.js';
 import type { Cluster } from './state/cluster.js';
 import { serveOverWebSocket } from './transports/websocket/accept.js';

@@ -7,7 +7,7 @@ import { type RestLimits, restEndpoint } from './openapi/rest/rest-endpoint.js';
 import { documentPrinter, serverDocument } from './openapi/rest/server-document.js';
 import { type Authenticate, type AuthInit, toAuth } from './protocol/caller.js';
 import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
-import type { CoreServer } from './server/create-server.js';
+import type { CoreServer } from './server/build/core-server.js';
 import type { AuthProvider } from './state/auth-provider.js';
 import type { CloseOptions, HttpEndpoint } from './transports/http/server/endpoint.js';
 import type { GuardOptions } from './transports/http/server/guard.js';

@@ -5,7 +5,7 @@ import { channelSession } from './legacy/server/channel-session.js';
 import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
 import { checkRuntime } from './protocol/checks/runtime.js';
 import { logSettingsOf } from './protocol/telemetry/log-settings.js';
-import type { CoreServer } from './server/create-server.js';
+import type { CoreServer } from './server/build/core-server.js';
 import { type StdioOptions, type StdioServing, serveOverStdio } from './transports/stdio/server/serve.js';
 
 checkRuntime();

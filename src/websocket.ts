@@ -4,7 +4,7 @@ import { channelSession } from './legacy/server/channel-session.js';
 import type { HttpFacts } from './protocol/call.js';
 import { type AuthInit, toAuth } from './protocol/caller.js';
 import { checkOptions } from './protocol/checks/known-keys.js';
-import type { CoreServer } from './server/create-server.js';
+import type { CoreServer } from './server/build/core-server.js';
 import {
   type Socket,
   serveOverWebSocket,

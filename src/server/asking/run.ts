@@ -144,3 +144,21 @@ export class NestedRun implements Run {
     this.#outer.find()?.withdraw(this.#prefix + prefix, reason);
   }
 }
+
+function cannotAskHere(): never {
+  throw new TypeError(
+    'Only tools, prompts and resources can ask questions and run steps; completers, the "list" of a template and custom methods cannot',
+  );
+}
+
+const nothing = (): void => undefined;
+
+/** The run of a function that cannot ask. Spec, Multi Round-Trip Requests: only tools, prompts and resources may ask questions. */
+export const cannotAsk: Run = {
+  ask: cannotAskHere,
+  step: cannotAskHere,
+  reason: undefined,
+  end: nothing,
+  close: nothing,
+  withdraw: nothing,
+};

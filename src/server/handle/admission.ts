@@ -4,18 +4,13 @@ import { isObject } from '../../jsonrpc/message.js';
 import type { Call } from '../../protocol/call.js';
 import type { ServerResults } from '../../state/hosted-middleware.js';
 import type { CompiledPrompt } from '../catalog/prompts.js';
-import type { Registry } from '../catalog/registry.js';
 import type { CompiledResource, CompiledTemplate } from '../catalog/resources.js';
 import { type CompiledTool, readArguments } from '../catalog/tools.js';
 import type { HandlerHome } from '../context/handler-run.js';
-import type { Entrance } from './entrance.js';
-import type { HandlerRunner } from './run-handler.js';
+import type { MethodParts } from './run-handler.js';
 
 /** The parts of the server that decide whether a handler would run. */
-export interface AdmissionParts {
-  readonly registry: Registry;
-  readonly entrance: Entrance;
-  readonly runner: HandlerRunner;
+export interface AdmissionParts extends MethodParts {
   /** Whether the server has the option `user`, which may refuse callers, too. */
   readonly hasUser: boolean;
 }

@@ -5,7 +5,6 @@ import { copyCall } from '../../protocol/direct.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Around } from '../../protocol/telemetry/hosting.js';
 import { isInputRequired } from '../asking/input-required.js';
-import type { Registry } from '../catalog/registry.js';
 import type { ToolRunResult } from '../catalog/run-tool.js';
 import { type CompiledTool, readArguments, type ToolInput } from '../catalog/tools.js';
 import type { CallContext } from '../context/call-context.js';
@@ -14,8 +13,7 @@ import type { ContextParts, NestedCall, PreparedInputs } from '../context/run-in
 import { ToolError } from '../results/tool-error.js';
 import type { ToolResult } from '../results/tool-result.js';
 import type { RunOnce } from '../state/idempotency.js';
-import type { Entrance } from './entrance.js';
-import type { HandlerRunner } from './run-handler.js';
+import type { MethodParts } from './run-handler.js';
 import type { StoredCall, TaskHost, TaskWork } from './task-host.js';
 import { type HostUse, ToolMiddleware } from './tool-middleware.js';
 
@@ -38,10 +36,7 @@ interface Origin {
 }
 
 /** The parts of the server that tool calls need. */
-export interface ToolCallParts {
-  readonly registry: Registry;
-  readonly entrance: Entrance;
-  readonly runner: HandlerRunner;
+export interface ToolCallParts extends MethodParts {
   readonly tasks: () => TaskHost | undefined;
   /** Runs the calls that have an idempotency key. */
   readonly runOnce: RunOnce;

@@ -2,26 +2,22 @@
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
+import type { DirectDispatch } from '../../protocol/direct.js';
 import { McpError } from '../../protocol/errors.js';
 import { notFound } from '../../protocol/not-found.js';
-import type { Context } from '../context/context.js';
-import type { HandlerHome } from '../context/handler-run.js';
-import type { Complete } from '../results/results.js';
+import { withToolErrors } from '../results/tool-error.js';
 import type { Completing, Entrance } from './entrance.js';
+import type { MethodParts } from './run-handler.js';
 
 const MAX_VALUES = 100;
 
-/** The completers of a server, and the functions that run them. */
-export interface CompletionSources {
-  /** The completers of a prompt or of a template; undefined if it does not exist for the caller. */
-  readonly completers: Entrance['completers'];
-  readonly complete: Complete;
-  /** Runs a completer with a context. */
-  readonly withContext: <T>(call: Call, work: (ctx: Context) => Promise<T>, home?: HandlerHome) => Promise<T>;
+/** Makes the function that answers `completion/complete`. */
+export function completions(parts: MethodParts): DirectDispatch {
+  return (call) => withToolErrors(completeArgument(call, parts));
 }
 
-/** Serves `completion/complete`. An argument without a completer has no suggestions, which is not an error. */
-export async function completeArgument(call: Call, sources: CompletionSources): Promise<Outcome> {
+// An argument without a completer has no suggestions, which is not an error.
+async function completeArgument(call: Call, { registry, entrance, runner }: MethodParts): Promise<Outcome> {
   const { ref, argument, context } = call.params;
   if (!isObject(ref) || !isObject(argument)) {
     throw new McpError('invalid_params', 'params.ref and params.argument must be objects');
@@ -30,33 +26,29 @@ export async function completeArgument(call: Call, sources: CompletionSources): 
   if (typeof name !== 'string' || typeof value !== 'string') {
     throw new McpError('invalid_params', 'params.argument needs a string "name" and a string "value"');
   }
-  const { complete, mounted } = await completersOf(call, ref, sources);
+  const { complete, mounted } = await completersOf(call, ref, entrance);
   const completer = complete.get(name);
   const filled = isObject(context) && isObject(context['arguments']) ? context['arguments'] : {};
   const suggestions =
     completer === undefined
       ? []
-      : ((await sources.withContext(
+      : ((await runner.withContext(
           call,
           async (ctx) => completer(value, filled as Record<string, string>, ctx),
           mounted?.home,
         )) ?? []);
   const { values, total = values.length } = isArray(suggestions) ? { values: suggestions } : suggestions;
   const first = values.slice(0, MAX_VALUES);
-  return sources.complete({ completion: { values: first, total, hasMore: total > first.length } });
+  return registry.complete({ completion: { values: first, total, hasMore: total > first.length } });
 }
 
-async function completersOf(
-  call: Call,
-  ref: JsonObject,
-  { completers }: CompletionSources,
-): Promise<Completing> {
+async function completersOf(call: Call, ref: JsonObject, entrance: Entrance): Promise<Completing> {
   const { type, name, uri } = ref;
   if (type === 'ref/prompt' && typeof name === 'string') {
-    return (await completers(call, 'prompts', name)) ?? reject(notFound('prompt', name));
+    return (await entrance.completers(call, 'prompts', name)) ?? reject(notFound('prompt', name));
   }
   if (type === 'ref/resource' && typeof uri === 'string') {
-    return (await completers(call, 'templates', uri)) ?? reject(notFound('template', uri));
+    return (await entrance.completers(call, 'templates', uri)) ?? reject(notFound('template', uri));
   }
   throw new McpError(
     'invalid_params',

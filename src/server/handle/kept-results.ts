@@ -1,9 +1,11 @@
 // Tells middleware that keeps results whether it may return one, and when it has to forget one.
 
+import type { Call } from '../../protocol/call.js';
 import type { ServerResults } from '../../state/hosted-middleware.js';
 import type { Topic } from '../../state/topic.js';
 import type { Registry } from '../catalog/registry.js';
 import { type ChangeMessage, changeOf } from '../state/changes.js';
+import type { AdmissionParts } from './admission.js';
 
 /** The lists that a server prints once, or makes anew for each caller. */
 const LISTS: Readonly<Record<string, 'tools' | 'prompts' | 'resources'>> = {
@@ -60,3 +62,15 @@ function follow(changes: Topic<ChangeMessage>, reference: WeakRef<Listener>): vo
 }
 
 type Listener = Parameters<ServerResults['onChange']>[0];
+
+/** Decides whether the handler of a call would run. Its code is loaded with the first call that middleware may answer instead. */
+export function admissionLater(parts: AdmissionParts): ServerResults['admission'] {
+  let admits: ServerResults['admission'] | undefined;
+  return (call) => (admits === undefined ? load(call) : admits(call));
+
+  async function load(call: Call): Promise<string | undefined> {
+    const { admissions } = await import('./admission.js');
+    admits = admissions(parts);
+    return admits(call);
+  }
+}

@@ -4,17 +4,19 @@ import type { Call, Outcome } from '../../protocol/call.js';
 import { isInputRequired } from '../asking/input-required.js';
 import { newJournal } from '../asking/journal.js';
 import { Replay } from '../asking/replay.js';
-import type { Run } from '../asking/run.js';
+import { cannotAsk, type Run } from '../asking/run.js';
 import type { Seal } from '../asking/sealed-state.js';
+import type { Registry } from '../catalog/registry.js';
 import { CallContext } from '../context/call-context.js';
 import { clientFacts } from '../context/client-facts.js';
-import type { HandlerHome, HandlerRun } from '../context/handler-run.js';
+import type { HandlerHome, HandlerRun, Mounted } from '../context/handler-run.js';
 import type { ContextParts, PreparedInputs, RunInputs } from '../context/run-inputs.js';
 import type { CallerFacts } from '../define/options.js';
 import type { Complete } from '../results/results.js';
 import type { LifespanRun } from '../state/lifespan.js';
 import type { Logger } from '../state/log.js';
 import { unknownCallerWarning } from '../state/unknown-callers.js';
+import type { Entrance } from './entrance.js';
 import { askingRounds, isContinued } from './rounds.js';
 import type { Background } from './task-host.js';
 
@@ -61,8 +63,28 @@ export interface HandlerRunner {
     work: (ctx: CallContext<never, never>) => Promise<T>,
     options?: NestedRunOptions,
   ) => Promise<T>;
+  /** Runs a handler that may belong to a mounted server: with its context, inside its middleware. */
+  readonly runMounted: <Input, T>(
+    call: Call,
+    mounted: Mounted | undefined,
+    handler: HandlerRun<Input, T>,
+    input: Input,
+  ) => Outcome | Promise<Outcome>;
+  /** Runs a function that needs a context and cannot ask questions. */
+  readonly withContext: <T>(
+    call: Call,
+    work: (ctx: CallContext<never, never>) => Promise<T>,
+    home?: HandlerHome,
+  ) => Promise<T>;
   /** This server, as the home of its own handlers. */
   readonly home: HandlerHome;
+}
+
+/** The parts of the server with which its methods find definitions and run them. */
+export interface MethodParts {
+  readonly registry: Registry;
+  readonly entrance: Entrance;
+  readonly runner: HandlerRunner;
 }
 
 /** The options of a nested run. */
@@ -217,8 +239,28 @@ export function createHandlerRunner(
     }
   }
 
-  const prepare = (call: Call, home = own): Promise<PreparedInputs> => home.prepare(call);
-  return { runHandler, runPrepared, prepare, warnOfUnknownCaller, runNested, home: own };
+  function runMounted<Input, T>(
+    call: Call,
+    mounted: Mounted | undefined,
+    handler: HandlerRun<Input, T>,
+    input: Input,
+  ): Outcome | Promise<Outcome> {
+    if (mounted === undefined) return runHandler(call, handler, input);
+    const { home, through } = mounted;
+    const run = async (next: Call): Promise<Outcome> => runHandler(next, { ...handler, home }, input);
+    return through === undefined ? run(call) : through(call, run);
+  }
+
+  return {
+    runHandler,
+    runPrepared,
+    prepare: (call, home = own) => home.prepare(call),
+    warnOfUnknownCaller,
+    runNested,
+    runMounted,
+    withContext: (call, work, home) => runNested(call, cannotAsk, work, { home }),
+    home: own,
+  };
 }
 
 // A run with an id of its own has its replay from the start.

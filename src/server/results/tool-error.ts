@@ -1,5 +1,6 @@
 // Errors for the model, and the masking of all others.
 
+import { McpError } from '../../protocol/errors.js';
 import { MASKED } from '../../protocol/tables/failure-texts.js';
 import type { Logger } from '../state/log.js';
 
@@ -20,6 +21,15 @@ export class ToolError extends Error {
   /** Whether a value is a `ToolError`, of any copy of this package. */
   static is(value: unknown): value is ToolError {
     return typeof value === 'object' && value !== null && brand in value;
+  }
+}
+
+/** Lets the client read the message of a `ToolError` in the response of a method whose results have no errors for the model. */
+export async function withToolErrors<T>(value: T | Promise<T>): Promise<T> {
+  try {
+    return await value;
+  } catch (error) {
+    throw ToolError.is(error) ? new McpError('internal_error', error.message, { cause: error }) : error;
   }
 }
 

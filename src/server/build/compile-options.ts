@@ -1,0 +1,76 @@
+// The first phase of a server: reads its options and compiles its definitions. Nothing is opened yet.
+
+import { withPrint } from '../../protocol/call.js';
+import type { Implementation } from '../../protocol/model/model.js';
+import { OperatorLog } from '../../protocol/telemetry/operator-log.js';
+import { readServerAccess } from '../access/access.js';
+import {
+  type CompiledDefinitions,
+  compileDefinitions,
+  type Defaults,
+  DefinitionError,
+} from '../catalog/compile.js';
+import type { ServerExtension } from '../define/extension.js';
+import type { AnyServerOptions } from '../define/options.js';
+import { mountedRules } from '../mount/mounted-rules.js';
+import { mapErrors } from '../results/map-error.js';
+import { type Complete, completeAs } from '../results/results.js';
+import { resultMeta, serverInfo } from '../results/server-info.js';
+import { toolOutcomes } from '../results/tool-outcomes.js';
+import { type Behaviour, readCompatibility } from '../state/behaviours.js';
+import type { Logger } from '../state/log.js';
+
+/** The options of a server, and everything that follows from them alone. */
+export interface CompiledOptions {
+  /** The options with the parts of the extensions. */
+  readonly options: AnyServerOptions;
+  readonly extensions: readonly ServerExtension[];
+  readonly info: Implementation;
+  /** The log on standard error. */
+  readonly ownLog: OperatorLog;
+  /** Writes to the `logger` of the options, or to `ownLog`. */
+  readonly log: Logger;
+  readonly complete: Complete;
+  /** The changed defaults that hold for the server. */
+  readonly on: ReadonlySet<Behaviour>;
+  /** The settings for definitions without their own. */
+  readonly defaults: Defaults;
+  readonly compiled: CompiledDefinitions;
+}
+
+/** Reads the options of a server. Throws a `DefinitionError` with all mistakes in the definitions. */
+export function compileOptions(given: AnyServerOptions): CompiledOptions {
+  const { options, extensions } = withExtensions(given);
+  const { name, logger, timeoutMs, idempotency, use = [] } = options;
+  // A logger that is not a function is reported later, with the other mistakes.
+  const ownLog = new OperatorLog(name);
+  const log = ownLog.loggerOf(logger);
+  const meta = resultMeta(options);
+  // Middleware may change the `_meta` of an outcome, so only a server without middleware prints its `_meta` once.
+  const complete = completeAs(use.length === 0 ? withPrint(meta) : meta);
+  const access = readServerAccess(options.access, log);
+  const on = readCompatibility(options.compatibility);
+  const mapError = mapErrors(options.onError, log);
+  const defaults = { timeoutMs, idempotency, log, mapError, outcomes: toolOutcomes(complete, on), access };
+  const compiled = compileDefinitions(options as object, defaults, mountedRules(options.mount, access));
+  return { options, extensions, info: serverInfo(options), ownLog, log, complete, on, defaults, compiled };
+}
+
+/** The options of a server with the parts of its extensions. Throws a `DefinitionError` for one that is not an extension. */
+function withExtensions(given: AnyServerOptions): Pick<CompiledOptions, 'options' | 'extensions'> {
+  if (typeof given !== 'object' || given === null)
+    throw new DefinitionError([
+      'createServer needs an object: createServer({ name, version, tools: { … } })',
+    ]);
+  const { extensions, ...rest } = given;
+  if (!Array.isArray(extensions)) return { options: given, extensions: [] };
+  const wrong = extensions.findIndex((each) => typeof each?.extend !== 'function');
+  if (wrong >= 0)
+    throw new DefinitionError([
+      `extensions[${wrong}] is not an extension; make one with extension({ … }) of fullmcp/extension, and await a promise of one`,
+    ]);
+  return {
+    extensions,
+    options: extensions.reduce<AnyServerOptions>((options, each) => each.extend(options), rest),
+  };
+}

@@ -1,0 +1,188 @@
+// The last phase of a server: mounts others in it, and makes the server that programs use.
+
+import type { Dispatch } from '../../protocol/call.js';
+import { type AuthRun, authRun } from '../../state/auth-run.js';
+import { addersOf } from '../catalog/adders.js';
+import { compileDefinition } from '../catalog/compile.js';
+import type { ExtensionHost } from '../define/extension.js';
+import { definitionsOf } from '../handle/definitions.js';
+import { createDispatch } from '../handle/dispatch.js';
+import { withDigests } from '../handle/drafts/with-digests.js';
+import { keepInternals, type ServerInternals } from '../mount/internals.js';
+import { Mounts } from '../mount/mounts.js';
+import { SharedLife } from '../mount/shared-life.js';
+import { type Changed, changedOver } from '../state/changes.js';
+import type { Logger } from '../state/log.js';
+import type { CompiledOptions } from './compile-options.js';
+import type { CoreServer } from './core-server.js';
+import type { ServerState } from './open-state.js';
+import type { WiredMethods } from './wire-methods.js';
+
+/** The parts of a server that are made in its last phase. */
+interface OpenParts {
+  readonly mounts: Mounts;
+  /** The parts that run once, also for servers that this one is mounted in. */
+  readonly life: SharedLife;
+  readonly auth: AuthRun | undefined;
+  readonly changed: Changed;
+  readonly prepare: ServerInternals['prepare'];
+  readonly define: ExtensionHost['define'];
+}
+
+/** Makes a server of its parts. */
+export function openServer<State, User, T>(
+  compiled: CompiledOptions,
+  state: ServerState,
+  wired: WiredMethods,
+): CoreServer<State, User, T> {
+  const { options, info, log, defaults } = compiled;
+  const { registry, shared, seal } = state;
+  const mounts = new Mounts({ ...defaults, ...wired, registry, shared, hasAuth: options.auth !== undefined });
+  state.mounts.provide(mounts);
+  mounts.addAll(options.mount);
+  const prepare: ServerInternals['prepare'] = (kind, name, definition) => {
+    const entry = compileDefinition(kind, name, definition, defaults);
+    return () => registry.add(`${kind}s`, name, entry);
+  };
+  const open: OpenParts = {
+    mounts,
+    life: sharedLife(state, mounts, log),
+    auth: authRun(options.auth, () => ({ shared, secrets: seal.secrets(), log })),
+    changed: changedOver((change) => void registry.publish(change)),
+    prepare,
+    define: (kind, name, definition) => prepare(kind, name, definition)(),
+  };
+  const server = serverOf<State, User, T>(compiled, state, { ...wired, ...open });
+  keepInternals(server, internalsOf(compiled, state, { ...wired, ...open }));
+  const { changed, define } = open;
+  const { attach } = state.lifetimes;
+  for (const each of compiled.extensions)
+    each.attach?.({ info, changed, log, isGuarded: () => registry.isGuarded, define, attach });
+  return server;
+}
+
+type AllParts = WiredMethods & OpenParts;
+
+function serverOf<State, User, T>(
+  compiled: CompiledOptions,
+  state: ServerState,
+  parts: AllParts,
+): CoreServer<State, User, T> {
+  const { registry, gate, shared, seal } = state;
+  const { access } = compiled.defaults;
+  const running = runningServer(compiled, state, parts);
+  return {
+    info: compiled.info,
+    dispatch: dispatchOf(compiled, state, parts),
+    behaviours: [...compiled.on],
+    changed: parts.changed,
+    logger: compiled.log,
+    get scopes() {
+      return registry.scopes;
+    },
+    get isGuarded() {
+      return registry.isGuarded;
+    },
+    ...addersOf(parts.define),
+    definitions: definitionsOf(() => ({ registry, gate, access })),
+    mount: (prefix, other) => parts.mounts.add(prefix, other),
+    provideSecret: seal.provide,
+    provideLog: (settings) => compiled.ownLog.provide(settings),
+    provideCluster: (provided) => shared.provide(provided),
+    shared,
+    auth: parts.auth,
+    refusalListeners: parts.refusalListeners,
+    secrets: seal.secrets,
+    ...running,
+    [Symbol.asyncDispose]: running.close,
+  };
+}
+
+function dispatchOf(
+  { options, info, defaults, log, on }: CompiledOptions,
+  { registry, shared, front }: ServerState,
+  { methods, use }: WiredMethods,
+): Dispatch {
+  const { mapError } = defaults;
+  const dispatch = createDispatch({ server: info.name, registry, methods, use, mapError, log, on });
+  return withDigests(front?.around(dispatch) ?? dispatch, options.drafts, { registry, shared, log });
+}
+
+/** The functions that start and close a server. */
+function runningServer(
+  { log }: CompiledOptions,
+  { shared, topics, registry, releases, once }: ServerState,
+  { auth, life, tasks, watching }: AllParts,
+): Pick<CoreServer, 'start' | 'drain' | 'close'> {
+  const drain: CoreServer['drain'] = async (limits) =>
+    void (await Promise.all([tasks?.close(limits), watching.close()]));
+  return {
+    async start() {
+      await shared.start();
+      await auth?.start();
+      await topics.changes.ready();
+      await life.serve();
+      if (registry.offersTasks()) await tasks?.resume();
+      await releases.start();
+    },
+    drain,
+    async close() {
+      await Promise.all([once.close(), drain(), releases.close()]);
+      try {
+        await life.close();
+      } finally {
+        await auth?.close().catch((error: unknown) => log('error', '"auth" could not be closed', error));
+        for (const each of Object.values(topics)) each.close();
+        await shared.close();
+      }
+    },
+  };
+}
+
+function sharedLife({ lifetimes, lifespan }: ServerState, mounts: Mounts, log: Logger): SharedLife {
+  return new SharedLife(
+    async () => {
+      await lifetimes.start();
+      await lifespan.start();
+      await mounts.start();
+    },
+    async () => {
+      await lifetimes.close();
+      try {
+        await mounts.close(log);
+      } finally {
+        await lifespan.close();
+      }
+    },
+  );
+}
+
+/** The parts of the server that a server it is mounted in uses. */
+function internalsOf(
+  { options, info, log, defaults, compiled }: CompiledOptions,
+  { registry, shared, lifetimes, lifespan, checks }: ServerState,
+  { home, use, useOf, changed, prepare, mounts, life }: AllParts,
+): ServerInternals {
+  return {
+    name: info.name,
+    registry,
+    home,
+    use,
+    useOf,
+    methods: compiled.methods,
+    shared,
+    changed,
+    log,
+    mapError: defaults.mapError,
+    hasAuth: options.auth !== undefined,
+    checks,
+    prepare,
+    attach: lifetimes.attach,
+    state: () => lifespan.start(),
+    contains: (other) => mounts.contains(other),
+    hold: () => life.hold(),
+    letGo: () => life.letGo(),
+    start: () => life.start(),
+    close: () => life.close(),
+  };
+}

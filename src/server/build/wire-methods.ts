@@ -1,0 +1,178 @@
+// The third phase of a server: its middleware, and the functions that answer its methods.
+
+import { type Late, late } from '../../async/late.js';
+import type { Call, Middleware } from '../../protocol/call.js';
+import type { DirectDispatch } from '../../protocol/direct.js';
+import { aroundOf } from '../../protocol/telemetry/hosting.js';
+import { hostMiddleware, type MiddlewareHost, type RefusalListener } from '../../state/hosted-middleware.js';
+import { Replay } from '../asking/replay.js';
+import type { HandlerHome } from '../context/handler-run.js';
+import type { ContextParts } from '../context/run-inputs.js';
+import { type ToolCalls, toolCalls } from '../handle/call-tool.js';
+import { completions } from '../handle/complete.js';
+import { customMethod } from '../handle/custom-methods.js';
+import { Entrance } from '../handle/entrance.js';
+import { promptGets } from '../handle/get-prompt.js';
+import { admissionLater, keptResults } from '../handle/kept-results.js';
+import { listen } from '../handle/listen.js';
+import { listMethods } from '../handle/lists.js';
+import { type MethodHandlers, type MethodTable, methodTable } from '../handle/methods.js';
+import { type ResourceReads, resourceReads } from '../handle/read-resource.js';
+import { Reading } from '../handle/reading.js';
+import { createHandlerRunner, type MethodParts } from '../handle/run-handler.js';
+import type { TaskHost, TaskPluginParts } from '../handle/task-host.js';
+import { Watching } from '../handle/watching.js';
+import { deprecationReports } from '../state/deprecations.js';
+import type { CompiledOptions } from './compile-options.js';
+import type { ServerState } from './open-state.js';
+
+/** Features that are implemented outside of `server/`. */
+export interface Plugins {
+  readonly tasks?: (parts: TaskPluginParts) => TaskHost;
+}
+
+/** The methods of a server, with the middleware around them. */
+export interface WiredMethods extends MethodTable, Pick<ToolCalls, 'useOf'> {
+  /** The middleware of the server, the first outermost. */
+  readonly use: readonly Middleware[];
+  /** The middleware that hears of requests whose credentials the transports refuse. */
+  readonly refusalListeners: readonly RefusalListener[];
+  /** Runs the handlers of this server. */
+  readonly home: HandlerHome;
+  readonly tasks: TaskHost | undefined;
+  readonly watching: Watching;
+}
+
+/** Wires the methods of a server: finds and runs definitions, wraps them in middleware, and puts them into one table. */
+export function wireMethods(compiled: CompiledOptions, state: ServerState, plugins: Plugins): WiredMethods {
+  const table = late<MethodTable>('the table of methods');
+  const context = late<ContextParts>('the functions of contexts');
+  const parts = methodParts(compiled, state, context);
+  const refusalListeners: RefusalListener[] = [];
+  const host = {
+    ...middlewareHost(compiled, state, parts),
+    defines: (call: Call) => table.get().defines(call),
+    onRefused: (listener: RefusalListener) => void refusalListeners.push(listener),
+  };
+  const use = hostMiddleware(compiled.options.use ?? [], host, 'use');
+  const taskHost = late<TaskHost | undefined>('the host of tasks');
+  const tools = toolCalls({
+    ...parts,
+    tasks: taskHost.get,
+    runOnce: state.once,
+    around: aroundOf(use),
+    hostUse: (middleware, place) => hostMiddleware(middleware, host, place),
+  });
+  const tasks = plugins.tasks?.(taskParts(compiled, state, { parts, tools }));
+  taskHost.provide(tasks);
+  const reads = resourceReads(parts);
+  const watching = new Watching({ ...state, log: compiled.log, entrance: parts.entrance });
+  const handlers = methodHandlers(compiled, state, { parts, tools, tasks, reads, watching });
+  const methods = methodTable(handlers, compiled.compiled.methods);
+  table.provide(methods);
+  context.provide(contextParts(compiled, state, { tools, reads, methods }));
+  return { ...methods, use, refusalListeners, tasks, watching, home: parts.runner.home, useOf: tools.useOf };
+}
+
+function methodParts(
+  { options, log, defaults }: CompiledOptions,
+  { registry, gate, lifespan, seal }: ServerState,
+  context: Late<ContextParts>,
+): MethodParts {
+  const { complete } = registry;
+  const user = options.user as never;
+  return {
+    registry,
+    entrance: new Entrance({ registry, gate, access: defaults.access }),
+    runner: createHandlerRunner({ lifespan, user, seal, complete, log }, context.get),
+  };
+}
+
+/** The server as its middleware sees it. */
+function middlewareHost(
+  { options, ownLog, log }: CompiledOptions,
+  { shared, lifetimes }: ServerState,
+  parts: MethodParts,
+): Omit<MiddlewareHost, 'place' | 'defines' | 'onRefused'> {
+  const hasUser = options.user !== undefined;
+  const results = keptResults(parts.registry, {
+    admission: admissionLater({ ...parts, hasUser }),
+    hasBus: () => shared.bus() !== undefined,
+  });
+  return { shared, log, logEntry: ownLog.entry, attach: lifetimes.attach, results };
+}
+
+function taskParts(
+  { options, info, log }: CompiledOptions,
+  { shared, topics, registry }: ServerState,
+  { parts, tools }: { readonly parts: MethodParts; readonly tools: ToolCalls },
+): TaskPluginParts {
+  return {
+    server: info.name,
+    store: shared.store,
+    isShared: () => shared.bus() !== undefined,
+    complete: registry.complete,
+    changes: topics.tasks,
+    log,
+    workOf: tools.restartTask,
+    rules: parts.entrance.tasks,
+    limits: options.tasks ?? {},
+  };
+}
+
+/** The parts that answer methods. */
+interface AnsweringParts {
+  readonly parts: MethodParts;
+  readonly tools: ToolCalls;
+  readonly tasks: TaskHost | undefined;
+  readonly reads: ResourceReads;
+  readonly watching: Watching;
+}
+
+function methodHandlers(
+  { log }: CompiledOptions,
+  { registry, gate, topics }: ServerState,
+  { parts, tools, tasks, reads, watching }: AnsweringParts,
+): MethodHandlers {
+  const { entrance, runner } = parts;
+  const reading = new Reading({ registry, log, home: runner.home, read: reads.readForSubscriber });
+  return {
+    ...listMethods({ registry, gate, runner, log }),
+    registry,
+    tasks,
+    callTool: tools.callTool,
+    readResource: reads.readResource,
+    getPrompt: promptGets(parts),
+    complete: completions(parts),
+    listen: listen({
+      changes: registry.changes,
+      taskChanges: topics.tasks,
+      complete: registry.complete,
+      publishes: (kind) => registry.announces(kind),
+      entrance,
+      tasks,
+      watching,
+      reading,
+      log,
+    }),
+    custom: (method) => customMethod(method, parts),
+  };
+}
+
+/** The functions of the server that the contexts of its handlers call. */
+function contextParts(
+  { options, info, log }: CompiledOptions,
+  { shared, registry, seal }: ServerState,
+  { tools, reads, methods }: { readonly methods: MethodTable } & Pick<AnsweringParts, 'tools' | 'reads'>,
+): ContextParts {
+  return {
+    newReplay: () => new Replay(undefined, { maxBytes: seal.maxBytes }),
+    announce: (change) => registry.publish(change),
+    log,
+    stored: { server: info.name, store: shared.store },
+    deprecated: deprecationReports(options.deprecations, log),
+    read: reads.readNested,
+    callTool: tools.callNested,
+    request: async (call) => (methods.methods.get(call.method) as DirectDispatch)(call),
+  };
+}
