@@ -373,7 +373,7 @@ export const PACKAGE_HOMES = {
 export const COMPARES_ORDER = 'protocol/tables/features.ts';
 export const NAMES_REVISIONS = 'protocol/';
 /** Files with days that are not revisions of the protocol, or not only. */
-export const NAMES_DAYS = ['server/state/behaviours.ts', 'server/state/deprecated-parts.ts'];
+export const NAMES_DAYS = ['server/state/behaviours.ts', 'server/state/deprecations.ts'];
 export const REVISION = /^20\d\d-\d\d-\d\d$/;
 /** Functions that distinguish eras. The two roles speak only the newest revision and never call them. */
 export const ERA_QUESTIONS = ['has', 'within', 'mutual', 'sessionRevisions', 'newestSession'];

@@ -71,8 +71,7 @@ export type { AddPrompt, AddResource, AddTool } from './server/catalog/adders.js
 export { DefinitionError } from './server/catalog/compile.js';
 export type { Registration } from './server/catalog/registry.js';
 export type { CallerState, CallerStates, StateWithId } from './server/context/caller-state.js';
-export type { ClientFacts } from './server/context/client-facts.js';
-export type { Context, Elicit } from './server/context/context.js';
+export type { ClientFacts, Context, Elicit } from './server/context/context.js';
 export { type ContextStore, type Stored, type StoredOptions, stored } from './server/context/stored.js';
 export type { AccessOptions, AccessRule, AccessTarget, Allow } from './server/define/access.js';
 export type { Completer, Completers, Described } from './server/define/definition.js';

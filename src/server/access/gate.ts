@@ -2,6 +2,8 @@
 
 import type { Auth } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
+import { McpError } from '../../protocol/errors.js';
+import { insufficientScope } from '../../protocol/insufficient-scope.js';
 import type { Allow } from '../define/access.js';
 import type { Logger } from '../state/log.js';
 import type { CompiledAccess } from './access.js';
@@ -19,8 +21,15 @@ export function isTrusted({ isLocal, auth }: Caller): boolean {
 }
 
 /** The scopes that a caller lacks. */
-export function missingScopes(auth: Auth | undefined, scopes: readonly string[]): readonly string[] {
+function missingScopes(auth: Auth | undefined, scopes: readonly string[]): readonly string[] {
   return auth === undefined ? scopes : scopes.filter((scope) => !auth.scopes.includes(scope));
+}
+
+/** The error for a caller that lacks some of these scopes. An anonymous caller has to log in first. */
+export function scopesError({ auth }: Caller, scopes: readonly string[]): McpError {
+  if (auth !== undefined) return insufficientScope(missingScopes(auth, scopes));
+  const message = `This needs a caller that is logged in, with ${scopes.length === 1 ? 'the scope' : 'the scopes'} ${scopes.join(' ')}.`;
+  return new McpError('unauthorized', message, { data: { scopes }, challenge: { scopes } });
 }
 
 /** Decides for the callers of a server. Decisions are made anew for each call: `allow` may decide differently each time. */

@@ -1,7 +1,9 @@
-// The questions that a handler can ask: a form, a page, the client's model, and its open folders.
+// The questions that a handler can ask: a form, a page, the client's model, and its open folders; and the approval that a policy asks for.
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { webUrl } from '../../protocol/checks/web-url.js';
+import { encodeBase64Url } from '../../protocol/encoding/base64.js';
+import { sha256 } from '../../protocol/encoding/sha256.js';
 import { quote } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import {
@@ -18,6 +20,7 @@ import type { ClientCapabilities } from '../../protocol/model/model.js';
 import { HANDLER_ADVICE } from '../../protocol/tables/failure-texts.js';
 import { compileSchema } from '../../schema/compile.js';
 import type { Infer, Schema } from '../../schema/schema.js';
+import { canonical } from '../../state/canonical.js';
 import type { ReportDeprecated } from '../state/deprecations.js';
 import { formSchema } from './form-schema.js';
 
@@ -232,5 +235,42 @@ export function missingCapability(required: ClientCapabilities): McpError {
     'missing_capability',
     `This call asks for something that the client did not declare: ${names.join(', ')}. ${HANDLER_ADVICE}${options.join(', ')} }).`,
     { data: { requiredCapabilities: required } },
+  );
+}
+
+/** The reaction of a person who was asked to approve a call. */
+export type ApprovalResult = ElicitResult<{ readonly approve?: unknown }>;
+
+/** The key of the question for approval. No handler has a question with this key. */
+export const APPROVAL = 'fullmcp/approval';
+
+const approvalForm = {
+  type: 'object',
+  properties: { approve: { type: 'boolean', title: 'Approve' } },
+  required: ['approve'],
+} as const;
+
+/** Asks for approval of a subject. An answer counts only for this question, asked about this subject. */
+export function approvalQuestion(message: string, subject: string): Question<ApprovalResult> {
+  return { ...formQuestion({ message, schema: approvalForm }), subject };
+}
+
+const DIGEST_BYTES = 8;
+/** A digest over a subject that a client may choose needs more. */
+const SUBJECT_BYTES = 32;
+const encoder = new TextEncoder();
+
+/**
+ * Digests everything that a client is shown: message, link, form and settings. An answer counts only for the question that was
+ * shown. The run's secret id is part of the digest, so that nobody can prepare two questions with the same digest.
+ */
+export function questionDigest(
+  run: string,
+  request: InputRequest,
+  { subject }: Pick<Question<unknown>, 'subject'> = {},
+): string {
+  const text = `${run} ${canonical(subject === undefined ? request : [request, subject])}`;
+  return encodeBase64Url(
+    sha256(encoder.encode(text)).subarray(0, subject === undefined ? DIGEST_BYTES : SUBJECT_BYTES),
   );
 }

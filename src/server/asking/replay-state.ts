@@ -3,8 +3,7 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
 import { type Journal, type JournalNews, type StepResult, writeJournal } from './journal.js';
-import type { Question } from './question.js';
-import { questionDigest } from './question-digest.js';
+import { type Question, questionDigest } from './question.js';
 import { checkKey } from './run.js';
 import { sizeOf } from './size.js';
 

@@ -1,6 +1,8 @@
 // The first phase of a server: reads its options and compiles its definitions. Nothing is opened yet.
 
+import type { JsonObject } from '../../jsonrpc/message.js';
 import { withPrint } from '../../protocol/call.js';
+import { SERVER_INFO } from '../../protocol/meta.js';
 import type { Implementation } from '../../protocol/model/model.js';
 import { OperatorLog } from '../../protocol/telemetry/operator-log.js';
 import { readServerAccess } from '../access/access.js';
@@ -12,10 +14,9 @@ import {
 } from '../catalog/compile.js';
 import type { ServerExtension } from '../define/extension.js';
 import type { AnyServerOptions } from '../define/options.js';
-import { mountedRules } from '../mount/mounted-rules.js';
+import { mountedRules } from '../mount/mounts.js';
 import { mapErrors } from '../results/map-error.js';
 import { type Complete, completeAs } from '../results/results.js';
-import { resultMeta, serverInfo } from '../results/server-info.js';
 import { toolOutcomes } from '../results/tool-outcomes.js';
 import { type Behaviour, readCompatibility } from '../state/behaviours.js';
 import type { Logger } from '../state/log.js';
@@ -72,5 +73,30 @@ function withExtensions(given: AnyServerOptions): Pick<CompiledOptions, 'options
   return {
     extensions,
     options: extensions.reduce<AnyServerOptions>((options, each) => each.extend(options), rest),
+  };
+}
+
+/**
+ * The `_meta` of every result. It has only the name and the version of the server, because icons may be large. A name or version that is
+ * not a string is reported later, with the other mistakes.
+ */
+function resultMeta({ name, version }: { readonly name: unknown; readonly version: unknown }): JsonObject {
+  const info = {
+    name: typeof name === 'string' ? name : '',
+    version: typeof version === 'string' ? version : '',
+  };
+  return { [SERVER_INFO]: Object.freeze(info) };
+}
+
+/** The part of a server's options that describes the server. */
+function serverInfo(options: Implementation): Implementation {
+  const { name, version, title, description, websiteUrl, icons } = options;
+  return {
+    name,
+    version,
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    ...(websiteUrl !== undefined && { websiteUrl }),
+    ...(icons && { icons }),
   };
 }

@@ -1,19 +1,27 @@
+// The context of one run of a handler, and the values and functions that it is made of.
+
 import { settlesWithin } from '../../async/deadline.js';
 import { hasEnded, onEnd, withSignal, withSignalOf } from '../../async/lifetime.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
-import type { Auth, Call, HttpFacts, Outcome } from '../../protocol/call.js';
+import type { Auth, Call, HttpFacts, Outcome, Peer } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
 import { copyCall } from '../../protocol/direct.js';
 import { cancelledBy, userRejected } from '../../protocol/errors.js';
+import { progressToken } from '../../protocol/meta.js';
+import type { ResourceContents } from '../../protocol/model/content.js';
 import { atLeast } from '../../protocol/tables/log-level.js';
 import type { QuestionEvent } from '../../protocol/telemetry/events.js';
 import { type HandlerLog, handlerLog, LoggedCall } from '../../protocol/telemetry/handler-log.js';
 import { questionEvents } from '../../protocol/telemetry/tracing.js';
 import type { Schema } from '../../schema/schema.js';
 import {
+  APPROVAL,
+  type ApprovalResult,
+  approvalQuestion,
   checkCapabilities,
   type FormQuestion,
   formQuestion,
+  missingCapability,
   type Question,
   requiredCapabilities,
   rootsQuestion,
@@ -26,15 +34,62 @@ import {
 import { Replay } from '../asking/replay.js';
 import { checkKey, markHandled, NestedRun, type Run } from '../asking/run.js';
 import { ToolError } from '../results/tool-error.js';
-import { type Changed, changedOver, MAX_TELL_MS } from '../state/changes.js';
-import { APPROVAL, type ApprovalResult, approvalQuestion } from './approval.js';
+import type { ToolResult } from '../results/tool-result.js';
+import { type Changed, type ChangeMessage, changedOver, MAX_TELL_MS } from '../state/changes.js';
+import type { ReportDeprecated } from '../state/deprecations.js';
+import type { Logger } from '../state/log.js';
 import { contextLog, LogCount, toLogData } from './call-log.js';
 import type { CallTimeout } from './call-timeout.js';
-import { type ClientFacts, clientFacts } from './client-facts.js';
-import type { Context, ContextLog, Elicit } from './context.js';
-import { nextProgress } from './progress.js';
-import type { ContextParts, NestedCall, RunInputs, SentSoFar } from './run-inputs.js';
+import type { StoredParts } from './caller-state.js';
+import type { ClientFacts, Context, ContextLog, Elicit } from './context.js';
 import { storeOf } from './stored.js';
+
+/** The values that a handler's run starts with. */
+export interface RunInputs<State, User> {
+  readonly state: State;
+  readonly user: User;
+  /** The questions and steps of an earlier round, or of the outer call. */
+  readonly run?: Run | undefined;
+  readonly resumed?: Context['resumed'];
+  /** The log messages and progress of earlier rounds. */
+  readonly sent?: SentSoFar | undefined;
+  /** The count of the outer call's log messages, for a nested call. */
+  readonly logs?: LogCount | undefined;
+}
+
+/** The part of the inputs that a nested call shares with the outer call. */
+export type PreparedInputs = Pick<RunInputs<never, never>, 'state' | 'user' | 'logs'>;
+
+/** The number of messages that were logged in all rounds, at any level, and the highest progress. */
+export interface SentSoFar {
+  readonly logCount: number;
+  readonly lastProgress: number | undefined;
+}
+
+/** The functions of a server that the contexts of its handlers call. */
+export interface ContextParts {
+  /** Makes the replay of a call when its handler asks the first question or runs the first step. */
+  readonly newReplay: () => Replay;
+  /** Announces a change. The promise resolves when other processes are told, or cannot be; undefined if there are none. */
+  readonly announce: (change: ChangeMessage) => Promise<unknown> | undefined;
+  /** The name and the store of the server. */
+  readonly stored: Pick<StoredParts, 'server' | 'store'>;
+  /** Writes to the log of the operator. */
+  readonly log: Logger;
+  /** Reports the use of deprecated parts of the API. */
+  readonly deprecated: ReportDeprecated;
+  readonly read: (nested: NestedCall, uri: string) => Promise<readonly ResourceContents[]>;
+  /** Answers a call of any method, as if the caller had made it. */
+  readonly request: (call: Call) => Promise<Outcome>;
+  readonly callTool: (nested: NestedCall, name: string, args: Readonly<JsonObject>) => Promise<ToolResult>;
+}
+
+/** A call that a handler makes with `ctx.call` or `ctx.read`. Its questions and steps belong to the outer call. */
+export interface NestedCall {
+  readonly inputs: PreparedInputs;
+  readonly call: Call;
+  readonly run: Run;
+}
 
 /** The context of one run of a handler. Its members are made when the handler first uses them, so that unused ones cost nothing. */
 export class CallContext<State, User> implements Context<State, User> {
@@ -311,4 +366,53 @@ export class CallContext<State, User> implements Context<State, User> {
   get release(): () => void {
     return () => this.#call.release?.();
   }
+}
+
+/** Makes the facts about the client of a call. */
+export function clientFacts({ client, capabilities, revision }: Peer): ClientFacts {
+  return {
+    info: client,
+    capabilities,
+    revision,
+    require(capability) {
+      if (capabilities[capability] === undefined) throw missingCapability({ [capability]: {} });
+    },
+  };
+}
+
+type ProgressParams = JsonObject & { readonly progress: number };
+
+/**
+ * The params of `notifications/progress` for the arguments of `ctx.progress`; undefined if nothing is to be sent. The value must grow with
+ * each notification (spec, Progress).
+ */
+function nextProgress(
+  values: readonly unknown[],
+  last: number,
+  call: Pick<Call, 'params'>,
+): ProgressParams | undefined {
+  const params = readProgress(values);
+  const token = progressToken(call.params);
+  if (token === undefined || params === undefined || !(params.progress > last)) return undefined;
+  return { progressToken: token, ...params };
+}
+
+// A number that is not finite, such as 0/0, should not end a tool. A value of another type is a mistake.
+function readProgress([done, total, message]: readonly unknown[]): ProgressParams | undefined {
+  if (typeof done !== 'number') throw wrongType('the first argument must be a number', done);
+  if (total !== undefined && typeof total !== 'number') throw wrongType('the total must be a number', total);
+  if (message !== undefined && typeof message !== 'string')
+    throw wrongType('the message must be a string', message);
+  if (!Number.isFinite(done)) return undefined;
+  return {
+    progress: done,
+    ...(Number.isFinite(total) && { total }),
+    ...(message !== undefined && { message }),
+  };
+}
+
+function wrongType(problem: string, value: unknown): TypeError {
+  return new TypeError(
+    `ctx.progress(): ${problem}, not ${value === null ? 'null' : `a value of type ${typeof value}`}.`,
+  );
 }

@@ -2,7 +2,9 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Auth, HttpFacts } from '../../protocol/call.js';
 import type { ResourceContents } from '../../protocol/model/content.js';
 import type { ElicitUrlResult, Root } from '../../protocol/model/input.js';
+import type { ClientCapabilities, Implementation } from '../../protocol/model/model.js';
 import type { LogLevel } from '../../protocol/tables/log-level.js';
+import type { Revision } from '../../protocol/tables/revisions.js';
 import type { HandlerLog } from '../../protocol/telemetry/handler-log.js';
 import type { Infer, Schema } from '../../schema/schema.js';
 import type {
@@ -15,7 +17,6 @@ import type {
 import type { Step } from '../asking/run.js';
 import type { ToolResult } from '../results/tool-result.js';
 import type { Changed } from '../state/changes.js';
-import type { ClientFacts } from './client-facts.js';
 import type { ContextStore } from './stored.js';
 
 /** The second argument of every handler. Destructure it freely: no member depends on `this`. */
@@ -112,3 +113,15 @@ export interface Elicit {
 
 /** Functions that send a log message of their level to the client. */
 export type ContextLog = Readonly<Record<LogLevel, (data: unknown, logger?: string) => void>>;
+
+/** The client as it describes itself. The server does not verify any of it. */
+export interface ClientFacts {
+  /** The client's name and version; undefined if the client did not send them. */
+  readonly info: Implementation | undefined;
+  /** The capabilities that the client declared. */
+  readonly capabilities: ClientCapabilities;
+  /** The protocol revision that the client uses. */
+  readonly revision: Revision;
+  /** Ends the call with the error `missing_capability` unless the client declared the capability. */
+  readonly require: (capability: keyof ClientCapabilities) => void;
+}

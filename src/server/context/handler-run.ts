@@ -1,6 +1,5 @@
 import type { Call, Middleware, Outcome } from '../../protocol/call.js';
-import type { CallContext } from './call-context.js';
-import type { ContextParts, PreparedInputs } from './run-inputs.js';
+import type { CallContext, ContextParts, PreparedInputs } from './call-context.js';
 
 /** A handler as the server runs it. It is made once, not for each call. */
 export interface HandlerRun<Input, Value> {

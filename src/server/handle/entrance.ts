@@ -4,16 +4,16 @@ import type { Call } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
 import type { McpError } from '../../protocol/errors.js';
 import { notFound } from '../../protocol/not-found.js';
+import { closestName } from '../../schema/explain/closest-name.js';
 import type { CompiledAccess, ServerAccess } from '../access/access.js';
-import type { Gate, Verdict } from '../access/gate.js';
-import { scopesError } from '../access/refusals.js';
+import { type Gate, scopesError, type Verdict } from '../access/gate.js';
 import type { Guarded } from '../access/views.js';
+import type { Catalog } from '../catalog/catalog.js';
 import type { CompiledMethod } from '../catalog/compile.js';
 import type { CompiledPrompt } from '../catalog/prompts.js';
 import type { Registry, ResourceMatch } from '../catalog/registry.js';
 import type { CompiledTemplate } from '../catalog/resources.js';
 import type { CompiledTool } from '../catalog/tools.js';
-import { unknownName } from '../catalog/unknown-name.js';
 import { ToolError } from '../results/tool-error.js';
 import type { TaskRules } from './task-host.js';
 
@@ -198,4 +198,22 @@ export class Entrance {
   #unknown(kind: 'tool' | 'prompt', name: string, caller: Caller): Promise<McpError> {
     return unknownName(kind, name, { catalog: this.#registry[`${kind}s`], caller });
   }
+}
+
+/**
+ * The error for a name that is not defined, or not for this caller, with the name that was probably meant. Both errors are the same,
+ * and neither suggests a name that the caller does not see.
+ */
+async function unknownName(
+  kind: 'tool' | 'prompt',
+  name: string,
+  { catalog, caller }: { readonly catalog: Pick<Catalog<never>, 'names'>; readonly caller: Caller },
+): Promise<McpError> {
+  const names = await catalog.names(caller);
+  const closest = closestName(
+    name,
+    names.filter((other) => other !== name),
+  );
+  const hint = closest === undefined ? '' : `. Did you mean "${closest}"?`;
+  return notFound(kind, name, hint);
 }

@@ -9,9 +9,8 @@ import { checkCapabilities, requiredCapabilities } from '../asking/question.js';
 import { Replay } from '../asking/replay.js';
 import type { Binding, Seal } from '../asking/sealed-state.js';
 import { checkAnswersFit } from '../asking/size.js';
-import type { CallContext } from '../context/call-context.js';
+import type { CallContext, SentSoFar } from '../context/call-context.js';
 import type { CallTarget } from '../context/handler-run.js';
-import type { SentSoFar } from '../context/run-inputs.js';
 import type { Complete } from '../results/results.js';
 import type { Logger } from '../state/log.js';
 

@@ -7,10 +7,14 @@ import { Replay } from '../asking/replay.js';
 import { cannotAsk, type Run } from '../asking/run.js';
 import type { Seal } from '../asking/sealed-state.js';
 import type { Registry } from '../catalog/registry.js';
-import { CallContext } from '../context/call-context.js';
-import { clientFacts } from '../context/client-facts.js';
+import {
+  CallContext,
+  type ContextParts,
+  clientFacts,
+  type PreparedInputs,
+  type RunInputs,
+} from '../context/call-context.js';
 import type { HandlerHome, HandlerRun, Mounted } from '../context/handler-run.js';
-import type { ContextParts, PreparedInputs, RunInputs } from '../context/run-inputs.js';
 import type { CallerFacts } from '../define/options.js';
 import type { Complete } from '../results/results.js';
 import type { LifespanRun } from '../state/lifespan.js';

@@ -1,7 +1,16 @@
 // Reports the use of what the protocol has deprecated.
 
-import type { Deprecated } from './deprecated-parts.js';
 import type { Logger } from './log.js';
+
+// Spec 2026-07-28, Deprecated Features.
+const deprecated = {
+  'ctx.sample': ['2026-07-28', 'Call the API of a model provider'],
+  'ctx.roots': ['2026-07-28', 'Take folders as arguments of the tool, or configure them in the server'],
+  includeContext: ['2025-11-25', 'Leave "includeContext" of ctx.sample out, or use "none"'],
+} as const;
+
+/** The name of a deprecated part of the API. */
+type Deprecated = keyof typeof deprecated;
 
 /** The reaction to a handler that uses something deprecated. */
 export type DeprecationMode = 'warn' | 'ignore' | 'error';
@@ -19,7 +28,12 @@ export function deprecationReports(mode: DeprecationMode = 'warn', log: Logger):
       throw new Error(`The protocol deprecates ${name}. docs/compatibility.md says what to write instead.`);
     if (mode === 'ignore' || reported.has(name)) return;
     reported.add(name);
-    // Few servers need the advice, so it is loaded when it is.
-    void import('./deprecated-parts.js').then(({ adviceFor }) => log('warning', adviceFor(name)));
+    log('warning', adviceFor(name));
   };
+}
+
+/** The warning for a use of a deprecated part: it says what to write instead. */
+function adviceFor(name: Deprecated): string {
+  const [since, instead] = deprecated[name];
+  return `The protocol deprecates ${name} since ${since}, and may remove it from 2027-07-28 on. ${instead}.`;
 }

@@ -1,5 +1,6 @@
 // Runs a call with an idempotency key once, and gives repeated calls the outcome of the first.
 
+import { type BackoffOptions, backoff, delay } from '../../async/delay.js';
 import type { Lifetime } from '../../async/lifetime.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
@@ -10,7 +11,6 @@ import type { Dequeue, Lease, Put, Store, StoreChange } from '../../state/store.
 import { callerGroup } from '../../state/store-shares.js';
 import type { Topic } from '../../state/topic.js';
 import { EndWatch, type OutcomeAnnouncement } from './end-watch.js';
-import { freeKey } from './free-key.js';
 import {
   digest,
   endedBeforeStart,
@@ -31,6 +31,9 @@ const LONG_CALL_MS = 86_400_000;
 const LOST_MS = 600_000;
 /** The number of lost calls that are recorded at a time. */
 const REAPED = 32;
+/** The time for which a key is freed whose claim failed, and the pauses between attempts. */
+const FREE_MS = 60_000;
+const RETRY_FREEING: BackoffOptions = { baseMs: 100, maxMs: 2000, jitter: [0.75, 1] };
 
 /** A call that a client may repeat. */
 interface Repeatable {
@@ -286,4 +289,34 @@ function entryKey({ key }: KeyScope): string {
 
 function lostPut(key: string, { args, windowMs }: Pick<OutcomeRecord, 'args' | 'windowMs'>): Put {
   return { do: 'put', key, value: { args, windowMs, isLost: true }, ttlMs: windowMs + LOST_MS };
+}
+
+/** A claim of a key whose write failed. */
+interface FailedClaim {
+  /** The key of the entry that the claim wrote. */
+  readonly key: string;
+  /** The mark of the claim in that entry. */
+  readonly claim: string;
+  /** The change that ends the lease of the claim. */
+  readonly done: Dequeue;
+}
+
+/**
+ * Frees a key whose claim failed: the store may have made the write, and only its reply was lost. The client was told that the call
+ * did not run, and may repeat it. Returns whether the key had to be freed.
+ */
+async function freeKey(store: Store, { key, claim, done }: FailedClaim): Promise<boolean> {
+  const giveUpAt = performance.now() + FREE_MS;
+  for (let attempt = 0; performance.now() < giveUpAt; attempt++) {
+    try {
+      const entry = await store.get(key);
+      if (entry?.value['claim'] !== claim) return false;
+      const { version } = entry;
+      if ((await store.write([{ do: 'delete', key, if: { version } }, done])).ok) return true;
+    } catch {
+      // The store is still unavailable.
+    }
+    await delay(backoff(attempt, RETRY_FREEING), { unref: true });
+  }
+  return false;
 }

@@ -1,18 +1,22 @@
 // The watch of one resource that has subscribers.
 
+import { unlessAborted } from '../../async/abort.js';
 import { type BackoffOptions, backoff } from '../../async/delay.js';
 import { unref } from '../../async/unref.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import type { ResourceMatch } from '../catalog/registry.js';
+import type { SubscriptionContext, SubscriptionHook } from '../define/resource.js';
+import type { TemplateValues } from '../define/template-values.js';
 import type { Changed } from '../state/changes.js';
 import type { Logger } from '../state/log.js';
 import type { WatchClaims } from './claims.js';
-import { runHook } from './run-hook.js';
 
 /** The time for a client to reconnect before its resource counts as one without subscribers. */
 const LINGER_MS = 1000;
 const RETRY: BackoffOptions = { baseMs: 1000, maxMs: 60_000 };
 const RETRY_CLOSING: BackoffOptions = { baseMs: 50, maxMs: 500 };
+/** The longest time for a hook. */
+const HOOK_MS = 30_000;
 
 /** The parts of the server that watches need. */
 export interface UriWatchParts {
@@ -204,5 +208,30 @@ export class UriWatch {
   #report(name: string, error: unknown, consequence: string): void {
     const uri = shorten(this.#match.uri, 256);
     this.#parts.log('error', `"${name}" of the resource "${uri}" failed.${consequence}`, error);
+  }
+}
+
+/**
+ * Runs a hook. Its signal aborts if the hook throws or takes too long. A hook that ignores its signal is not waited for, so that
+ * it does not hold up other subscribers.
+ */
+async function runHook(
+  hook: SubscriptionHook<TemplateValues, unknown> | undefined,
+  values: TemplateValues,
+  { controller, ...ctx }: Omit<SubscriptionContext, 'signal'> & { readonly controller: AbortController },
+): Promise<void> {
+  if (hook === undefined) return;
+  const { signal } = controller;
+  const late = (): void =>
+    controller.abort(new DOMException(`The hook took longer than ${HOOK_MS} ms`, 'TimeoutError'));
+  const timer = setTimeout(late, HOOK_MS);
+  try {
+    const running = (async () => hook(values, { ...ctx, signal }))();
+    await unlessAborted(running, signal);
+  } catch (error) {
+    controller.abort(error);
+    throw error;
+  } finally {
+    clearTimeout(timer);
   }
 }

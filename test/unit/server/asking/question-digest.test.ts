@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { questionDigest } from '../../../../src/server/asking/question-digest.js';
+import { questionDigest } from '../../../../src/server/asking/question.js';
 
 const form = (message: string) =>
   ({ method: 'elicitation/create', params: { mode: 'form', message } }) as const;
