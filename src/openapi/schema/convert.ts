@@ -5,12 +5,11 @@ import { isObject } from '../../jsonrpc/message.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import type { SchemaDirection } from '../../schema/check/compiled-schema.js';
 import { typeBits } from '../../schema/document/json-types.js';
-import { keywords, shapeProblem } from '../../schema/document/keywords.js';
+import { keywords, type Shape, shapeProblem } from '../../schema/document/keywords.js';
 import { unicodePattern } from '../../schema/document/pattern.js';
 import type { JsonSchema } from '../../schema/document/plain-json.js';
 import { isSlowPattern } from '../../schema/document/slow-pattern.js';
 import type { Json } from '../document/references.js';
-import { branchesOf } from './discriminator.js';
 
 /** The conversion of one schema. */
 export interface Conversion {
@@ -54,29 +53,15 @@ export function outline(raw: unknown): JsonSchema {
 
 function convertKeywords(raw: Json, conversion: Conversion, depth: number): Record<string, unknown> {
   const inner = (value: unknown): JsonSchema | boolean => convertSchema(value, conversion, depth + 1);
-  const { direction } = conversion;
   const result: Record<string, unknown> = texts(raw, conversion);
   for (const [keyword, value] of Object.entries(raw)) {
     const shape = keywords.get(keyword);
     if (ANNOTATIONS.includes(keyword)) result[keyword] = jsonOf(value);
     if (shape === undefined || SKIPPED.includes(keyword) || shapeProblem(shape, value) !== undefined)
       continue;
-    if (keyword === 'items' && Array.isArray(value)) result['prefixItems'] = value.map(inner);
-    else if (shape === 'schema' || shape === 'schemaOrList') {
-      // A later version of the API may add fields to its replies.
-      const isClosed = value === false && direction === 'output' && keyword.endsWith('Properties');
-      if (!isClosed && (isObject(value) || typeof value === 'boolean')) result[keyword] = inner(value);
-    } else if (shape === 'schemaList') {
-      const list = value as readonly unknown[];
-      if (list.length > 0) result[keyword] = list.map(inner);
-    } else if (shape === 'schemaMap') result[keyword] = convertMap(value as Json, inner, conversion);
-    else if (shape === 'types') result[keyword] = typesOf(value);
-    else if (shape === 'pattern')
-      result[keyword] = direction === 'input' ? patternOf(value as string) : undefined;
-    else if (shape === 'list') result[keyword] = enumOf(value as readonly unknown[]);
-    else if (shape === 'any') result[keyword] = jsonOf(value);
-    // Replies are often a little different: the check of a format would reject them.
-    else if (shape !== 'format' || direction === 'input') result[keyword] = value;
+    const isTuple = keyword === 'items' && Array.isArray(value);
+    const converted = isTuple ? value.map(inner) : BY_SHAPE[shape](value, { keyword, conversion, inner });
+    if (converted !== undefined) result[isTuple ? 'prefixItems' : keyword] = converted;
   }
   addRequired(result, raw, conversion);
   correctLimits(result, raw);
@@ -87,6 +72,50 @@ function convertKeywords(raw: Json, conversion: Conversion, depth: number): Reco
   }
   for (const key of Object.keys(result)) if (result[key] === undefined) delete result[key];
   return result;
+}
+
+/** The keyword whose value is converted. */
+interface KeywordPlace {
+  readonly keyword: string;
+  readonly conversion: Conversion;
+  /** Converts a schema inside the value. */
+  readonly inner: (raw: unknown) => JsonSchema | boolean;
+}
+
+/** Converts the value of a keyword; undefined leaves the keyword out. */
+type ConvertValue = (value: unknown, place: KeywordPlace) => unknown;
+
+const asItIs: ConvertValue = (value) => value;
+
+const BY_SHAPE: Readonly<Record<Shape, ConvertValue>> = {
+  any: jsonOf,
+  boolean: asItIs,
+  count: asItIs,
+  // Replies are often a little different: the check of a format would reject them.
+  format: (value, { conversion }) => (conversion.direction === 'input' ? value : undefined),
+  list: (value) => enumOf(value as readonly unknown[]),
+  names: asItIs,
+  namesMap: asItIs,
+  number: asItIs,
+  pattern: (value, { conversion }) =>
+    conversion.direction === 'input' ? patternOf(value as string) : undefined,
+  positive: asItIs,
+  schema: convertInner,
+  schemaList: (value, { inner }) => nonEmpty((value as readonly unknown[]).map((raw) => inner(raw))),
+  schemaMap: (value, { conversion, inner }) => convertMap(value as Json, inner, conversion),
+  schemaOrList: convertInner,
+  schemaOrNamesMap: asItIs,
+  types: typesOf,
+};
+
+function convertInner(value: unknown, { keyword, conversion, inner }: KeywordPlace): unknown {
+  // A later version of the API may add fields to its replies.
+  const isClosed = value === false && conversion.direction === 'output' && keyword.endsWith('Properties');
+  return !isClosed && (isObject(value) || typeof value === 'boolean') ? inner(value) : undefined;
+}
+
+function nonEmpty<T>(list: readonly T[]): readonly T[] | undefined {
+  return list.length > 0 ? list : undefined;
 }
 
 function texts(raw: Json, { direction, maxDescriptionChars }: Conversion): Record<string, unknown> {
@@ -166,8 +195,7 @@ function typesOf(value: unknown): string | readonly string[] | undefined {
 }
 
 function enumOf(list: readonly unknown[]): readonly unknown[] | undefined {
-  const values = list.map(jsonOf).filter((value) => value !== undefined);
-  return values.length > 0 ? values : undefined;
+  return nonEmpty(list.map(jsonOf).filter((value) => value !== undefined));
 }
 
 function patternOf(source: string): string | undefined {
@@ -190,4 +218,34 @@ function orNull(schema: Readonly<Record<string, unknown>>): JsonSchema {
     ...(types.length > 0 && { type: [...new Set([...types, 'null'])] }),
     ...(Array.isArray(values) && { enum: values.includes(null) ? values : [...values, null] }),
   };
+}
+
+/**
+ * The branches of a schema with a discriminator; undefined for other schemas. A value may fit several branches, since the property
+ * that tells them apart is often only a string. So they become `anyOf`, and those that the mapping names get its values.
+ */
+function branchesOf(
+  { oneOf, anyOf, discriminator }: Json,
+  convert: (raw: unknown) => JsonSchema | boolean,
+): readonly (JsonSchema | boolean)[] | undefined {
+  const branches = oneOf ?? anyOf;
+  if (!isObject(discriminator) || !Array.isArray(branches) || branches.length === 0) return undefined;
+  if (oneOf !== undefined && anyOf !== undefined) return undefined;
+  const { propertyName, mapping } = discriminator;
+  const valuesOf = (ref: unknown): readonly string[] =>
+    isObject(mapping) && typeof ref === 'string'
+      ? Object.keys(mapping).filter(
+          (value) => mapping[value] === ref || `#/components/schemas/${mapping[value]}` === ref,
+        )
+      : [];
+  return branches.map((branch) => {
+    const schema = convert(branch);
+    const values = isObject(branch) ? valuesOf(branch['$ref']) : [];
+    if (typeof propertyName !== 'string' || values.length === 0 || !isObject(schema)) return schema;
+    return {
+      ...schema,
+      properties: Object.fromEntries([[propertyName, { enum: values }]]),
+      required: [propertyName],
+    };
+  });
 }
