@@ -303,7 +303,6 @@ export const LAYERS = {
       'commands/operate',
       'commands/share',
       'commands/auth',
-      'groups',
       '.',
     ],
   },
