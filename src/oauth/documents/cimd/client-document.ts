@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../jsonrpc/message.js';
+import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
 import { displayUrl } from '../../fetch/display-url.js';
 import { DocumentError } from '../document-error.js';
 import { type DocumentOptions, policyOf, type ReadingOptions } from '../document-options.js';
@@ -6,8 +6,6 @@ import { fetchDocument } from '../fetch-document.js';
 import { Fields, quoted } from '../fields.js';
 import { visibleText } from '../visible-text.js';
 import { type ClientDocumentProfile, checkClientUrl } from './client-id.js';
-import { cacheMsOf } from './document-age.js';
-import { checkPublicKeys } from './public-keys.js';
 import { checkRedirectUri } from './redirect-uri.js';
 
 // Client ID Metadata Documents: from a client id that is a URL to the client, for authorization servers.
@@ -129,4 +127,51 @@ export function readClientDocument(
     policyUri: fields.url('policy_uri', policy),
     tosUri: fields.url('tos_uri', policy),
   };
+}
+
+const MIN_CACHE_MS = 30_000;
+const MAX_CACHE_MS = 24 * 60 * 60 * 1000;
+const DEFAULT_CACHE_MS = 5 * 60 * 1000;
+
+/**
+ * How long a document may be cached: `max-age` less `Age`, between 30 s and a day, or else 5 min. The lower bound keeps a client
+ * from making the server fetch its document for every request.
+ */
+function cacheMsOf(headers: Headers): number {
+  const directives = (headers.get('cache-control') ?? '').toLowerCase().split(',');
+  if (directives.some((one) => /^\s*no-(?:store|cache)\b/.test(one))) return MIN_CACHE_MS;
+  const [maxAge] = directives.flatMap((one) => {
+    const found = /^\s*max-age="?(\d{1,10})\b/.exec(one);
+    return found === null ? [] : [Number(found[1])];
+  });
+  if (maxAge === undefined) return DEFAULT_CACHE_MS;
+  const age = Number(headers.get('age') ?? 0);
+  const restMs = (maxAge - (age > 0 ? age : 0)) * 1000;
+  return Math.min(Math.max(restMs, MIN_CACHE_MS), MAX_CACHE_MS);
+}
+
+const MAX_KEYS = 20;
+/** The members of a key that only its owner may know: those of RSA and of curves, and a symmetric key. */
+const SECRET_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
+
+/** The key set in a document. A document is public, so a secret key in it is a mistake that must not be used. */
+function checkPublicKeys(fields: Fields): JsonObject | undefined {
+  const set = fields.get('jwks');
+  if (set === undefined) return undefined;
+  const keys = isObject(set) ? set['keys'] : undefined;
+  if (
+    !isObject(set) ||
+    !Array.isArray(keys) ||
+    keys.length === 0 ||
+    keys.length > MAX_KEYS ||
+    !keys.every(isObject)
+  )
+    throw fields.mistake(`\`jwks\` must have \`keys\`, an array of 1 to ${MAX_KEYS} keys`);
+  for (const key of keys) {
+    if (typeof key['kty'] !== 'string' || key['kty'] === 'oct')
+      throw fields.mistake('`jwks` contains a key that is not a public key');
+    if (SECRET_MEMBERS.some((name) => Object.hasOwn(key, name)))
+      throw fields.mistake('`jwks` contains a secret key');
+  }
+  return set;
 }
