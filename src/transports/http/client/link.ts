@@ -11,7 +11,6 @@ import type { Revision } from '../../../protocol/tables/revisions.js';
 import { limitReports } from '../../client/limit-reports.js';
 import { printCall } from '../../client/print-call.js';
 import type { HttpCarrier } from './carrier.js';
-import { discover } from './discover.js';
 import type { HttpLinkOptions } from './options.js';
 import { readResponse } from './read-response.js';
 import { RequestScopes } from './request-scopes.js';
@@ -138,4 +137,28 @@ export async function openHttpLink(
       target.close();
     },
   };
+}
+
+interface DiscoverOptions extends OpenOptions {
+  readonly revision: Revision;
+  readonly displayUrl: string;
+}
+
+/**
+ * Sends `server/discover`. Rejects with `unsupported_version` if the response is not that of a modern server. Spec 2026-07-28,
+ * Streamable HTTP, Backward Compatibility.
+ */
+async function discover(dispatch: Dispatch, options: DiscoverOptions): Promise<Discovered> {
+  const { signal, client, revision, displayUrl } = options;
+  const peer = { ...client, revision, logLevel: undefined };
+  // Some servers take a request with the id 0 for a notification.
+  const call = { id: 1, method: 'server/discover', params: {}, peer, signal, notify: () => {} };
+  const result = await dispatch(call).catch(async (error: unknown) => {
+    throw (await import('./not-modern.js')).whyNotModern(displayUrl, error) ?? error;
+  });
+  const { supportedVersions, capabilities } = result;
+  if (!isObject(capabilities) || mutual(modernRevisions, supportedVersions) === undefined) {
+    throw (await import('./not-modern.js')).notModern(displayUrl, { supported: supportedVersions });
+  }
+  return result as unknown as Discovered;
 }

@@ -1,4 +1,5 @@
 import { settlesWithin } from '../../../../async/deadline.js';
+import { unref } from '../../../../async/unref.js';
 import type { Auth } from '../../../../protocol/call.js';
 import { type AuthInit, toAuth } from '../../../../protocol/caller.js';
 import { McpError } from '../../../../protocol/errors.js';
@@ -9,7 +10,6 @@ import type { UnauthorizedRequest } from '../../../server/refused-credentials.js
 import type { EndpointAuth } from '../gate.js';
 import { clientAddressOf, type Incoming } from '../incoming.js';
 import type { Route } from '../routes.js';
-import { watchCredentials } from './credential-watch.js';
 import { EdgeRequest, toWebRequest } from './provider-request.js';
 import { DEFAULT_ALGORITHMS, replyMetadata } from './resource-metadata.js';
 import { ResourceUrls, type ResourceUrlsOptions } from './resource-url.js';
@@ -192,4 +192,35 @@ function refused(message: string): McpError {
   return new McpError('unauthorized', message, {
     challenge: { error: 'invalid_token', description: message },
   });
+}
+
+/** The time between two checks. Revoked tokens are in the caches of other processes about as long. */
+const CHECK_MS = 60_000;
+
+/**
+ * Checks again and again whether the credentials of an open stream or connection are valid, and calls `onEnd` once when they are not.
+ * A check that fails says nothing. Returns the function that stops.
+ */
+function watchCredentials(isStillValid: () => boolean | Promise<boolean>, onEnd: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout>;
+  let isStopped = false;
+  const wait = (): void => {
+    // Streams that were opened together, after a restart, must not be checked together.
+    timer = setTimeout(look, CHECK_MS * (0.75 + Math.random() / 2));
+    unref(timer);
+  };
+  const look = async (): Promise<void> => {
+    if (isStopped) return;
+    const isValid = await Promise.resolve()
+      .then(isStillValid)
+      .catch(() => true);
+    if (isStopped) return;
+    if (isValid) wait();
+    else onEnd();
+  };
+  wait();
+  return () => {
+    isStopped = true;
+    clearTimeout(timer);
+  };
 }
