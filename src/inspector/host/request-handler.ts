@@ -14,7 +14,6 @@ import {
   refusePeer,
   refuseUpgrade,
 } from './guard.js';
-import { pagePolicy } from './page-policy.js';
 import { refuse, send } from './reply.js';
 import { openSandbox, type Sandbox } from './sandbox.js';
 import { hasTokenCookie, isToken, tokenCookie } from './secret.js';
@@ -127,4 +126,23 @@ function sendAsset(assets: Assets, name: string, req: IncomingMessage, res: Serv
   // The name has a hash of the content in it.
   const headers = { ...asset.headers, 'cache-control': 'private, max-age=31536000, immutable' };
   send(req, res, { headers, body: asset.body });
+}
+
+/**
+ * The policy of the page: it runs its own files only, and talks to nobody but the inspector. Apps are shown by pages of the sandbox's
+ * origin.
+ */
+function pagePolicy(styleHash: string, sandboxOrigin: string | undefined): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' '${styleHash}'`,
+    "img-src 'self' data: blob:",
+    'media-src data: blob:',
+    "connect-src 'self'",
+    `frame-src ${sandboxOrigin ?? "'none'"}`,
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
 }

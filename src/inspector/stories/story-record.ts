@@ -5,7 +5,6 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Failure } from '../contract/failure.js';
 import type { OutputVerdict, Story, StoryKind, StoryRound, TaskView, Tick } from '../contract/story.js';
 import type { HttpExchange, Scope } from '../wiretap/seen.js';
-import { AskingClock } from './asking-clock.js';
 import { type JournalGrid, journalOfQuestions } from './journal.js';
 import type { QuestionRecord } from './question.js';
 
@@ -221,5 +220,42 @@ export class StoryRecord {
       ...(this.#firstMessage !== undefined && { firstMessage: this.#firstMessage }),
       ...(this.#lastMessage !== undefined && { lastMessage: this.#lastMessage }),
     };
+  }
+}
+
+/** The time in which at least one question of a story was open: the user's time. */
+class AskingClock {
+  #open = 0;
+  #since = 0;
+  #closedMs = 0;
+
+  get isAsking(): boolean {
+    return this.#open > 0;
+  }
+
+  /** The time of questions that are answered. */
+  get closedMs(): number {
+    return this.#closedMs;
+  }
+
+  /** All of it, also that of the question that is open now. */
+  get totalMs(): number {
+    return this.#closedMs + (this.isAsking ? performance.now() - this.#since : 0);
+  }
+
+  begin(): void {
+    if (this.#open++ === 0) this.#since = performance.now();
+  }
+
+  answered(): void {
+    if (this.#open === 0 || --this.#open > 0) return;
+    this.#closedMs += performance.now() - this.#since;
+  }
+
+  /** The story is over: nothing is asked any more. */
+  end(): void {
+    if (this.#open === 0) return;
+    this.#open = 1;
+    this.answered();
   }
 }

@@ -8,9 +8,10 @@ import type { LogLevel } from '../../../protocol/tables/log-level.js';
 import { type Revision, revisions } from '../../../protocol/tables/revisions.js';
 import type { CatalogView, ConnectionView } from '../../contract/connection.js';
 import type { Failure } from '../../contract/failure.js';
+import { follow } from '../../stories/follow-messages.js';
 import type { StoryRecord } from '../../stories/story-record.js';
 import { maskTexts } from '../../wiretap/mask.js';
-import type { Scope } from '../../wiretap/seen.js';
+import type { Scope, WireListener } from '../../wiretap/seen.js';
 import { Wiretap } from '../../wiretap/wiretap.js';
 import { authorizationOf, type ConnectionAuth } from './authorization.js';
 import { clientOptions } from './client-options.js';
@@ -19,7 +20,6 @@ import type { ConnectionInit, ConnectionState } from './connection-state.js';
 import { printConnection } from './connection-view.js';
 import { exitOf, maskFailure, toFailure } from './failure.js';
 import type { KnownTasks } from './known-tasks.js';
-import { hear } from './listener.js';
 import { Lists } from './lists.js';
 import { secretsOf } from './secrets.js';
 import { OpenSubscriptions } from './subscriptions.js';
@@ -242,4 +242,28 @@ export class InspectedConnection implements ConnectionState {
 
 export function revisionOf(text: string | undefined): Revision | undefined {
   return revisions.find((revision) => revision === text);
+}
+
+/** Takes the messages, replies and steps that the wiretap sees of one attempt to connect, and of the connection that it leads to. */
+function hear(connection: ConnectionState, isCurrent: () => boolean): WireListener {
+  const { id, init, mask, authorization } = connection;
+  const { book, feed, messages } = init.shared;
+  return {
+    mask,
+    message(seen) {
+      const head = messages.add(id, seen);
+      feed.message(head);
+      const story = book.get(seen.scope.story);
+      if (story !== undefined) follow(story, seen, head.seq);
+      return head.seq;
+    },
+    ownerOf: (message) => book.ownerOf(id, message),
+    replied({ story }, exchange) {
+      if (exchange.status === 401 || exchange.status === 403) authorization.login?.refused(exchange);
+      book.get(story)?.changed();
+    },
+    step(step) {
+      if (isCurrent() && connection.log.take(step)) connection.changed();
+    },
+  };
 }

@@ -1,7 +1,9 @@
 // The parts that all connections of an inspector share.
 
+import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
 import { memoryTokenStore } from '../../../oauth/client/store/memory-token-store.js';
 import type { TokenStore } from '../../../oauth/client/store/token-store.js';
+import type { Middleware } from '../../../protocol/call.js';
 import { clean } from '../../../tooling/clean.js';
 import type { ConnectionView, TargetSpec } from '../../contract/connection.js';
 import type { LogLine } from '../../contract/message.js';
@@ -11,7 +13,7 @@ import { Feed } from '../../stories/feed.js';
 import { JournalGrid } from '../../stories/journal.js';
 import { MessageLog } from '../../stories/message-log.js';
 import { StoryBook } from '../../stories/story-book.js';
-import { TaskResults } from './task-results.js';
+import type { Scope } from '../../wiretap/seen.js';
 
 const MAX_LOGS = 5000;
 const MAX_LINE = 4000;
@@ -68,5 +70,37 @@ export class Shared {
     story.journal ??= new JournalGrid();
     story.journal.add(event);
     story.changed();
+  }
+}
+
+const MAX_KEPT = 200;
+
+/** The results of tasks as the server sent them: the client gives only what it made of them. */
+class TaskResults {
+  readonly #results = new Map<number, JsonObject>();
+
+  /** Middleware that looks at what `tasks/get` returns. */
+  middleware(scope: () => Scope): Middleware {
+    return async (call, next) => {
+      const outcome = await next(call);
+      const { result } = outcome;
+      if (call.method === 'tasks/get' && isObject(result)) this.#keep(scope().story, result);
+      return outcome;
+    };
+  }
+
+  /** The result of a story's task. It is given once. */
+  take(story: number): JsonObject | undefined {
+    const result = this.#results.get(story);
+    this.#results.delete(story);
+    return result;
+  }
+
+  #keep(story: number, result: JsonObject): void {
+    this.#results.set(story, result);
+    for (const oldest of this.#results.keys()) {
+      if (this.#results.size <= MAX_KEPT) return;
+      this.#results.delete(oldest);
+    }
   }
 }
