@@ -15,7 +15,7 @@ import { type Changed, changedOver } from '../state/changes.js';
 import type { Logger } from '../state/log.js';
 import type { CompiledOptions } from './compile-options.js';
 import type { CoreServer } from './core-server.js';
-import type { ServerState } from './open-state.js';
+import type { OpenState } from './open-state.js';
 import type { WiredMethods } from './wire-methods.js';
 
 /** The parts of a server that are made in its last phase. */
@@ -32,7 +32,7 @@ interface OpenParts {
 /** Makes a server of its parts. */
 export function openServer<State, User, T>(
   compiled: CompiledOptions,
-  state: ServerState,
+  state: OpenState,
   wired: WiredMethods,
 ): CoreServer<State, User, T> {
   const { options, info, log, defaults } = compiled;
@@ -53,7 +53,7 @@ export function openServer<State, User, T>(
     define: (kind, name, definition) => prepare(kind, name, definition)(),
   };
   const server = serverOf<State, User, T>(compiled, state, { ...wired, ...open });
-  keepInternals(server, internalsOf(compiled, state, { ...wired, ...open }));
+  keepInternals(server, serverInternals(compiled, state, { ...wired, ...open }));
   const { changed, define } = open;
   const { attach } = state.lifetimes;
   for (const each of compiled.extensions)
@@ -65,7 +65,7 @@ type AllParts = WiredMethods & OpenParts;
 
 function serverOf<State, User, T>(
   compiled: CompiledOptions,
-  state: ServerState,
+  state: OpenState,
   parts: AllParts,
 ): CoreServer<State, User, T> {
   const { registry, gate, shared, seal } = state;
@@ -100,7 +100,7 @@ function serverOf<State, User, T>(
 
 function dispatchOf(
   { options, info, defaults, log, on }: CompiledOptions,
-  { registry, shared, front }: ServerState,
+  { registry, shared, front }: OpenState,
   { methods, use }: WiredMethods,
 ): Dispatch {
   const { mapError } = defaults;
@@ -111,7 +111,7 @@ function dispatchOf(
 /** The functions that start and close a server. */
 function runningServer(
   { log }: CompiledOptions,
-  { shared, topics, registry, releases, once }: ServerState,
+  { shared, topics, registry, releases, once }: OpenState,
   { auth, life, tasks, watching }: AllParts,
 ): Pick<CoreServer, 'start' | 'drain' | 'close'> {
   const drain: CoreServer['drain'] = async (limits) =>
@@ -139,7 +139,7 @@ function runningServer(
   };
 }
 
-function sharedLife({ lifetimes, lifespan }: ServerState, mounts: Mounts, log: Logger): SharedLife {
+function sharedLife({ lifetimes, lifespan }: OpenState, mounts: Mounts, log: Logger): SharedLife {
   return new SharedLife(
     async () => {
       await lifetimes.start();
@@ -158,9 +158,9 @@ function sharedLife({ lifetimes, lifespan }: ServerState, mounts: Mounts, log: L
 }
 
 /** The parts of the server that a server it is mounted in uses. */
-function internalsOf(
+function serverInternals(
   { options, info, log, defaults, compiled }: CompiledOptions,
-  { registry, shared, lifetimes, lifespan, checks }: ServerState,
+  { registry, shared, lifetimes, lifespan, checks }: OpenState,
   { home, use, useOf, changed, prepare, mounts, life }: AllParts,
 ): ServerInternals {
   return {

@@ -22,7 +22,7 @@ import { ChosenState } from '../state/shared.js';
 import type { CompiledOptions } from './compile-options.js';
 
 /** The state of a server. */
-export interface ServerState extends ServerLists {
+export interface OpenState extends ServerLists {
   readonly shared: ChosenState;
   readonly topics: ServerTopics;
   readonly releases: Releases;
@@ -55,7 +55,7 @@ export interface ServerTopics {
 }
 
 /** Opens the state of a server. The store and the bus are chosen when they are first used. */
-export function openState(compiled: CompiledOptions): ServerState {
+export function openState(compiled: CompiledOptions): OpenState {
   const { options, info, log } = compiled;
   const mounts = late<Mounts>('the mounts');
   const lifetimes = new MiddlewareLifetimes(log);

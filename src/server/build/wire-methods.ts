@@ -24,7 +24,7 @@ import type { TaskHost, TaskPluginParts } from '../handle/task-host.js';
 import { Watching } from '../handle/watching.js';
 import { deprecationReports } from '../state/deprecations.js';
 import type { CompiledOptions } from './compile-options.js';
-import type { ServerState } from './open-state.js';
+import type { OpenState } from './open-state.js';
 
 /** Features that are implemented outside of `server/`. */
 export interface Plugins {
@@ -44,7 +44,7 @@ export interface WiredMethods extends MethodTable, Pick<ToolCalls, 'useOf'> {
 }
 
 /** Wires the methods of a server: finds and runs definitions, wraps them in middleware, and puts them into one table. */
-export function wireMethods(compiled: CompiledOptions, state: ServerState, plugins: Plugins): WiredMethods {
+export function wireMethods(compiled: CompiledOptions, state: OpenState, plugins: Plugins): WiredMethods {
   const table = late<MethodTable>('the table of methods');
   const context = late<ContextParts>('the functions of contexts');
   const parts = methodParts(compiled, state, context);
@@ -76,7 +76,7 @@ export function wireMethods(compiled: CompiledOptions, state: ServerState, plugi
 
 function methodParts(
   { options, log, defaults }: CompiledOptions,
-  { registry, gate, lifespan, seal }: ServerState,
+  { registry, gate, lifespan, seal }: OpenState,
   context: Late<ContextParts>,
 ): MethodParts {
   const { complete } = registry;
@@ -91,7 +91,7 @@ function methodParts(
 /** The server as its middleware sees it. */
 function middlewareHost(
   { options, ownLog, log }: CompiledOptions,
-  { shared, lifetimes }: ServerState,
+  { shared, lifetimes }: OpenState,
   parts: MethodParts,
 ): Omit<MiddlewareHost, 'place' | 'defines' | 'onRefused'> {
   const hasUser = options.user !== undefined;
@@ -104,7 +104,7 @@ function middlewareHost(
 
 function taskParts(
   { options, info, log }: CompiledOptions,
-  { shared, topics, registry }: ServerState,
+  { shared, topics, registry }: OpenState,
   { parts, tools }: { readonly parts: MethodParts; readonly tools: ToolCalls },
 ): TaskPluginParts {
   return {
@@ -131,7 +131,7 @@ interface AnsweringParts {
 
 function methodHandlers(
   { log }: CompiledOptions,
-  { registry, gate, topics }: ServerState,
+  { registry, gate, topics }: OpenState,
   { parts, tools, tasks, reads, watching }: AnsweringParts,
 ): MethodHandlers {
   const { entrance, runner } = parts;
@@ -162,7 +162,7 @@ function methodHandlers(
 /** The functions of the server that the contexts of its handlers call. */
 function contextParts(
   { options, info, log }: CompiledOptions,
-  { shared, registry, seal }: ServerState,
+  { shared, registry, seal }: OpenState,
   { tools, reads, methods }: { readonly methods: MethodTable } & Pick<AnsweringParts, 'tools' | 'reads'>,
 ): ContextParts {
   return {
