@@ -12,9 +12,9 @@ export const LAYERS = {
   async: { what: 'delays, deadlines, aborts, lifetimes; no MCP word in it', may: [] },
   jsonrpc: { what: 'JSON-RPC 2.0 and its framings; no MCP word in it', may: [] },
   schema: {
-    what: 'Standard Schema or JSON Schema in, JSON Schema out; validation, coercion, error messages',
+    what: 'Standard Schema or JSON Schema in, JSON Schema out; validation, coercion, error messages; the one reader of what a schema describes',
     may: [],
-    rooms: ['document', 'check', 'explain', '.'],
+    rooms: ['document', 'read', 'check', 'explain', '.'],
   },
   protocol: {
     what: 'the model: calls, links, errors, content, URI templates, and the tables of revisions, features and methods',

@@ -1,8 +1,9 @@
 // Light checks while typing. The server has the last word: what is not checked here is not called wrong.
 
-import type { JsonObject } from '../../src/jsonrpc/message.js';
+import { isObject, type JsonObject } from '../../src/jsonrpc/message.js';
+import { requiredOf } from '../../src/schema/read/resolve.js';
+import { type Shape, shapeOf } from '../../src/schema/read/shape.js';
 import { matchesPattern, wrongFormat } from './check-text.js';
-import { isObject, propertiesOf, requiredOf, type Shape, shapeOf } from './shape.js';
 
 interface Problem {
   readonly message: string;
@@ -38,44 +39,59 @@ interface Place {
 function walk(given: unknown, value: unknown, place: Place): void {
   if (place.depth > MAX_DEPTH || place.budget.left-- < 0 || value === undefined) return;
   const shape = shapeOf(given, place.root);
-  if (value === null && (shape.isNullable || shape.schema['type'] === 'null')) return;
+  if (value === null && shape.isNullable) return;
   const message = wrong(shape, value);
   if (message !== undefined) {
     place.found.set(place.path, { message, isMissing: false });
     return;
   }
-  const at = (key: string | number): Place => ({
-    ...place,
-    path: pointer(place.path, key),
-    depth: place.depth + 1,
-  });
-  if ((shape.kind === 'object' || shape.kind === 'map') && isObject(value)) {
-    const properties = new Map(propertiesOf(shape.schema));
-    for (const name of requiredOf(shape.schema))
-      if (!Object.hasOwn(value, name) || value[name] === undefined)
-        place.found.set(at(name).path, { message: 'Required.', isMissing: true });
-    for (const [name, field] of Object.entries(value)) {
-      const schema = properties.get(name) ?? shape.schema['additionalProperties'];
-      if (schema === false)
-        place.found.set(at(name).path, { message: `Unknown field ${name}.`, isMissing: false });
-      else walk(schema, field, at(name));
+  switch (shape.kind) {
+    case 'object':
+    case 'map':
+      return walkFields(shape, value as JsonObject, place);
+    case 'array':
+      return walkItems(value as readonly unknown[], () => shape.items, place);
+    case 'tuple':
+      return walkItems(value as readonly unknown[], (at) => shape.first[at] ?? shape.rest, place);
+    case 'union': {
+      const best = shape.isCut ? undefined : bestOf(shape, value, place);
+      if (best !== undefined) walk(shape.branches[best], value, { ...place, depth: place.depth + 1 });
+      return;
     }
-  } else if (Array.isArray(value) && shape.kind !== 'json') {
-    value.forEach((item, index) => {
-      walk(shape.schema['items'], item, at(index));
-    });
-  } else if (shape.kind === 'union') {
-    const best = bestOf(shape, value, place);
-    if (best !== undefined) walk(shape.branches[best], value, { ...place, depth: place.depth + 1 });
+    default:
   }
 }
 
+function walkFields(shape: Shape & { kind: 'object' | 'map' }, value: JsonObject, place: Place): void {
+  const fields = new Map(shape.kind === 'map' ? [] : shape.fields.map(({ name, schema }) => [name, schema]));
+  const rest = shape.kind === 'map' ? shape.values : shape.rest;
+  // Which names a pattern means is for the server to say.
+  const others = isObject(shape.schema['patternProperties']) ? true : rest;
+  for (const name of requiredOf(shape.schema))
+    if (!Object.hasOwn(value, name) || value[name] === undefined)
+      place.found.set(pointer(place.path, name), { message: 'Required.', isMissing: true });
+  for (const [name, field] of Object.entries(value)) {
+    const path = pointer(place.path, name);
+    const schema = fields.get(name) ?? others;
+    if (schema === false) place.found.set(path, { message: `Unknown field ${name}.`, isMissing: false });
+    else walk(schema, field, { ...place, path, depth: place.depth + 1 });
+  }
+}
+
+function walkItems(items: readonly unknown[], schemaAt: (at: number) => unknown, place: Place): void {
+  items.forEach((item, at) => {
+    walk(schemaAt(at), item, { ...place, path: pointer(place.path, at), depth: place.depth + 1 });
+  });
+}
+
 /** The branch of a union that a value fits best: the one with the fewest problems. */
-export function bestBranch(shape: Shape, value: unknown, root: JsonObject): number | undefined {
+export function bestBranch(shape: UnionShape, value: unknown, root: JsonObject): number | undefined {
   return bestOf(shape, value, { path: '', depth: 0, root, found: new Map(), budget: { left: MAX_CHECKED } });
 }
 
-function bestOf(shape: Shape, value: unknown, place: Place): number | undefined {
+type UnionShape = Shape & { readonly kind: 'union' };
+
+function bestOf(shape: UnionShape, value: unknown, place: Place): number | undefined {
   let best: number | undefined;
   let fewest = Number.POSITIVE_INFINITY;
   shape.branches.forEach((branch, at) => {
@@ -96,19 +112,13 @@ function wrong(shape: Shape, value: unknown): string | undefined {
   const { schema } = shape;
   switch (shape.kind) {
     case 'const':
-      return JSON.stringify(value) === JSON.stringify(schema['const'])
-        ? undefined
-        : `Must be ${JSON.stringify(schema['const'])}.`;
+      return isSame(value, shape.value) ? undefined : `Must be ${JSON.stringify(shape.value)}.`;
     case 'choice': {
-      const text = JSON.stringify(value);
-      return shape.options.some((option) => JSON.stringify(option.value) === text)
-        ? undefined
-        : `Must be one of: ${shape.options
-            .slice(0, 10)
-            .map(({ label }) => label)
-            .join(', ')}.`;
+      if (shape.isCut || shape.options.some((option) => isSame(value, option.value))) return undefined;
+      const labels = shape.options.slice(0, 10).map(({ label }) => label);
+      return `Must be one of: ${labels.join(', ')}.`;
     }
-    case 'text':
+    case 'string':
       return typeof value === 'string' ? wrongText(schema, value) : 'Must be a string.';
     case 'number':
       return typeof value === 'number'
@@ -116,21 +126,31 @@ function wrong(shape: Shape, value: unknown): string | undefined {
         : `Must be ${shape.isInteger ? 'an integer' : 'a number'}.`;
     case 'boolean':
       return typeof value === 'boolean' ? undefined : 'Must be true or false.';
+    case 'null':
+      return value === null ? undefined : 'Must be null.';
+    case 'never':
+      return 'Must be left out.';
     case 'object':
     case 'map':
       return isObject(value) ? undefined : 'Must be an object.';
     case 'array':
-    case 'choices':
+    case 'tuple':
       return Array.isArray(value) ? wrongCount(schema, value) : 'Must be an array.';
     case 'union':
-    case 'json':
+    case 'any':
       return undefined;
     default:
-      return shape.kind satisfies never;
+      return shape satisfies never;
   }
 }
 
-function wrongText(schema: JsonObject, value: string): string | undefined {
+function isSame(one: unknown, other: unknown): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
+}
+
+type Keywords = Shape['schema'];
+
+function wrongText(schema: Keywords, value: string): string | undefined {
   const least = limit(schema, 'minLength');
   const most = limit(schema, 'maxLength');
   if (least !== undefined && value.length < least) return `At least ${least} characters.`;
@@ -140,7 +160,7 @@ function wrongText(schema: JsonObject, value: string): string | undefined {
   return typeof schema['format'] === 'string' ? wrongFormat(schema['format'], value) : undefined;
 }
 
-function wrongNumber({ schema, isInteger }: Shape, value: number): string | undefined {
+function wrongNumber({ schema, isInteger }: Shape & { kind: 'number' }, value: number): string | undefined {
   if (isInteger && !Number.isInteger(value)) return 'Must be an integer.';
   const least = limit(schema, 'minimum');
   const most = limit(schema, 'maximum');
@@ -156,7 +176,7 @@ function wrongNumber({ schema, isInteger }: Shape, value: number): string | unde
   return Math.abs(times - Math.round(times)) < 1e-9 ? undefined : `Must be a multiple of ${step}.`;
 }
 
-function wrongCount(schema: JsonObject, value: readonly unknown[]): string | undefined {
+function wrongCount(schema: Keywords, value: readonly unknown[]): string | undefined {
   const least = limit(schema, 'minItems');
   const most = limit(schema, 'maxItems');
   if (least !== undefined && value.length < least) return `At least ${least} items.`;
@@ -167,7 +187,7 @@ function wrongCount(schema: JsonObject, value: readonly unknown[]): string | und
     : undefined;
 }
 
-function limit(schema: JsonObject, name: string): number | undefined {
+function limit(schema: Keywords, name: string): number | undefined {
   const value = schema[name];
   return typeof value === 'number' ? value : undefined;
 }

@@ -2,7 +2,7 @@
 
 import { type Context, createContext } from 'preact';
 import type { JsonObject } from '../../src/jsonrpc/message.js';
-import type { Shape } from './shape.js';
+import type { Shape } from '../../src/schema/read/shape.js';
 
 export interface FormShared {
   /** The document that references point into. */

@@ -1,7 +1,8 @@
 // The values that a form begins with: defaults, examples, the first of the choices. Only what is required is invented.
 
 import type { JsonObject } from '../../src/jsonrpc/message.js';
-import { propertiesOf, requiredOf, type Shape, shapeOf } from './shape.js';
+import { type Shape, shapeOf } from '../../src/schema/read/shape.js';
+import { fieldKind } from './field-kind.js';
 
 const MAX_DEPTH = 8;
 const MAX_FIELDS = 500;
@@ -35,16 +36,18 @@ function begin(given: unknown, isRequired: boolean, place: Place): unknown {
 }
 
 function invented(shape: Shape, isRequired: boolean, place: Place): unknown {
+  const kind = fieldKind(shape, place.root);
+  if (kind === 'json') return undefined;
+  if (kind === 'choices') return [];
   const inner = { ...place, depth: place.depth + 1 };
   switch (shape.kind) {
     case 'const':
-      return shape.schema['const'];
+      return shape.value;
     case 'choice':
       return shape.options[0]?.value;
     case 'object': {
-      const required = requiredOf(shape.schema);
-      const fields = propertiesOf(shape.schema)
-        .map(([name, field]) => [name, begin(field, isRequired && required.has(name), inner)] as const)
+      const fields = shape.fields
+        .map((field) => [field.name, begin(field.schema, isRequired && field.isRequired, inner)] as const)
         .filter(([, value]) => value !== undefined);
       if (!isRequired && fields.length === 0) return undefined;
       return Object.fromEntries(fields);
@@ -54,10 +57,8 @@ function invented(shape: Shape, isRequired: boolean, place: Place): unknown {
     case 'array': {
       const least = Number(shape.schema['minItems'] ?? 0);
       const count = Math.min(Math.max(0, Number.isFinite(least) ? least : 0), 5);
-      return Array.from({ length: count }, () => begin(shape.schema['items'], true, inner) ?? null);
+      return Array.from({ length: count }, () => begin(shape.items, true, inner) ?? null);
     }
-    case 'choices':
-      return [];
     case 'map':
       return {};
     default:

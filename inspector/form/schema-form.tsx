@@ -1,11 +1,11 @@
 import './form.css';
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { JsonObject } from '../../src/jsonrpc/message.js';
+import { isObject, type JsonObject } from '../../src/jsonrpc/message.js';
+import { shapeOf } from '../../src/schema/read/shape.js';
 import { Field } from './fields/field.js';
 import { ObjectFields } from './fields/object-field.js';
 import { FormContext } from './form-context.js';
-import { isObject, shapeOf } from './shape.js';
 import { isTooLarge } from './size.js';
 
 export interface SchemaFormProps {
@@ -25,8 +25,7 @@ export function SchemaForm({ schema, value, onChange, errors, idPrefix }: Schema
   const shape = useMemo(() => shapeOf(schema, schema), [schema]);
   const isHuge = useMemo(() => isTooLarge(schema), [schema]);
   // Without fields, arguments that nobody describes are not asked for.
-  const isPlainObject =
-    shape.kind === 'object' || (shape.kind === 'map' && !isObject(shape.schema['additionalProperties']));
+  const isPlainObject = shape.kind === 'object' || (shape.kind === 'map' && !isObject(shape.values));
   return (
     <FormContext.Provider value={context}>
       <div class="form">

@@ -1,29 +1,29 @@
 import type { VNode } from 'preact';
 import { useContext } from 'preact/hooks';
+import { shapeOf } from '../../../src/schema/read/shape.js';
 import { Button } from '../../parts/controls/button.js';
 import { pointer } from '../check.js';
 import { type ControlProps, FormContext } from '../form-context.js';
 import { initialValue } from '../initial-value.js';
-import { propertiesOf, shapeOf } from '../shape.js';
 import { Field } from './field.js';
 import { TableField } from './table-field.js';
 
 const MAX_ITEMS = 200;
 const MAX_COLUMNS = 6;
-const SIMPLE: ReadonlySet<string> = new Set(['text', 'number', 'boolean', 'choice', 'const']);
+const SIMPLE: ReadonlySet<string> = new Set(['string', 'number', 'boolean', 'choice', 'const']);
 
 /** An array: a table if its items are objects of simple fields, otherwise one field under the other. */
 export function ArrayField(props: ControlProps): VNode {
   const { shape, value, onChange, path, depth, name } = props;
   const { root } = useContext(FormContext);
   const items = Array.isArray(value) ? (value as readonly unknown[]) : [];
-  const schema = shape.schema['items'];
+  const schema = shape.kind === 'array' ? shape.items : undefined;
   const item = shapeOf(schema, root);
-  const columns = item.kind === 'object' ? propertiesOf(item.schema) : [];
+  const columns = item.kind === 'object' ? item.fields : [];
   const isTable =
     columns.length > 0 &&
     columns.length <= MAX_COLUMNS &&
-    columns.every(([, column]) => SIMPLE.has(shapeOf(column, root).kind));
+    columns.every((column) => SIMPLE.has(shapeOf(column.schema, root).kind));
   const add = () => onChange([...items, initialValue(schema, root) ?? emptyOf(item.kind)]);
   const most = shape.schema['maxItems'];
   const isFull = items.length >= (typeof most === 'number' ? most : MAX_ITEMS);
@@ -68,5 +68,5 @@ export function ArrayField(props: ControlProps): VNode {
 
 /** The value of a new item until something is typed. */
 function emptyOf(kind: string): unknown {
-  return kind === 'text' ? '' : kind === 'object' || kind === 'map' ? {} : kind === 'array' ? [] : null;
+  return kind === 'string' ? '' : kind === 'object' || kind === 'map' ? {} : kind === 'array' ? [] : null;
 }

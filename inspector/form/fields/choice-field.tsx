@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
+import { useContext } from 'preact/hooks';
+import { type ShapeOption, shapeOf } from '../../../src/schema/read/shape.js';
 import { cleanLine } from '../../../src/tooling/clean.js';
-import type { ControlProps } from '../form-context.js';
-import type { Option } from '../shape.js';
+import { type ControlProps, FormContext } from '../form-context.js';
 
 /** Up to this many choices are shown open. */
 const OPEN = 5;
@@ -20,7 +21,7 @@ export function ChoiceField({
   isRequired,
   name,
 }: ControlProps): VNode {
-  const { options } = shape;
+  const options = shape.kind === 'choice' ? shape.options : [];
   const at = indexOf(options, value);
   const length = options.reduce((sum, { label }) => sum + label.length, 0);
   if (options.length <= OPEN && length <= LONG_LABELS)
@@ -74,7 +75,9 @@ export function ChoiceField({
 export function ChoicesField({ shape, value, onChange, id, describedBy, name }: ControlProps): VNode {
   const filter = useSignal('');
   const chosen = Array.isArray(value) ? value : [];
-  const { options } = shape;
+  const { root } = useContext(FormContext);
+  const item = shape.kind === 'array' ? shapeOf(shape.items, root) : shape;
+  const options = item.kind === 'choice' ? item.options : [];
   const wanted = filter.value.toLowerCase();
   const shown = options.filter(({ label }) => label.toLowerCase().includes(wanted)).slice(0, 200);
   const most = shape.schema['maxItems'];
@@ -116,7 +119,7 @@ export function ChoicesField({ shape, value, onChange, id, describedBy, name }: 
   );
 }
 
-function indexOf(options: readonly Option[], value: unknown): number {
+function indexOf(options: readonly ShapeOption[], value: unknown): number {
   return indexIn(
     options.map((option) => option.value),
     value,

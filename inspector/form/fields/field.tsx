@@ -1,10 +1,11 @@
 import type { ComponentType, VNode } from 'preact';
 import { useContext, useMemo } from 'preact/hooks';
+import { shapeOf } from '../../../src/schema/read/shape.js';
 import { clean, cleanLine } from '../../../src/tooling/clean.js';
 import { Button } from '../../parts/controls/button.js';
+import { type FieldKind, fieldKind } from '../field-kind.js';
 import { type ControlProps, FormContext, idOf } from '../form-context.js';
 import { initialValue } from '../initial-value.js';
-import { type FieldKind, shapeOf } from '../shape.js';
 import { ArrayField } from './array-field.js';
 import { BooleanField } from './boolean-field.js';
 import { ChoiceField, ChoicesField } from './choice-field.js';
@@ -68,7 +69,8 @@ export function Field({
 }: FieldProps): VNode {
   const { root, errors, idPrefix } = useContext(FormContext);
   const shape = useMemo(() => shapeOf(schema, root), [schema, root]);
-  const kind = depth > MAX_DEPTH && GROUPS.has(shape.kind) ? 'json' : shape.kind;
+  const wanted = useMemo(() => fieldKind(shape, root), [shape, root]);
+  const kind = depth > MAX_DEPTH && GROUPS.has(wanted) ? 'json' : wanted;
   const Control = CONTROLS[kind];
   const id = idOf(idPrefix, path);
   const error = errors.get(path);
@@ -166,7 +168,7 @@ export function Field({
 }
 
 function ConstField({ shape, value, onChange, id }: ControlProps): VNode {
-  const fixed = shape.schema['const'];
+  const fixed = shape.kind === 'const' ? shape.value : undefined;
   return (
     <label class="form-check mono">
       <input

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
+import { isObject } from '../../../src/jsonrpc/message.js';
 import { Button } from '../../parts/controls/button.js';
 import { pointer } from '../check.js';
 import type { ControlProps } from '../form-context.js';
-import { isObject } from '../shape.js';
 import { Field } from './field.js';
 
 /** Names and values that the schema leaves open. */
@@ -11,7 +11,7 @@ export function MapField({ shape, value, onChange, path, depth, id }: ControlPro
   const typed = useSignal('');
   const object = isObject(value) ? value : {};
   const entries = Object.entries(object);
-  const schema = isObject(shape.schema['additionalProperties']) ? shape.schema['additionalProperties'] : {};
+  const schema = shape.kind === 'map' && isObject(shape.values) ? shape.values : {};
   const isTaken = Object.hasOwn(object, typed.value);
   const add = () => {
     if (typed.value === '' || isTaken) return;

@@ -26,7 +26,7 @@ export function NumberField({
       <input
         id={id}
         class="field"
-        inputMode={shape.isInteger ? 'numeric' : 'decimal'}
+        inputMode={shape.kind === 'number' && shape.isInteger ? 'numeric' : 'decimal'}
         autocomplete="off"
         value={text}
         aria-describedby={describedBy}

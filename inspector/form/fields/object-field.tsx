@@ -1,10 +1,11 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
+import { isObject } from '../../../src/jsonrpc/message.js';
+import type { Shape, ShapeField } from '../../../src/schema/read/shape.js';
 import { cleanLine } from '../../../src/tooling/clean.js';
 import { Icon } from '../../parts/icon.js';
 import { pointer } from '../check.js';
 import type { ControlProps } from '../form-context.js';
-import { isObject, propertiesOf, requiredOf, type Shape } from '../shape.js';
 import { Field } from './field.js';
 
 /** Up to this many optional fields are always shown. */
@@ -38,19 +39,19 @@ export function ObjectFields({
 }): VNode {
   const isOpen = useSignal(false);
   const object = isObject(value) ? value : {};
-  const required = requiredOf(shape.schema);
-  const all = propertiesOf(shape.schema).filter(([name]) => name !== hidden);
-  const known = new Set(all.map(([name]) => name));
+  const rest = shape.kind === 'object' ? shape.rest : undefined;
+  const all = (shape.kind === 'object' ? shape.fields : []).filter(({ name }) => name !== hidden);
+  const known = new Set(all.map(({ name }) => name));
   // The fields do not jump: what was empty at first stays folded, or unfolded, while it is typed.
   const begun = useSignal(new Set(Object.keys(object)));
-  const foldable = all.filter(([name]) => !required.has(name) && !begun.value.has(name));
+  const foldable = all.filter(({ name, isRequired }) => !isRequired && !begun.value.has(name));
   const folded = foldable.length > OPTIONAL_SHOWN && foldable.length < all.length ? foldable : [];
-  const foldedNames = new Set(folded.map(([name]) => name));
+  const foldedNames = new Set(folded.map(({ name }) => name));
   const set = (name: string, next: unknown) => {
     const { [name]: _, ...others } = object;
     onChange(next === undefined ? others : { ...object, [name]: next });
   };
-  const field = ([name, schema]: readonly [string, unknown]) => (
+  const field = ({ name, schema, isRequired }: ShapeField) => (
     <Field
       key={name}
       schema={schema}
@@ -59,15 +60,15 @@ export function ObjectFields({
       onChange={(next) => set(name, next)}
       path={pointer(path, name)}
       depth={depth + 1}
-      isRequired={required.has(name)}
+      isRequired={isRequired}
     />
   );
   const extra = Object.entries(object).filter(([name]) => !known.has(name) && name !== hidden);
   return (
     <>
-      {all.filter(([name]) => !foldedNames.has(name)).map(field)}
+      {all.filter(({ name }) => !foldedNames.has(name)).map(field)}
       {/* Fields that the schema does not name, but somebody wrote as JSON. */}
-      {extra.map(([name]) => field([name, shape.schema['additionalProperties'] ?? {}]))}
+      {extra.map(([name]) => field({ name, schema: rest ?? {}, isRequired: false }))}
       {folded.length > 0 && (
         <div class="form-optional">
           <button
@@ -81,7 +82,7 @@ export function ObjectFields({
             <Icon name={isOpen.value ? 'down' : 'right'} size={12} />
             {folded.length} optional
             {!isOpen.value && (
-              <span class="muted mono">{cleanLine(folded.map(([name]) => name).join(' '), 120)}</span>
+              <span class="muted mono">{cleanLine(folded.map(({ name }) => name).join(' '), 120)}</span>
             )}
           </button>
           {isOpen.value && folded.map(field)}

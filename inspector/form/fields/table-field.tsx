@@ -1,10 +1,11 @@
 import type { ComponentType, VNode } from 'preact';
 import { useContext } from 'preact/hooks';
+import { isObject } from '../../../src/jsonrpc/message.js';
+import { type Shape, shapeOf } from '../../../src/schema/read/shape.js';
 import { clean, cleanLine } from '../../../src/tooling/clean.js';
 import { Button } from '../../parts/controls/button.js';
 import { pointer } from '../check.js';
 import { type ControlProps, FormContext, idOf } from '../form-context.js';
-import { isObject, propertiesOf, requiredOf, type Shape, shapeOf } from '../shape.js';
 import { ChoiceField } from './choice-field.js';
 import { NumberField } from './number-field.js';
 import { TextField } from './text-field.js';
@@ -19,16 +20,19 @@ export function TableField({
   name,
 }: ControlProps & { readonly item: Shape; readonly items: readonly unknown[] }): VNode {
   const { root } = useContext(FormContext);
-  const required = requiredOf(item.schema);
-  const columns = propertiesOf(item.schema).map(([key, schema]) => ({ key, shape: shapeOf(schema, root) }));
+  const columns = (item.kind === 'object' ? item.fields : []).map(({ name: key, schema, isRequired }) => ({
+    key,
+    isRequired,
+    shape: shapeOf(schema, root),
+  }));
   return (
     <table class="form-table">
       <thead>
         <tr>
-          {columns.map(({ key, shape }) => (
+          {columns.map(({ key, shape, isRequired }) => (
             <th key={key} scope="col" title={cleanLine(String(shape.schema['description'] ?? ''), 300)}>
               {cleanLine(key, 60)}
-              {required.has(key) && <span class="form-required">*</span>}
+              {isRequired && <span class="form-required">*</span>}
             </th>
           ))}
           <td />
@@ -37,7 +41,7 @@ export function TableField({
       <tbody>
         {items.map((row, at) => (
           <tr key={at}>
-            {columns.map(({ key, shape }) => (
+            {columns.map(({ key, shape, isRequired }) => (
               <td key={key} data-label={key} class={`is-${shape.kind}`}>
                 <Cell
                   shape={shape}
@@ -46,7 +50,7 @@ export function TableField({
                   path={pointer(pointer(path, at), key)}
                   depth={depth + 1}
                   name={`${key} of ${name} ${at + 1}`}
-                  isRequired={required.has(key)}
+                  isRequired={isRequired}
                 />
               </td>
             ))}
@@ -83,7 +87,7 @@ function Cell(props: CellProps): VNode {
       />
     );
   if (shape.kind === 'const')
-    return <span class="mono">{cleanLine(JSON.stringify(shape.schema['const']) ?? '', 40)}</span>;
+    return <span class="mono">{cleanLine(JSON.stringify(shape.value) ?? '', 40)}</span>;
   const Control: ComponentType<ControlProps> =
     shape.kind === 'number' ? NumberField : shape.kind === 'choice' ? ChoiceField : TextField;
   const narrow = shape.kind === 'number' ? { ...shape, schema: withoutRange(shape.schema) } : shape;

@@ -1,12 +1,13 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { JsonObject } from '../../../src/jsonrpc/message.js';
+import { isObject, type JsonObject } from '../../../src/jsonrpc/message.js';
+import { typesOf } from '../../../src/schema/read/resolve.js';
+import { type Shape, type ShapeField, shapeOf } from '../../../src/schema/read/shape.js';
 import { cleanLine } from '../../../src/tooling/clean.js';
 import { bestBranch } from '../check.js';
 import { type ControlProps, FormContext } from '../form-context.js';
 import { initialValue } from '../initial-value.js';
-import { isObject, propertiesOf, shapeOf, typesOf } from '../shape.js';
 import { Field } from './field.js';
 import { ObjectFields } from './object-field.js';
 
@@ -16,13 +17,15 @@ const OPEN = 5;
 export function UnionField({ shape, value, onChange, path, depth, id, name }: ControlProps): VNode {
   const { root } = useContext(FormContext);
   const picked = useSignal<number | undefined>(undefined);
-  const { branches } = shape;
-  const at = picked.value ?? bestBranch(shape, value, root) ?? 0;
-  const key = discriminatorOf(branches, shape.schema);
-  const labels = branches.map((branch, index) => branchLabel(branch, key, index));
+  const branches = shape.kind === 'union' ? shape.branches : [];
+  const shapes = branches.map((branch) => shapeOf(branch, root));
+  const best = shape.kind === 'union' ? bestBranch(shape, value, root) : undefined;
+  const at = picked.value ?? best ?? 0;
+  const key = discriminatorOf(shapes, shape.schema, root);
+  const labels = shapes.map((branch, index) => branchLabel(branch, constantOf(branch, key, root), index));
   const choose = (index: number) => {
     picked.value = index;
-    onChange(movedTo(branches[index] ?? {}, value, root));
+    onChange(movedTo(branches[index], value, root));
   };
   const branch = branches[at] ?? {};
   const inner = shapeOf(branch, root);
@@ -87,44 +90,46 @@ export function UnionField({ shape, value, onChange, path, depth, id, name }: Co
 }
 
 /** The property that has another constant in each branch. */
-function discriminatorOf(branches: readonly JsonObject[], schema: JsonObject): string | undefined {
-  const named = isObject(schema['discriminator']) ? schema['discriminator']['propertyName'] : undefined;
-  const candidates =
-    typeof named === 'string' ? [named] : propertiesOf(branches[0] ?? {}).map(([name]) => name);
-  return candidates.find((name) => branches.every((branch) => constantOf(branch, name) !== undefined));
+function discriminatorOf(
+  branches: readonly Shape[],
+  { discriminator }: Shape['schema'],
+  root: JsonObject,
+): string | undefined {
+  const named = isObject(discriminator) ? discriminator['propertyName'] : undefined;
+  const candidates = typeof named === 'string' ? [named] : namesOf(branches[0]);
+  return candidates.find((name) => branches.every((branch) => constantOf(branch, name, root) !== undefined));
 }
 
-function constantOf(branch: JsonObject, name: string): unknown {
-  const properties = branch['properties'];
-  if (!isObject(properties) || !Object.hasOwn(properties, name)) return undefined;
-  const property = properties[name];
-  if (!isObject(property)) return undefined;
-  const values = property['enum'];
-  return property['const'] ?? (Array.isArray(values) && values.length === 1 ? values[0] : undefined);
+function constantOf(branch: Shape, name: string | undefined, root: JsonObject): unknown {
+  const field = fieldsIn(branch).find((one) => one.name === name);
+  if (!field) return undefined;
+  const shape = shapeOf(field.schema, root);
+  if (shape.kind === 'const') return shape.value;
+  return shape.kind === 'choice' && shape.options.length === 1 ? shape.options[0]?.value : undefined;
 }
 
-function branchLabel(branch: JsonObject, key: string | undefined, index: number): string {
-  if (key !== undefined) return cleanLine(String(constantOf(branch, key)), 40);
-  const title = branch['title'];
-  const names = propertiesOf(branch).map(([name]) => name);
-  const types = typesOf(branch).join(' or ');
-  return cleanLine(
-    typeof title === 'string'
-      ? title
-      : names.length > 0
-        ? names.slice(0, 3).join(', ')
-        : types || `choice ${index + 1}`,
-    40,
-  );
+function branchLabel(branch: Shape, constant: unknown, index: number): string {
+  if (constant !== undefined) return cleanLine(String(constant), 40);
+  const { title } = branch.schema;
+  const names = namesOf(branch).slice(0, 3).join(', ');
+  const types = typesOf(branch.schema).join(' or ');
+  return cleanLine(typeof title === 'string' ? title : names || types || `choice ${index + 1}`, 40);
 }
 
 /** The beginning of another branch, with what both have in common. */
-function movedTo(branch: JsonObject, value: unknown, root: JsonObject): unknown {
+function movedTo(branch: unknown, value: unknown, root: JsonObject): unknown {
   const begun = initialValue(branch, root);
   if (!isObject(begun) || !isObject(value)) return begun;
-  const names = new Set(propertiesOf(branch).map(([name]) => name));
-  const kept = Object.entries(value).filter(
-    ([name]) => names.has(name) && constantOf(branch, name) === undefined,
-  );
+  const shape = shapeOf(branch, root);
+  const names = new Set(namesOf(shape).filter((name) => constantOf(shape, name, root) === undefined));
+  const kept = Object.entries(value).filter(([name]) => names.has(name));
   return { ...begun, ...Object.fromEntries(kept) };
+}
+
+function fieldsIn(shape: Shape | undefined): readonly ShapeField[] {
+  return shape?.kind === 'object' ? shape.fields : [];
+}
+
+function namesOf(shape: Shape | undefined): readonly string[] {
+  return fieldsIn(shape).map(({ name }) => name);
 }

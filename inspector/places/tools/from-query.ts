@@ -1,7 +1,8 @@
 // The arguments in an address, as in `#/tools/order_pizza?size=large`.
 
 import type { JsonObject } from '../../../src/jsonrpc/message.js';
-import { propertiesOf, shapeOf } from '../../form/shape.js';
+import { fieldsOf } from '../../../src/schema/read/across-branches.js';
+import { type Shape, shapeOf } from '../../../src/schema/read/shape.js';
 
 /**
  * The values of an address, each read as its schema wants it; what cannot be read stays a string, and the form says that it is wrong.
@@ -12,10 +13,10 @@ export function fromQuery(query: URLSearchParams, schema: JsonObject): JsonObjec
   for (const [name, text] of query) {
     const path = fieldOf(name, schema, schema) === undefined ? name.split('.', 8) : [name];
     let place = args;
-    let at: JsonObject = schema;
+    let at: Shape['schema'] = schema;
     path.forEach((part, index) => {
       const field = fieldOf(part, at, schema);
-      if (index === path.length - 1) define(place, part, field?.kind === 'text' ? text : jsonOr(text));
+      if (index === path.length - 1) define(place, part, field?.kind === 'string' ? text : jsonOr(text));
       else {
         const inner = Object.hasOwn(place, part) ? place[part] : undefined;
         const next = (typeof inner === 'object' && inner !== null ? inner : {}) as JsonObject;
@@ -38,9 +39,9 @@ export function toQuery(args: JsonObject): Readonly<Record<string, string>> {
   );
 }
 
-function fieldOf(name: string, schema: JsonObject, root: JsonObject) {
-  const field = propertiesOf(schema).find(([each]) => each === name);
-  return field && shapeOf(field[1], root);
+function fieldOf(name: string, schema: Shape['schema'], root: JsonObject): Shape | undefined {
+  const field = fieldsOf(schema, root).find((each) => each.name === name);
+  return field && shapeOf(field.schema, root);
 }
 
 // An argument may be called `__proto__`.

@@ -2,7 +2,7 @@
 
 import type { Story } from '../../../src/inspector/contract/story.js';
 import type { JsonObject } from '../../../src/jsonrpc/message.js';
-import { propertiesOf } from '../../form/shape.js';
+import { fieldsOf } from '../../../src/schema/read/across-branches.js';
 
 const MAX_PARTS = 50;
 const MAX_TEXT = 4000;
@@ -10,7 +10,7 @@ const MAX_TEXT = 4000;
 /** By JSON pointer. Only what is written as `name: sentence`, with the name of an argument, is taken. */
 export function serverWords(story: Story | undefined, schema: JsonObject): ReadonlyMap<string, string> {
   const text = storyText(story).slice(0, MAX_TEXT);
-  const names = new Set(propertiesOf(schema).map(([name]) => name));
+  const names = new Set(fieldsOf(schema, schema).map(({ name }) => name));
   const words = new Map<string, string>();
   for (const line of text.split('\n', MAX_PARTS))
     for (const part of line.split(/; |\. /, MAX_PARTS)) {

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { ToolView } from '../../../src/inspector/contract/connection.js';
+import { fieldsOf } from '../../../src/schema/read/across-branches.js';
 import { cleanLine } from '../../../src/tooling/clean.js';
-import { propertiesOf, requiredOf } from '../../form/shape.js';
 import { Icon, type IconName } from '../../parts/icon.js';
 import type { ListItem } from '../../parts/list/list.js';
 import { addressOf } from '../../state/route.js';
@@ -63,10 +63,9 @@ function asks(name: string): boolean {
 /** `a, b` or `from?, stepMs?`; many are a number. */
 function parameters({ tool }: ToolView): string {
   const schema = schemaOf(tool);
-  const all = propertiesOf(schema);
-  const required = requiredOf(schema);
+  const all = fieldsOf(schema, schema);
   if (all.length > MAX_PARAMETERS) return String(all.length);
-  return cleanLine(all.map(([name]) => (required.has(name) ? name : `${name}?`)).join(', '), 60);
+  return cleanLine(all.map(({ name, isRequired }) => (isRequired ? name : `${name}?`)).join(', '), 60);
 }
 
 function describe(tool: ToolView['tool']): string {

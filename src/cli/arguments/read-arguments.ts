@@ -2,9 +2,13 @@
 
 import { readFileSync } from 'node:fs';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { jsonTypeOf, jsonTypesOf, leavesOf } from '../../schema/read/across-branches.js';
+import type { Shape } from '../../schema/read/shape.js';
 import { usageError } from '../command/failures.js';
 
 const MAX_FILE_BYTES = 16_000_000;
+/** Lists inside of each other; a list may be one of itself. */
+const MAX_LISTS = 4;
 const PART = /^([^[\].]+)((?:\[\d{1,4}\])*)$/;
 
 /**
@@ -30,7 +34,7 @@ function assign(args: Record<string, unknown>, word: string, schema: JsonObject)
   const isJson = word[at - 1] === ':';
   const path = pathOf(word.slice(0, isJson ? at - 1 : at));
   const text = word.slice(at + 1);
-  const value = isJson ? parsed(text, word) : readValue(text, schemaAt(schema, path));
+  const value = isJson ? parsed(text, word) : readValue(text, schemaAt(schema, path, schema), schema);
   put(args, path, value);
 }
 
@@ -43,49 +47,45 @@ function pathOf(text: string): readonly (string | number)[] {
   });
 }
 
-/** The schema of a field, as far as it can be followed without a union. */
-function schemaAt(schema: unknown, path: readonly (string | number)[]): unknown {
-  let now = schema;
-  for (const part of path) {
-    if (!isObject(now)) return undefined;
-    const fields = now['properties'];
-    if (typeof part === 'number') now = now['items'];
-    else now = isObject(fields) && Object.hasOwn(fields, part) ? fields[part] : now['additionalProperties'];
+/** The schema of a field. In a union it is that of each branch which has such a field. */
+function schemaAt(schema: unknown, path: readonly (string | number)[], root: JsonObject): unknown {
+  return path.reduce((now, part) => {
+    const found = leavesOf(now, root).flatMap((shape) => inside(shape, part) ?? []);
+    return found.length < 2 ? found[0] : { anyOf: found };
+  }, schema);
+}
+
+function inside(shape: Shape, part: string | number): unknown {
+  switch (shape.kind) {
+    case 'object':
+      return (shape.fields.find(({ name }) => name === part) ?? { schema: shape.rest }).schema;
+    case 'map':
+      return shape.values;
+    case 'array':
+      return shape.items;
+    case 'tuple':
+      return shape.first[Number(part)] ?? shape.rest;
+    default:
+      return undefined;
   }
-  return now;
 }
 
 /** A value as the schema wants it. Text that cannot be read stays text, and the check of the arguments reports it. */
-function readValue(text: string, schema: unknown): unknown {
+function readValue(text: string, schema: unknown, root: JsonObject, depth = 0): unknown {
   if (text.startsWith('@')) return fileText(text.slice(1));
-  const types = typesOf(schema);
+  const types = jsonTypesOf(schema, root);
   if (types.has('string') && types.size === 1) return text;
-  if (types.has('array') && !text.startsWith('[')) {
-    const items = isObject(schema) ? schema['items'] : undefined;
-    return text === '' ? [] : text.split(',').map((item) => readValue(item, items));
+  if (text === 'null' && types.has('null')) return null;
+  if (types.has('array') && !text.startsWith('[') && depth <= MAX_LISTS) {
+    const item = (at: number): unknown => schemaAt(schema, [at], root);
+    return text === '' ? [] : text.split(',').map((each, at) => readValue(each, item(at), root, depth + 1));
   }
   try {
     const value: unknown = JSON.parse(text);
-    return types.size === 0 || types.has(typeName(value)) ? value : text;
+    return types.size === 0 || types.has(jsonTypeOf(value)) ? value : text;
   } catch {
     return text;
   }
-}
-
-function typesOf(schema: unknown): ReadonlySet<string> {
-  if (!isObject(schema)) return new Set();
-  const union = [schema['anyOf'], schema['oneOf']].flatMap((one) => (Array.isArray(one) ? one : []));
-  const values = [
-    ...(Array.isArray(schema['enum']) ? schema['enum'] : []),
-    ...('const' in schema ? [schema['const']] : []),
-  ];
-  const own = [schema['type'] ?? []].flat().map((type) => (type === 'integer' ? 'number' : String(type)));
-  return new Set([...own, ...values.map(typeName), ...union.flatMap((one) => [...typesOf(one)])]);
-}
-
-function typeName(value: unknown): string {
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'array' : typeof value;
 }
 
 function put(args: Record<string, unknown>, path: readonly (string | number)[], value: unknown): void {

@@ -149,16 +149,15 @@ export class Asker {
 
   /** Asks for one field until its value fits. */
   async #field(field: FormField, reader: PersonLines, signal: AbortSignal): Promise<unknown> {
-    const { name, schema, isRequired } = field;
-    const { description } = schema;
+    const { name, shape, item, isRequired } = field;
+    const { description } = shape.schema;
     if (typeof description === 'string') this.#input.out.note(`  ${cleanLine(description, 300)}`);
     for (;;) {
       const line = await reader.line(`  ${cleanLine(name, 40)}  ${expectedOf(field)} > `, signal);
       if (line === undefined) return DECLINED;
       const isEmpty = line.trim() === '';
       if (isEmpty && !isRequired) return LEFT_OUT;
-      const read =
-        isEmpty && schema['type'] !== 'array' ? { problem: 'a value is required' } : readField(field, line);
+      const read = isEmpty && !item ? { problem: 'a value is required' } : readField(field, line);
       if ('value' in read) return read.value;
       this.#input.out.note(`  ${read.problem}`);
     }

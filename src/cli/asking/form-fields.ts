@@ -1,8 +1,10 @@
 // The fields of a form that a server shows, and the values that a person types for them.
 
-import { formCheck } from '../../client/checks/output-check.js';
+import { formCheck, type OutputCheck } from '../../client/checks/output-check.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { closestName } from '../../schema/explain/closest-name.js';
+import { fieldsOf as fieldsOfSchema } from '../../schema/read/across-branches.js';
+import { type Shape, type ShapeField, type ShapeOption, shapeOf } from '../../schema/read/shape.js';
 import { cleanLine } from '../../tooling/clean.js';
 import { CommandError } from '../command/failures.js';
 
@@ -11,80 +13,100 @@ const MAX_CHOICES = 200;
 
 export interface FormField {
   readonly name: string;
-  readonly schema: JsonObject;
+  readonly shape: Shape;
+  /** The shape of each value if several may be typed, with commas between them. */
+  readonly item: Shape | undefined;
   /** The values to choose from; empty if any value may be typed. */
-  readonly choices: readonly Choice[];
+  readonly choices: readonly ShapeOption[];
   /** Whether a person has to type a value: it is required, and has no default. */
   readonly isRequired: boolean;
-}
-
-interface Choice {
-  readonly value: unknown;
-  readonly title: string;
+  /** Returns the reason why the server would reject a value. */
+  readonly check: OutputCheck;
 }
 
 /** The fields of a form. */
 export function fieldsOf(form: JsonObject): readonly FormField[] {
-  const fields = Object.entries(isObject(form['properties']) ? form['properties'] : {});
+  const fields = fieldsOfSchema(form, form);
   if (fields.length > MAX_FIELDS)
     throw new CommandError(
       'protocol',
       `The server asks for ${fields.length} fields at once; a form may have ${MAX_FIELDS}.`,
     );
-  const required: readonly unknown[] = Array.isArray(form['required']) ? form['required'] : [];
-  return fields.map(([name, field]) => {
-    const schema = isObject(field) ? field : {};
-    const choices = choicesOf(schema['type'] === 'array' ? schema['items'] : schema);
-    return { name, schema, choices, isRequired: required.includes(name) && !('default' in schema) };
+  return fields.map((field) => {
+    const shape = shapeOf(field.schema, form);
+    const item = shape.kind === 'array' ? shapeOf(shape.items, form) : undefined;
+    const { name, isRequired } = field;
+    return {
+      name,
+      shape,
+      item,
+      choices: choicesOf(item ?? shape),
+      isRequired: isRequired && !('default' in shape.schema),
+      check: checkOf(field, form),
+    };
   });
 }
 
-function choicesOf(schema: unknown): readonly Choice[] {
-  if (!isObject(schema)) return [];
-  const { enum: values, enumNames: titles } = schema;
-  if (Array.isArray(values))
-    return values.slice(0, MAX_CHOICES).map((value, at) => {
-      const title: unknown = Array.isArray(titles) ? titles[at] : undefined;
-      return { value, title: typeof title === 'string' ? title : String(value) };
+function choicesOf(shape: Shape): readonly ShapeOption[] {
+  if (shape.kind === 'const') return [{ value: shape.value, label: String(shape.value) }];
+  return shape.kind === 'choice' ? shape.options.slice(0, MAX_CHOICES) : [];
+}
+
+function checkOf({ name, schema }: ShapeField, { $defs, definitions }: JsonObject): OutputCheck {
+  const properties = Object.fromEntries([[name, schema]]);
+  return (value) => {
+    const check = formCheck({
+      type: 'object',
+      properties,
+      required: [name],
+      ...(isObject($defs) && { $defs }),
+      ...(isObject(definitions) && { definitions }),
     });
-  const union = schema['oneOf'] ?? schema['anyOf'];
-  return (Array.isArray(union) ? union.slice(0, MAX_CHOICES) : [])
-    .filter((one) => isObject(one) && 'const' in one)
-    .map(({ const: value, title }) => ({ value, title: typeof title === 'string' ? title : String(value) }));
+    return check?.(Object.fromEntries([[name, value]]));
+  };
 }
 
 /** The values that a field takes, in a few words. */
-export function expectedOf({ schema, choices, isRequired }: FormField): string {
+export function expectedOf(field: FormField): string {
+  const { schema } = field.shape;
   const byDefault = 'default' in schema ? `, default ${printed(schema['default'])}` : '';
-  return `${cleanLine(typeIn(schema, choices), 300)}${byDefault}${isRequired ? ', required' : ''}`;
+  return `${cleanLine(typeIn(field), 300)}${byDefault}${field.isRequired ? ', required' : ''}`;
 }
 
-function typeIn(schema: JsonObject, choices: readonly Choice[]): string {
-  const names = choices.map(({ value, title }) =>
-    title === String(value) ? title : `${String(value)} (${title})`,
+function typeIn({ shape, item, choices }: FormField): string {
+  const names = choices.map(({ value, label }) =>
+    label === String(value) ? label : `${String(value)} (${label})`,
   );
-  const { type, format, maxItems, minimum, maximum } = schema;
-  if (type === 'array') {
+  const { format, maxItems, minimum, maximum } = shape.schema;
+  if (item) {
     const most = typeof maxItems === 'number' ? `up to ${maxItems} of: ` : 'some of: ';
     return names.length > 0 ? `${most}${names.join(', ')}` : 'values with commas between them';
   }
   if (names.length > 0) return names.join(' | ');
-  if (type === 'boolean') return 'y/n';
-  if (type === 'integer' || type === 'number') {
-    const bounds = [minimum, maximum].map((bound) => (typeof bound === 'number' ? String(bound) : ''));
-    const kind = type === 'integer' ? 'a whole number' : 'a number';
-    return bounds.join('') === '' ? kind : `${kind}, ${bounds.join('..')}`;
+  switch (shape.kind) {
+    case 'boolean':
+      return 'y/n';
+    case 'number': {
+      const bounds = [minimum, maximum].map((bound) => (typeof bound === 'number' ? String(bound) : ''));
+      const kind = shape.isInteger ? 'a whole number' : 'a number';
+      return bounds.join('') === '' ? kind : `${kind}, ${bounds.join('..')}`;
+    }
+    case 'object':
+    case 'map':
+    case 'tuple':
+      return 'JSON';
+    default:
+      return typeof format === 'string' ? `text: ${format}` : 'text';
   }
-  return typeof format === 'string' ? `text: ${format}` : 'text';
 }
 
 /** A value that fits the field, to show how one writes it. */
-export function exampleOf({ schema, choices }: FormField): string {
+export function exampleOf({ shape, choices }: FormField): string {
+  const { schema } = shape;
   const first = 'default' in schema ? [schema['default']].flat().join(',') : choices[0]?.value;
   if (first !== undefined) return String(first);
-  if (schema['type'] === 'boolean') return 'true';
-  if (schema['type'] === 'integer' || schema['type'] === 'number') return String(schema['minimum'] ?? 1);
-  return '…';
+  if (shape.kind === 'boolean') return 'true';
+  return shape.kind === 'number' ? String(schema['minimum'] ?? 1) : '…';
 }
 
 export type ReadField = { readonly value: unknown } | { readonly problem: string };
@@ -93,37 +115,52 @@ export type ReadField = { readonly value: unknown } | { readonly problem: string
 export function readField(field: FormField, text: string): ReadField {
   const read = readText(field, text.trim());
   if ('problem' in read) return read;
-  const { name, schema } = field;
-  const check = formCheck({
-    type: 'object',
-    properties: Object.fromEntries([[name, schema]]),
-    required: [name],
-  });
-  const problem = check?.(Object.fromEntries([[name, read.value]]));
+  const problem = field.check(read.value);
   return problem === undefined ? read : { problem };
 }
 
-function readText({ schema, choices }: FormField, text: string): ReadField {
-  const { type } = schema;
-  if (type === 'array') {
-    const items = text === '' ? [] : text.split(',').map((item) => choose(choices, item.trim()));
-    const wrong = items.find((item) => 'problem' in item);
-    return wrong ?? { value: items.map((item) => ('value' in item ? item.value : undefined)) };
-  }
+function readText({ shape, item, choices }: FormField, text: string): ReadField {
+  if (!item) return readOne(shape, choices, text);
+  const items = text === '' ? [] : text.split(',').map((one) => readOne(item, choices, one.trim()));
+  const wrong = items.find((one) => 'problem' in one);
+  return wrong ?? { value: items.map((one) => ('value' in one ? one.value : undefined)) };
+}
+
+function readOne({ kind }: Shape, choices: readonly ShapeOption[], text: string): ReadField {
   if (choices.length > 0) return choose(choices, text);
-  if (type === 'boolean') return readYesOrNo(text);
-  if (type !== 'integer' && type !== 'number') return { value: text };
+  switch (kind) {
+    case 'boolean':
+      return readYesOrNo(text);
+    case 'number':
+      return readNumber(text);
+    case 'object':
+    case 'map':
+    case 'tuple':
+      return readJson(text);
+    default:
+      return { value: text };
+  }
+}
+
+function readNumber(text: string): ReadField {
   const number = Number(text);
   if (text !== '' && Number.isFinite(number)) return { value: number };
   return { problem: `expected a number, got ${JSON.stringify(text)}` };
 }
 
-function choose(choices: readonly Choice[], text: string): ReadField {
-  if (choices.length === 0) return { value: text };
+function readJson(text: string): ReadField {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return { problem: `expected JSON, got ${JSON.stringify(text)}` };
+  }
+}
+
+function choose(choices: readonly ShapeOption[], text: string): ReadField {
   const same = (name: string): boolean => name.toLowerCase() === text.toLowerCase();
   const found =
     choices.find(({ value }) => String(value) === text) ??
-    choices.find(({ value, title }) => same(String(value)) || same(title));
+    choices.find(({ value, label }) => same(String(value)) || same(label));
   if (found) return { value: found.value };
   const names = choices.map(({ value }) => String(value));
   const close = closestName(text, names);

@@ -1,81 +1,135 @@
 // A schema in a few characters, as in `add(a: number, b?: number = 1)`.
 
-import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import type { JsonObject } from '../../jsonrpc/message.js';
+import { fieldsOf } from '../../schema/read/across-branches.js';
+import { type Shape, type ShapeField, shapeOf } from '../../schema/read/shape.js';
 import { cleanLine } from '../../tooling/clean.js';
 
 const MAX_FIELDS = 30;
+const MAX_CHOICES = 8;
 const MAX_DEPTH = 3;
-/** The keywords of schemas that consist of others. */
-const PARTS = ['properties', 'items', 'anyOf', 'oneOf'];
+/** The types of one schema that are printed. */
+const MAX_PARTS = 500;
 const NAME = /^[A-Za-z_$][\w$]*$/;
 
 /** The fields of an object schema, as the parameters of a function. */
 export function parameters(schema: JsonObject): string {
-  const fields = Object.entries(isObject(schema['properties']) ? schema['properties'] : {});
-  const required = Array.isArray(schema['required']) ? schema['required'] : [];
-  const shown = fields
-    .slice(0, MAX_FIELDS)
-    .map(
-      ([name, field]) =>
-        `${fieldName(name)}${required.includes(name) ? '' : '?'}: ${typeOf(field, 1)}${defaultOf(field)}`,
-    );
+  const place = startAt(schema, 1);
+  return listed(
+    fieldsOf(schema, schema),
+    (field) =>
+      `${fieldName(field)}${field.isRequired ? '' : '?'}: ${typeAt(field.schema, place)}${defaultOf(shapeOf(field.schema, schema))}`,
+  );
+}
+
+/** The type that a schema describes; references point into `root`. */
+export function typeOf(schema: unknown, root: JsonObject): string {
+  return typeAt(schema, startAt(root, 0));
+}
+
+interface Place {
+  readonly root: JsonObject;
+  readonly depth: number;
+  readonly parts: { left: number };
+  /** The references that lead here. */
+  readonly references: ReadonlySet<string>;
+}
+
+function startAt(root: JsonObject, depth: number): Place {
+  return { root, depth, parts: { left: MAX_PARTS }, references: new Set() };
+}
+
+function typeAt(schema: unknown, place: Place): string {
+  const shape = shapeOf(schema, place.root);
+  const isRepeated = [...shape.references].some((reference) => place.references.has(reference));
+  if (place.parts.left-- <= 0 || isRepeated) return '…';
+  const references = new Set([...place.references, ...shape.references]);
+  const type = typeOfShape(shape, { ...place, depth: place.depth + 1, references });
+  return shape.isNullable && shape.kind !== 'null' && shape.kind !== 'any' ? `${type} | null` : type;
+}
+
+/** The type of a shape whose parts are at `inner`. */
+function typeOfShape(shape: Shape, inner: Place): string {
+  switch (shape.kind) {
+    case 'string':
+    case 'boolean':
+    case 'null':
+    case 'never':
+      return shape.kind;
+    case 'number':
+      return range(shape.schema) ?? (shape.isInteger ? 'int' : 'number');
+    case 'const':
+      return printed(shape.value);
+    case 'choice':
+      return choices(shape.options.map(({ value }) => printed(value)));
+    case 'map':
+      return 'object';
+    case 'object':
+      return objectOf(shape.fields, inner);
+    case 'array':
+      return arrayOf(shape.items, inner);
+    case 'tuple':
+      return tupleOf(shape.first, shape.rest, inner);
+    case 'union':
+      if (isTooDeep(inner)) return '…';
+      return choices([...new Set(shape.branches.slice(0, 4 * MAX_CHOICES).map((one) => typeAt(one, inner)))]);
+    case 'any':
+      return typeof shape.schema['type'] === 'string' ? cleanLine(shape.schema['type'], 20) : 'any';
+    default:
+      return shape satisfies never;
+  }
+}
+
+function isTooDeep({ depth }: Place): boolean {
+  return depth > MAX_DEPTH + 1;
+}
+
+function objectOf(fields: readonly ShapeField[], inner: Place): string {
+  if (fields.length === 0) return 'object';
+  if (isTooDeep(inner)) return '…';
+  return `{ ${listed(fields, (field) => `${fieldName(field)}: ${typeAt(field.schema, inner)}`)} }`;
+}
+
+function arrayOf(items: unknown, inner: Place): string {
+  if (items === undefined) return 'any[]';
+  if (isTooDeep(inner)) return '…';
+  const item = typeAt(items, inner);
+  const { kind, isNullable } = shapeOf(items, inner.root);
+  // The braces of one object hold it together; those of several do not.
+  const isOneObject = kind === 'object' && !isNullable;
+  return item.includes(' ') && !isOneObject && kind !== 'tuple' ? `(${item})[]` : `${item}[]`;
+}
+
+function tupleOf(first: readonly unknown[], rest: unknown, inner: Place): string {
+  if (isTooDeep(inner)) return '…';
+  const types = first.slice(0, MAX_FIELDS).map((item) => typeAt(item, inner));
+  if (first.length > MAX_FIELDS) types.push('…');
+  else if (typeof rest === 'object') types.push(`...${arrayOf(rest, inner)}`);
+  return `[${types.join(', ')}]`;
+}
+
+function listed(fields: readonly ShapeField[], print: (field: ShapeField) => string): string {
+  const shown = fields.slice(0, MAX_FIELDS).map(print);
   return [...shown, ...(fields.length > MAX_FIELDS ? ['…'] : [])].join(', ');
 }
 
-/** The type that a schema describes. */
-export function typeOf(schema: unknown, depth = 0): string {
-  if (!isObject(schema)) return 'any';
-  if (depth > MAX_DEPTH && PARTS.some((keyword) => keyword in schema)) return '…';
-  if ('const' in schema) return printed(schema['const']);
-  if (Array.isArray(schema['enum'])) return choices(schema['enum'].map(printed));
-  const union = schema['anyOf'] ?? schema['oneOf'];
-  if (Array.isArray(union)) return choices([...new Set(union.map((one) => typeOf(one, depth + 1)))]);
-  const { type } = schema;
-  if (Array.isArray(type)) return choices(type.map((one) => typeOf({ ...schema, type: one }, depth)));
-  if (type === 'array') return arrayOf(schema['items'], depth + 1);
-  if (type === 'object') return objectOf(schema, depth);
-  if (type === 'integer' || type === 'number')
-    return range(schema) ?? (type === 'integer' ? 'int' : 'number');
-  return typeof type === 'string' ? cleanLine(type, 20) : 'any';
-}
-
-function objectOf(schema: JsonObject, depth: number): string {
-  const fields = Object.entries(isObject(schema['properties']) ? schema['properties'] : {});
-  if (fields.length === 0) return 'object';
-  const shown = fields
-    .slice(0, MAX_FIELDS)
-    .map(([name, field]) => `${fieldName(name)}: ${typeOf(field, depth + 1)}`);
-  return `{ ${[...shown, ...(fields.length > MAX_FIELDS ? ['…'] : [])].join(', ')} }`;
-}
-
-function range({ minimum, maximum, type }: JsonObject): string | undefined {
+function range({ minimum, maximum, type }: Shape['schema']): string | undefined {
   const bounds = [minimum, maximum].map((bound) => (typeof bound === 'number' ? String(bound) : ''));
   const isSafe = Math.abs(Number(maximum)) === Number.MAX_SAFE_INTEGER;
   if (bounds.join('') === '' || isSafe) return undefined;
   return `${bounds.join('..')}${type === 'number' ? ' number' : ''}`;
 }
 
-function defaultOf(field: unknown): string {
-  return isObject(field) && 'default' in field ? ` = ${printed(field['default'])}` : '';
+function defaultOf({ schema }: Shape): string {
+  return 'default' in schema ? ` = ${printed(schema['default'])}` : '';
 }
 
 function choices(types: readonly string[]): string {
-  const shown = types.slice(0, 8);
-  return [...shown, ...(types.length > 8 ? ['…'] : [])].join(' | ');
+  const shown = types.slice(0, MAX_CHOICES);
+  return [...shown, ...(types.length > MAX_CHOICES ? ['…'] : [])].join(' | ');
 }
 
-function arrayOf(items: unknown, depth: number): string {
-  const item = typeOf(items, depth);
-  // The braces of one object hold it together; those of several do not.
-  const isOneObject = isObject(items) && items['type'] === 'object' && !isUnion(items);
-  return item.includes(' ') && !isOneObject ? `(${item})[]` : `${item}[]`;
-}
-
-function isUnion(schema: JsonObject): boolean {
-  return ['anyOf', 'oneOf', 'enum', 'const'].some((keyword) => keyword in schema);
-}
-
-function fieldName(name: string): string {
+function fieldName({ name }: ShapeField): string {
   return NAME.test(name) && name.length <= 64 ? name : JSON.stringify(cleanLine(name, 64));
 }
 

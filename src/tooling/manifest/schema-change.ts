@@ -1,6 +1,8 @@
 // Differences between two schemas, and whether they break programs that were written for the first one.
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import type { JsonSchema } from '../../schema/document/plain-json.js';
+import { requiredOf, resolveSchema } from '../../schema/read/resolve.js';
 import { canonical } from '../../state/canonical.js';
 import { compareLimits, type Flow, type SchemaPlace } from './schema-limits.js';
 
@@ -36,13 +38,13 @@ export function compareSchemas(before: JsonObject, after: JsonObject, flow: Flow
 function compareNodes(one: unknown, other: unknown, place: SchemaPlace): void {
   const { roots, path, add, depth, sameDefinitions, seen } = place;
   if (sameDefinitions && canonical(one ?? null) === canonical(other ?? null)) return;
-  const references = [one, other].map((schema) => (isObject(schema) ? schema['$ref'] : undefined));
-  if (references.every((reference) => typeof reference === 'string')) {
-    const pair = JSON.stringify(references);
+  const [resolved, resolvedNow] = [resolveSchema(one, roots[0]), resolveSchema(other, roots[1])];
+  if (resolved.references.size > 0 && resolvedNow.references.size > 0) {
+    const pair = canonical([one, other]);
     if (seen.has(pair)) return;
     seen.add(pair);
   }
-  const [before, after] = [resolve(one, roots[0]), resolve(other, roots[1])];
+  const [before, after] = [resolved.schema, resolvedNow.schema];
   if (depth > MAX_DEPTH) return add(path, 'other', 'changed, too deep to say how');
   compareLimits(before, after, place);
   compareFields(before, after, place);
@@ -50,33 +52,11 @@ function compareNodes(one: unknown, other: unknown, place: SchemaPlace): void {
   for (const keyword of ['anyOf', 'oneOf']) compareUnions(before[keyword], after[keyword], place);
 }
 
-/** A schema with its reference replaced by what it names. A boolean, and everything else, becomes an object. */
-function resolve(schema: unknown, root: JsonObject): JsonObject {
-  let node = schema;
-  for (let hops = 0; hops < 8 && isObject(node) && typeof node['$ref'] === 'string'; hops++) {
-    const { $ref, ...beside } = node;
-    node = { ...named($ref as string, root), ...beside };
-  }
-  if (isObject(node)) return node;
-  return node === false ? { not: {} } : {};
-}
-
-function named(reference: string, root: JsonObject): JsonObject {
-  if (!reference.startsWith('#')) return {};
-  let node: unknown = root;
-  for (const part of reference.split('/').slice(1)) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (!isObject(node) || !Object.hasOwn(node, key)) return {};
-    node = node[key];
-  }
-  return isObject(node) ? node : {};
-}
-
 function definitionsOf({ $defs = null, definitions = null }: JsonObject): unknown {
   return [$defs, definitions];
 }
 
-function compareFields(before: JsonObject, after: JsonObject, place: SchemaPlace): void {
+function compareFields(before: JsonSchema, after: JsonSchema, place: SchemaPlace): void {
   const { add, path, flow } = place;
   const what = flow === 'input' ? 'argument' : 'field';
   const [old, now] = [fieldsOf(before), fieldsOf(after)];
@@ -101,7 +81,7 @@ function compareFields(before: JsonObject, after: JsonObject, place: SchemaPlace
     compareNodes(oldRest, nowRest, { ...place, path: `${path}.*`, depth: place.depth + 1 });
 }
 
-function compareItems(before: JsonObject, after: JsonObject, place: SchemaPlace): void {
+function compareItems(before: JsonSchema, after: JsonSchema, place: SchemaPlace): void {
   if (before['items'] === undefined && after['items'] === undefined) return;
   compareNodes(before['items'], after['items'], {
     ...place,
@@ -132,10 +112,6 @@ function printed(union: unknown): ReadonlyMap<string, unknown> {
   return new Map((Array.isArray(union) ? union : []).map((branch) => [canonical(branch), branch]));
 }
 
-function fieldsOf({ properties }: JsonObject): ReadonlyMap<string, unknown> {
+function fieldsOf({ properties }: JsonSchema): ReadonlyMap<string, unknown> {
   return new Map(Object.entries(isObject(properties) ? properties : {}));
-}
-
-function requiredOf({ required }: JsonObject): ReadonlySet<unknown> {
-  return new Set(Array.isArray(required) ? required : []);
 }

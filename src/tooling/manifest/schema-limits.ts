@@ -1,6 +1,7 @@
 // Differences between the limits of two schemas at one place: types, values, ranges, patterns and the rest.
 
-import type { JsonObject } from '../../jsonrpc/message.js';
+import type { JsonSchema } from '../../schema/document/plain-json.js';
+import { typesOf } from '../../schema/read/resolve.js';
 import { canonical } from '../../state/canonical.js';
 import { cleanLine } from '../clean.js';
 
@@ -12,7 +13,7 @@ export interface SchemaPlace {
   readonly path: string;
   readonly flow: Flow;
   readonly depth: number;
-  readonly roots: readonly [before: JsonObject, after: JsonObject];
+  readonly roots: readonly [before: JsonSchema, after: JsonSchema];
   /** Whether equal references mean equal schemas. */
   readonly sameDefinitions: boolean;
   /** The pairs of references that were compared: a schema may refer to itself. */
@@ -47,7 +48,7 @@ const WORDS = ['title', 'description', 'default', 'examples', 'deprecated'];
 const ALL_TYPES = ['string', 'number', 'boolean', 'object', 'array', 'null'];
 
 /** Adds the differences of everything but the fields, the items and the alternatives. */
-export function compareLimits(before: JsonObject, after: JsonObject, place: SchemaPlace): void {
+export function compareLimits(before: JsonSchema, after: JsonSchema, place: SchemaPlace): void {
   compareTypes(before, after, place);
   compareValues(before, after, place);
   for (const keyword of LOWER) compareBound(keyword, { before, after, place, sign: 1 });
@@ -67,8 +68,8 @@ export function compareLimits(before: JsonObject, after: JsonObject, place: Sche
       add(path, 'same', `its ${keyword} changed`);
 }
 
-function compareTypes(before: JsonObject, after: JsonObject, { add, path }: SchemaPlace): void {
-  const [old, now] = [typesOf(before), typesOf(after)];
+function compareTypes(before: JsonSchema, after: JsonSchema, { add, path }: SchemaPlace): void {
+  const [old, now] = [allowedTypes(before), allowedTypes(after)];
   const isFewer = old.some((type) => !accepts(now, type));
   const isMore = now.some((type) => !accepts(old, type));
   if (isFewer || isMore)
@@ -79,9 +80,9 @@ function compareTypes(before: JsonObject, after: JsonObject, { add, path }: Sche
     );
 }
 
-function typesOf({ type, const: value, enum: values }: JsonObject): readonly string[] {
-  if (typeof type === 'string') return [type];
-  if (Array.isArray(type)) return type.map(String);
+function allowedTypes(schema: JsonSchema): readonly string[] {
+  const { type, const: value, enum: values } = schema;
+  if (type !== undefined) return typesOf(schema);
   if (Array.isArray(values)) return [...new Set(values.map(typeOfValue))];
   return value === undefined ? ALL_TYPES : [typeOfValue(value)];
 }
@@ -96,7 +97,7 @@ function accepts(types: readonly string[], type: string): boolean {
   return types.includes(type) || (type === 'integer' && types.includes('number'));
 }
 
-function compareValues(before: JsonObject, after: JsonObject, { add, path }: SchemaPlace): void {
+function compareValues(before: JsonSchema, after: JsonSchema, { add, path }: SchemaPlace): void {
   const [old, now] = [valuesOf(before), valuesOf(after)];
   const gone = old && now ? [...old].filter((value) => !now.has(value)) : [];
   const fresh = old && now ? [...now].filter((value) => !old.has(value)) : [];
@@ -106,14 +107,14 @@ function compareValues(before: JsonObject, after: JsonObject, { add, path }: Sch
   if (old && !now) add(path, 'more', 'every value is allowed now, not only some');
 }
 
-function valuesOf({ enum: values, const: value }: JsonObject): ReadonlySet<string> | undefined {
+function valuesOf({ enum: values, const: value }: JsonSchema): ReadonlySet<string> | undefined {
   if (Array.isArray(values)) return new Set(values.map((one) => canonical(one)));
   return value === undefined ? undefined : new Set([canonical(value)]);
 }
 
 interface Bound {
-  readonly before: JsonObject;
-  readonly after: JsonObject;
+  readonly before: JsonSchema;
+  readonly after: JsonSchema;
   readonly place: SchemaPlace;
   /** 1 if a larger bound allows fewer values, -1 if a smaller one does. */
   readonly sign: 1 | -1;
@@ -128,7 +129,7 @@ function compareBound(keyword: string, { before, after, place: { add, path }, si
   add(path, effect, `${keyword} was ${shown(was)} and is ${shown(is)}`);
 }
 
-function typeShown({ type }: JsonObject): string {
+function typeShown({ type }: JsonSchema): string {
   return type === undefined ? 'any' : cleanLine([type].flat().join(' or '), 60);
 }
 

@@ -2,8 +2,9 @@
 
 import type { ConnectionView } from '../../../../src/inspector/contract/connection.js';
 import type { JsonObject } from '../../../../src/jsonrpc/message.js';
+import { fieldsOf } from '../../../../src/schema/read/across-branches.js';
+import { shapeOf } from '../../../../src/schema/read/shape.js';
 import { shellWord } from '../../../../src/tooling/clean.js';
-import { propertiesOf, shapeOf } from '../../../form/shape.js';
 import { headerWords } from './header-words.js';
 
 export interface CopiedCall {
@@ -26,12 +27,12 @@ function argumentWords({ args, schema }: CopiedCall): readonly string[] {
   const names = Object.keys(args);
   // Such a name would be read as a path, as a file, as an option, or as JSON.
   if (names.some((name) => !/^[A-Za-z_][\w-]*$/.test(name))) return [JSON.stringify(args)];
-  const properties = new Map(propertiesOf(schema));
+  const fields = new Map(fieldsOf(schema, schema).map((field) => [field.name, field.schema]));
   return names.map((name) => {
     const value = args[name];
-    const { kind } = shapeOf(properties.get(name), schema);
+    const { kind } = shapeOf(fields.get(name), schema);
     const isPlain =
-      typeof value === 'string' && (kind === 'text' || kind === 'choice') && !value.startsWith('@');
+      typeof value === 'string' && (kind === 'string' || kind === 'choice') && !value.startsWith('@');
     if (isPlain) return `${name}=${value}`;
     const isScalar = typeof value === 'number' || typeof value === 'boolean';
     const isExpected = kind === 'number' || kind === 'boolean';

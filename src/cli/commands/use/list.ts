@@ -86,7 +86,9 @@ function print(lists: Lists, { out, flag }: Typed): void {
 
 /** A tool on one line, as one would write its call. */
 export function signature(tool: ListedTool, out: Output): string {
-  const result = tool.outputSchema ? out.style('dim', ` → ${typeOf(tool.outputSchema)}`) : '';
+  const result = tool.outputSchema
+    ? out.style('dim', ` → ${typeOf(tool.outputSchema, tool.outputSchema)}`)
+    : '';
   const { readOnlyHint, destructiveHint } = tool.annotations ?? {};
   const mark = readOnlyHint ? '  read-only' : destructiveHint ? '  destructive' : '';
   return `${out.style('bold', cleanLine(tool.name, 128))}(${parameters(tool.inputSchema)})${result}${out.style('yellow', mark)}`;

@@ -1,6 +1,8 @@
 // The tools of a server as subcommands: data that the generated program reads.
 
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
+import { fieldsOf, jsonTypesOf } from '../../../schema/read/across-branches.js';
+import { shapeOf } from '../../../schema/read/shape.js';
 import { cleanLine } from '../../../tooling/clean.js';
 import type { Manifest } from '../../../tooling/manifest/manifest.js';
 
@@ -46,29 +48,28 @@ export function programCommands({ tools }: Manifest): readonly ProgramCommand[] 
 }
 
 function optionsOf(schema: unknown): readonly ProgramOption[] {
-  if (!isObject(schema) || !isObject(schema['properties'])) return [];
-  const required = new Set(Array.isArray(schema['required']) ? schema['required'] : []);
-  return Object.entries(schema['properties'])
-    .filter(([name]) => FLAG.test(name) && !RESERVED_FLAGS.has(name) && !name.startsWith('no-'))
-    .map(([name, field]) => {
-      const own = isObject(field) ? field : {};
-      const isList = own['type'] === 'array' && typeOf(own['items']) !== 'json';
+  const root = isObject(schema) ? schema : {};
+  return fieldsOf(root, root)
+    .filter(({ name }) => FLAG.test(name) && !RESERVED_FLAGS.has(name) && !name.startsWith('no-'))
+    .map(({ name, schema: field, isRequired }) => {
+      const shape = shapeOf(field, root);
+      const isList = shape.kind === 'array' && typeOf(shape.items, root) !== 'json';
       return {
         flag: name,
         name,
-        type: typeOf(isList ? own['items'] : own),
+        type: typeOf(isList ? shape.items : field, root),
         multiple: isList,
-        required: required.has(name),
-        about: about(own['description']),
+        required: isRequired,
+        about: about(shape.schema['description']),
       };
     });
 }
 
-function typeOf(schema: unknown): ProgramOption['type'] {
-  const { type, enum: values } = (isObject(schema) ? schema : {}) as JsonObject;
-  if (Array.isArray(values) && values.every((value) => typeof value === 'string')) return 'string';
-  if (type === 'string' || type === 'boolean') return type;
-  return type === 'number' || type === 'integer' ? 'number' : 'json';
+/** The type of an option. Null, and everything else that a word cannot be, is given with --args. */
+function typeOf(schema: unknown, root: JsonObject): ProgramOption['type'] {
+  const [type, second] = [...jsonTypesOf(schema, root)].filter((one) => one !== 'null');
+  const isPlain = type === 'string' || type === 'number' || type === 'boolean';
+  return isPlain && second === undefined ? type : 'json';
 }
 
 function about(text: unknown): string {

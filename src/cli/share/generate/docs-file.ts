@@ -1,6 +1,8 @@
 // A reference of a server in Markdown. The text of the server stays text: no HTML, no links, no headings of its own.
 
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
+import { fieldsOf } from '../../../schema/read/across-branches.js';
+import { shapeOf } from '../../../schema/read/shape.js';
 import { cleanJson, cleanLine } from '../../../tooling/clean.js';
 import type { Manifest } from '../../../tooling/manifest/manifest.js';
 import { typeOf } from '../../terminal/signature.js';
@@ -35,15 +37,12 @@ function section(
 
 function toolBlocks(tool: JsonObject): readonly string[] {
   const { inputSchema, outputSchema } = tool;
-  const fields =
-    isObject(inputSchema) && isObject(inputSchema['properties']) ? inputSchema['properties'] : {};
-  const required =
-    isObject(inputSchema) && Array.isArray(inputSchema['required']) ? inputSchema['required'] : [];
-  const rows = Object.entries(fields).map(([name, field]) => [
+  const root = isObject(inputSchema) ? inputSchema : {};
+  const rows = fieldsOf(root, root).map(({ name, schema, isRequired }) => [
     code(name),
-    code(typeOf(field)),
-    required.includes(name) ? 'yes' : '',
-    cell(isObject(field) ? field['description'] : ''),
+    code(typeOf(schema, root)),
+    isRequired ? 'yes' : '',
+    cell(shapeOf(schema, root).schema['description']),
   ]);
   return [
     `### ${code(String(tool['name']))}`,

@@ -15,7 +15,7 @@ test.each([
   [{}, 'any'],
   [true, 'any'],
 ])('the type of %j is printed as %s', (schema, printed) => {
-  expect(typeOf(schema)).toBe(printed);
+  expect(typeOf(schema, {})).toBe(printed);
 });
 
 test('a type that is nested deeper than is shown ends with an ellipsis, and is not called any', () => {
@@ -23,7 +23,9 @@ test('a type that is nested deeper than is shown ends with an ellipsis, and is n
     depth === 0
       ? { type: 'string' }
       : { type: 'object', properties: { x: nest(depth - 1), s: { type: 'string' } } };
-  expect(typeOf(nest(9))).toBe('{ x: { x: { x: { x: …, s: string }, s: string }, s: string }, s: string }');
+  expect(typeOf(nest(9), {})).toBe(
+    '{ x: { x: { x: { x: …, s: string }, s: string }, s: string }, s: string }',
+  );
   expect(parameters({ properties: { list: { type: 'array', items: nest(9) } } })).toBe(
     'list?: { x: { x: …, s: string }, s: string }[]',
   );

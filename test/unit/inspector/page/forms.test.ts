@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { check } from '../../../../inspector/form/check.js';
 import { matchesPattern } from '../../../../inspector/form/check-text.js';
+import { type FieldKind, fieldKind } from '../../../../inspector/form/field-kind.js';
 import { initialArguments } from '../../../../inspector/form/initial-value.js';
-import { type FieldKind, shapeOf } from '../../../../inspector/form/shape.js';
 import { isTooLarge } from '../../../../inspector/form/size.js';
 import type { JsonObject } from '../../../../src/jsonrpc/message.js';
+import { shapeOf } from '../../../../src/schema/read/shape.js';
 
 const card = {
   type: 'object',
@@ -45,11 +46,11 @@ describe('the kind of a field', () => {
     ['json', {}],
     ['json', { type: ['string', 'number'] }],
   ])('is %s for %j', (kind, schema) => {
-    expect(shapeOf(schema, schema).kind).toBe(kind);
+    expect(fieldKind(shapeOf(schema, schema), schema)).toBe(kind);
   });
 
   test('is that of the other type if null is allowed, too', () => {
-    expect(shapeOf({ type: ['string', 'null'] }, {})).toMatchObject({ kind: 'text', isNullable: true });
+    expect(shapeOf({ type: ['string', 'null'] }, {})).toMatchObject({ kind: 'string', isNullable: true });
     expect(shapeOf({ anyOf: [{ type: 'integer' }, { type: 'null' }] }, {})).toMatchObject({
       kind: 'number',
       isNullable: true,
@@ -60,8 +61,8 @@ describe('the kind of a field', () => {
   test('follows references inside the document, and never out of it', () => {
     const root = { $defs: { size: { enum: ['s', 'm'] }, alias: { $ref: '#/$defs/size' } } };
     expect(shapeOf({ $ref: '#/$defs/alias' }, root).kind).toBe('choice');
-    expect(shapeOf({ $ref: 'https://example.org/schema.json' }, root).kind).toBe('json');
-    expect(shapeOf({ $ref: '#/$defs/constructor' }, root).kind).toBe('json');
+    expect(shapeOf({ $ref: 'https://example.org/schema.json' }, root).kind).toBe('any');
+    expect(shapeOf({ $ref: '#/$defs/constructor' }, root).kind).toBe('any');
   });
 
   test('joins the parts of allOf', () => {
