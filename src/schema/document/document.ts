@@ -3,7 +3,7 @@
 import { dialectOf } from './dialect.js';
 import { assertExpands } from './expansion.js';
 import { typeBits } from './json-types.js';
-import { formats, keywords, type Shape, shapeProblem } from './keywords.js';
+import { formats, type KeywordShape, keywords, shapeProblem } from './keywords.js';
 import type { SchemaDocument, SchemaNode } from './nodes.js';
 import { unicodePattern } from './pattern.js';
 import { assertPlainJson, type JsonSchema } from './plain-json.js';
@@ -130,7 +130,7 @@ function createReader(json: JsonSchema, { withoutSlowPatterns = false }: ReadOpt
     pending.push({ ...here, node: holder, ref, isDynamic });
   }
 
-  function readKeyword(shape: Shape, keyword: string, value: unknown, here: SchemaPosition): unknown {
+  function readKeyword(shape: KeywordShape, keyword: string, value: unknown, here: SchemaPosition): unknown {
     const problem = shapeProblem(shape, value);
     const where = joinPointer(`#${here.pointer}`, keyword);
     if (problem !== undefined) throw new SchemaError(`The value at ${where} must be ${problem}.`);

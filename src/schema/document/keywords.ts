@@ -2,7 +2,7 @@
 // those of OpenAPI) stay in the JSON that is sent and have no effect on validation.
 
 /** The shape of a keyword's value. */
-export type Shape =
+export type KeywordShape =
   | 'any'
   | 'boolean'
   | 'count'
@@ -21,7 +21,7 @@ export type Shape =
   | 'types';
 
 /** The keywords that validate, with the shapes of their values. */
-export const keywords: ReadonlyMap<string, Shape> = new Map<string, Shape>([
+export const keywords: ReadonlyMap<string, KeywordShape> = new Map<string, KeywordShape>([
   ['type', 'types'],
   ['const', 'any'],
   ['enum', 'list'],
@@ -89,7 +89,7 @@ export const formats: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Says in words what the value of a keyword must be; undefined if the value is right. */
-export function shapeProblem(shape: Shape, value: unknown): string | undefined {
+export function shapeProblem(shape: KeywordShape, value: unknown): string | undefined {
   switch (shape) {
     case 'boolean':
       return typeof value === 'boolean' ? undefined : 'true or false';

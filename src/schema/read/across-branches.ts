@@ -1,4 +1,4 @@
-// What a schema says in all of its branches together: the fields of an object that is one of several, the types of a value.
+// The fields and the types of a schema in all of its branches together: an object may be one of several, and so may a value.
 
 import type { JsonSchema } from '../document/plain-json.js';
 import { type Shape, type ShapeField, shapeOf } from './shape.js';

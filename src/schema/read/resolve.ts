@@ -20,7 +20,11 @@ const NO_REFERENCES: ReadonlySet<string> = new Set();
  * Follows the references of a schema and joins the parts of its `allOf`; the schema's own keywords win. A reference that leads nowhere, or
  * back to one in `followed`, adds nothing. Properties keep their own references.
  */
-export function resolveSchema(given: unknown, root: JsonSchema, followed = NO_REFERENCES): ResolvedSchema {
+export function resolveSchema(
+  given: unknown,
+  root: JsonSchema,
+  followed: ReadonlySet<string> = NO_REFERENCES,
+): ResolvedSchema {
   const references = new Set(followed);
   let left = MAX_PARTS;
 

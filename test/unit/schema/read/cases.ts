@@ -47,7 +47,7 @@ export interface SchemaCase {
   readonly types: string;
   /** The type of the option of `generate cli`; `[]` if it can be repeated. */
   readonly option: string;
-  /** What the terminal says that a form takes. */
+  /** The words of the terminal about the values that a form takes. */
   readonly form: string;
   /** The field in a form of the inspector. */
   readonly field: string;
