@@ -1,13 +1,16 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
+import { useContext } from 'preact/hooks';
 import { isObject } from '../../../src/jsonrpc/message.js';
+import { shapeOf } from '../../../src/schema/read/shape.js';
 import { Button } from '../../parts/controls/button.js';
 import { pointer } from '../check.js';
-import type { ControlProps } from '../form-context.js';
+import { type ControlProps, FormContext } from '../form-context.js';
 import { Field } from './field.js';
 
 /** Names and values that the schema leaves open. */
 export function MapField({ shape, value, onChange, path, depth, id }: ControlProps): VNode {
+  const { root } = useContext(FormContext);
   const typed = useSignal('');
   const object = isObject(value) ? value : {};
   const entries = Object.entries(object);
@@ -17,7 +20,7 @@ export function MapField({ shape, value, onChange, path, depth, id }: ControlPro
     if (typed.value === '' || isTaken) return;
     onChange({
       ...object,
-      [typed.value]: schema['type'] === 'string' || Object.keys(schema).length === 0 ? '' : null,
+      [typed.value]: Object.keys(schema).length === 0 || shapeOf(schema, root).kind === 'string' ? '' : null,
     });
     typed.value = '';
   };
