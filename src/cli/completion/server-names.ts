@@ -2,6 +2,8 @@
 
 import type { Client } from '../../client/model/client.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { fieldsOf } from '../../schema/read/across-branches.js';
+import { type Shape, shapeOf } from '../../schema/read/shape.js';
 import type { Typed } from '../command/definition.js';
 import { duration } from '../command/parse.js';
 import { withTarget } from '../target/open.js';
@@ -10,6 +12,7 @@ import { withoutOptions } from './shell-words.js';
 
 // A person waits. A line with --timeout has its own limit.
 const TIMEOUT_MS = 2000;
+const MAX_VALUES = 50;
 
 export interface CompletedWord {
   readonly command: string;
@@ -69,11 +72,21 @@ const NAMES: Readonly<Record<string, NamesOf | undefined>> = {
 
 /** The arguments of a tool, as one types them: `name=`, or `name=value` for each of its few values. */
 function argumentsOf(schema: JsonObject): readonly string[] {
-  return Object.entries(isObject(schema['properties']) ? schema['properties'] : {}).flatMap(
-    ([name, field]) => {
-      const { type, enum: values } = isObject(field) ? field : ({} as JsonObject);
-      const known = type === 'boolean' ? [true, false] : Array.isArray(values) ? values.slice(0, 50) : [];
-      return [`${name}=`, ...known.map((value) => `${name}=${String(value)}`)];
-    },
-  );
+  return fieldsOf(schema, schema).flatMap(({ name, schema: field }) => [
+    `${name}=`,
+    ...valuesOf(shapeOf(field, schema)).map((value) => `${name}=${String(value)}`),
+  ]);
+}
+
+function valuesOf(shape: Shape): readonly unknown[] {
+  switch (shape.kind) {
+    case 'boolean':
+      return [true, false];
+    case 'const':
+      return [shape.value];
+    case 'choice':
+      return shape.options.slice(0, MAX_VALUES).map(({ value }) => value);
+    default:
+      return [];
+  }
 }

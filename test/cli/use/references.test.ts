@@ -70,6 +70,13 @@ test('fullmcp list prints the types that references lead to', async () => {
   );
 });
 
+test('the completion of fullmcp call offers the values of enums that references lead to', async () => {
+  const { stdout } = await fullmcp(['__complete', 'fish', '--', 'call', '--timeout', '30s', url, 'ship', '']);
+  expect(stdout.split('\n')).toEqual(
+    expect.arrayContaining(['code=', 'tags=', 'size=s', 'size=m', 'size=l', 'address=']),
+  );
+});
+
 test('fullmcp generate types, docs and cli agree about the types that references lead to', async () => {
   const files = await folder();
   await mkdir(join(files, 'node_modules'));
