@@ -7,6 +7,7 @@ import { cancelledBy, McpError } from '../../protocol/errors.js';
 import type { Link, LinkEvents, OpenLink } from '../../protocol/link.js';
 import type { Status } from '../model/client.js';
 import type { ReconnectOptions } from '../model/options.js';
+import { waitForLink } from './wait-for-link.js';
 
 // The connection of a client: opens a link, and reconnects when the link is lost.
 
@@ -248,38 +249,4 @@ function toFailure(error: unknown): McpError {
   if (McpError.is(error)) return error;
   const message = error instanceof Error ? error.message : String(error);
   return new McpError('connect_failed', `Could not connect: ${message}`, { cause: error });
-}
-
-/** The time that an attempt may take to clean up after it was given up. */
-const GRACE_MS = 1000;
-
-/**
- * Waits for a link that is being opened. When the signal aborts, the attempt gets a moment to clean up and to report how far it
- * came; then this rejects with the signal's reason.
- */
-function waitForLink(opening: Promise<Link>, signal: AbortSignal): Promise<Link> {
-  return new Promise((resolve, reject) => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const forget = onAbort(signal, () => {
-      timer = setTimeout(() => reject(signal.reason), GRACE_MS);
-    });
-    opening
-      .then(
-        (link) => (signal.aborted ? link.close().then(() => reject(signal.reason)) : resolve(link)),
-        (error) => reject(signal.aborted ? withCause(signal.reason, error) : error),
-      )
-      .finally(() => {
-        clearTimeout(timer);
-        forget();
-      });
-  });
-}
-
-/** A timeout alone says little; the attempt's own failure says more. */
-function withCause(reason: unknown, cause: unknown): unknown {
-  if (!McpError.is(reason) || cause === reason || reason.code !== 'timeout') return reason;
-  // The attempt's own timeout may say more.
-  return McpError.is(cause) && cause.code === 'timeout'
-    ? cause
-    : new McpError('timeout', reason.message, { cause });
 }
