@@ -5,7 +5,7 @@ import { isObject } from '../../jsonrpc/message.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import type { SchemaDirection } from '../../schema/check/compiled-schema.js';
 import { typeBits } from '../../schema/document/json-types.js';
-import { keywords, type Shape, shapeProblem } from '../../schema/document/keywords.js';
+import { type KeywordShape, keywords, shapeProblem } from '../../schema/document/keywords.js';
 import { unicodePattern } from '../../schema/document/pattern.js';
 import type { JsonSchema } from '../../schema/document/plain-json.js';
 import { isSlowPattern } from '../../schema/document/slow-pattern.js';
@@ -87,7 +87,7 @@ type ConvertValue = (value: unknown, place: KeywordPlace) => unknown;
 
 const asItIs: ConvertValue = (value) => value;
 
-const BY_SHAPE: Readonly<Record<Shape, ConvertValue>> = {
+const BY_SHAPE: Readonly<Record<KeywordShape, ConvertValue>> = {
   any: jsonOf,
   boolean: asItIs,
   count: asItIs,
