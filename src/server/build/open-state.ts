@@ -47,7 +47,7 @@ interface ServerLists {
 }
 
 /** The topics of the bus over which the processes of a server talk to each other. */
-export interface ServerTopics {
+interface ServerTopics {
   readonly changes: Topic<ChangeMessage>;
   readonly tasks: Topic<TaskAnnouncement>;
   readonly outcomes: Topic<OutcomeAnnouncement>;
