@@ -23,6 +23,7 @@ export const LAYERS = {
       'checks',
       'tables',
       'encoding',
+      'secrets',
       'model',
       'model/skills',
       'model/apps',

@@ -1,9 +1,17 @@
 // Keeps the secrets of configuration files out of the output.
 
+import { isSecretName } from '../../protocol/secrets/is-secret-name.js';
+import { hideRecognized } from '../../protocol/secrets/recognized.js';
+import { bareUrl } from '../../protocol/secrets/url.js';
+import { conceal } from '../../protocol/secrets/values.js';
 import type { HostServer } from './shapes.js';
 
 const MASK = '••••';
-const SECRET_OPTION = /^--?[\w-]*(?:key|token|secret|password|passwd|auth|credential)[\w-]*/i;
+const OPTION = /^--?[\w-]+/;
+/** The options of a command name secrets in more ways than fields do: `--key`, `--auth-header`, `--token-file`. */
+const SECRET_WORD = /key|token|secret|password|passwd|auth|credential/i;
+
+const hide = hideRecognized([], MASK);
 
 /** A server as it may be printed. */
 export function masked(server: HostServer): HostServer {
@@ -23,42 +31,44 @@ export function maskedText(text: string, servers: readonly HostServer[]): string
     ...Object.values(env),
     ...Object.values(headers),
     ...args.filter((arg, at) => maskedArgs(args)[at] !== arg),
-    ...(url !== '' && maskedUrl(url) !== url ? [url] : []),
+    ...(maskedUrl(url) !== url ? [url] : []),
   ]);
   const longestFirst = [...new Set(secrets)]
     .filter((secret) => secret !== '')
     .sort((a, b) => b.length - a.length);
-  return longestFirst.reduce((now, secret) => {
-    const written = JSON.stringify(secret);
-    const both = now.replaceAll(written, `"${MASK}"`).replaceAll(`'${secret}'`, `'${MASK}'`);
-    return secret.length < 6 ? both : both.replaceAll(written.slice(1, -1), MASK).replaceAll(secret, MASK);
-  }, text);
+  // A short value is masked only where it is all that is in the quotes.
+  const quoted = longestFirst.reduce(
+    (now, secret) =>
+      now.replaceAll(JSON.stringify(secret), `"${MASK}"`).replaceAll(`'${secret}'`, `'${MASK}'`),
+    text,
+  );
+  return conceal(quoted, longestFirst, { mask: MASK, minLength: 6 });
 }
 
 function maskedValues(record: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.keys(record).map((name) => [name, MASK]));
 }
 
-/** `--token x` and `--token=x`. */
+/** `--token x`, `--token=x`, and the variables and headers that an argument has: `API_KEY=x`, `X-Api-Key: x`. */
 function maskedArgs(args: readonly string[]): readonly string[] {
   return args.map((arg, at) => {
-    const option = SECRET_OPTION.exec(arg)?.[0];
-    if (option !== undefined && arg[option.length] === '=') return `${option}=${MASK}`;
-    const before = args[at - 1];
-    const isValue =
-      before !== undefined && SECRET_OPTION.exec(before)?.[0] === before && !arg.startsWith('-');
+    const [option = ''] = OPTION.exec(arg) ?? [];
+    if (isSecretOption(option) && arg[option.length] === '=') return `${option}=${MASK}`;
+    const before = args[at - 1] ?? '';
+    const isValue = OPTION.exec(before)?.[0] === before && isSecretOption(before) && !arg.startsWith('-');
     if (isValue) return MASK;
     if (/^https?:\/\//i.test(arg)) return maskedUrl(arg);
-    return /^Authorization:|\bBearer /i.test(arg) ? MASK : arg;
+    if (/^Authorization:|\bBearer /i.test(arg)) return MASK;
+    const [, name = ''] = /^([\w-]{1,100})=/.exec(arg) ?? [];
+    return isSecretName(name) ? `${name}=${MASK}` : hide(arg);
   });
+}
+
+function isSecretOption(option: string): boolean {
+  return SECRET_WORD.test(option) || isSecretName(option);
 }
 
 /** An address without its password and the values of its query. */
 export function maskedUrl(text: string): string {
-  if (!URL.canParse(text)) return text;
-  const url = new URL(text);
-  if (url.username === '' && url.password === '' && url.search === '') return text;
-  const query = [...url.searchParams.keys()].map((name) => `${name}=${MASK}`).join('&');
-  const user = url.username === '' && url.password === '' ? '' : `${MASK}@`;
-  return `${url.protocol}//${user}${url.host}${url.pathname}${query === '' ? '' : `?${query}`}`;
+  return bareUrl(text, MASK);
 }

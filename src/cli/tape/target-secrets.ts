@@ -2,6 +2,7 @@
 
 import type { ConnectOptions } from '../../connect/targets/options.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { piecesOf } from '../../protocol/secrets/values.js';
 import type { Typed } from '../command/definition.js';
 import type { TypedTarget } from '../target/read-target.js';
 
@@ -21,7 +22,7 @@ export function targetSecrets(
     ...valuesOf(own['env']),
     ...urlSecrets(url),
     ...input.texts('env').map((text) => text.slice(text.indexOf('=') + 1)),
-  ].flatMap((value) => [value, ...parts(value)]);
+  ].flatMap(piecesOf);
 }
 
 function valuesOf(record: unknown): readonly string[] {
@@ -32,11 +33,6 @@ function urlSecrets(url: unknown): readonly string[] {
   if (!(url instanceof URL) && !(typeof url === 'string' && URL.canParse(url))) return [];
   const { username, password, searchParams } = new URL(url);
   return [decoded(username), decoded(password), ...searchParams.values()];
-}
-
-/** `Bearer abc` is the token `abc` elsewhere, and `a=1; b=2` are two cookies. */
-function parts(value: string): readonly string[] {
-  return value.split(/[;,\s]+/).flatMap((part) => [part, part.slice(part.indexOf('=') + 1)]);
 }
 
 function decoded(text: string): string {

@@ -1,9 +1,10 @@
 // Taps the carrier of HTTP: requests, replies and the messages in their bodies.
 
 import { isObject } from '../../jsonrpc/message.js';
+import { bareUrl } from '../../protocol/secrets/url.js';
 import type { CarrierRequest, HttpCarrier } from '../../transports/http/client/carrier.js';
 import type { TappedChannel } from './channel.js';
-import { maskHeaders } from './mask.js';
+import { MASK, maskHeaders } from './mask.js';
 import type { HttpExchange } from './seen.js';
 import type { ConnectSteps } from './steps.js';
 import { tapReply } from './tap-reply.js';
@@ -29,13 +30,11 @@ export function tapCarrier(carrier: HttpCarrier, channel: TappedChannel, steps: 
 }
 
 function exchangeOf({ method, url, commonHeaders, headers }: CarrierRequest): HttpExchange {
-  return { method, url: withoutSecrets(url), requestHeaders: maskHeaders({ ...commonHeaders, ...headers }) };
-}
-
-/** The address without its password, and without the values of its query: both may be secrets. */
-function withoutSecrets(url: URL): string {
-  const names = [...url.searchParams.keys()].map((name) => `${encodeURIComponent(name)}=•••`);
-  return `${url.origin}${url.pathname}${names.length > 0 ? `?${names.join('&')}` : ''}`;
+  return {
+    method,
+    url: bareUrl(url.href, MASK),
+    requestHeaders: maskHeaders({ ...commonHeaders, ...headers }),
+  };
 }
 
 /** As in `POST /mcp server/discover`. */

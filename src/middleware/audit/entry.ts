@@ -1,9 +1,10 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
+import { hideInUrl } from '../../protocol/secrets/url.js';
 import { nameParam } from '../../protocol/tables/methods.js';
 import { failureOf } from '../facts/call-facts.js';
-import { type Redactor, redactUri } from '../facts/redact.js';
+import type { Redactor } from '../facts/redact.js';
 
 // The entries of an audit log.
 
@@ -149,7 +150,7 @@ export function factsOf(call: Call, number: number, { redact, about }: EntryPart
     at: new Date().toISOString(),
     call: number,
     method: shorten(method, MAX_LABEL),
-    name: typeof name === 'string' ? shorten(redactUri(name), MAX_NAME) : undefined,
+    name: typeof name === 'string' ? shorten(hideInUrl(name), MAX_NAME) : undefined,
     caller: callerOf(call),
     address: http?.remoteAddress,
     client: peer.client && shorten(`${peer.client.name} ${peer.client.version}`, MAX_LABEL),

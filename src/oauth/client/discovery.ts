@@ -1,10 +1,10 @@
 import type { AuthorizationServer } from 'oauth4webapi';
 import { McpError } from '../../protocol/errors.js';
+import { displayUrl } from '../../protocol/secrets/display-url.js';
 import { discoverAuthorizationServer, type IssuerExceptions } from '../documents/authorization-server.js';
 import { DocumentError } from '../documents/document-error.js';
 import { discoverProtectedResource, type ProtectedResource } from '../documents/protected-resource.js';
 import type { ResourceChallenge } from '../documents/resource-challenge.js';
-import { displayUrl } from '../fetch/display-url.js';
 import type { SafeFetch } from '../fetch/safe-fetch.js';
 import type { AuthorizationTarget } from './grants/grant.js';
 import type { Emit } from './hops/endpoint.js';

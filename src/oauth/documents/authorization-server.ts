@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
+import { displayUrl } from '../../protocol/secrets/display-url.js';
 import { checkUrl } from '../fetch/check-url.js';
-import { displayUrl } from '../fetch/display-url.js';
 import { SafeFetchError } from '../fetch/safe-fetch.js';
 import { DocumentError } from './document-error.js';
 import { type DocumentOptions, policyOf, type ReadingOptions } from './document-options.js';

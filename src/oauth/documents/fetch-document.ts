@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import { displayUrl } from '../fetch/display-url.js';
+import { displayUrl } from '../../protocol/secrets/display-url.js';
 import { type SafeFetch, SafeFetchError, type SafeFetchInit } from '../fetch/safe-fetch.js';
 import { DocumentError, type DocumentHop } from './document-error.js';
 

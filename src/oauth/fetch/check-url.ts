@@ -1,5 +1,5 @@
+import { displayUrl } from '../../protocol/secrets/display-url.js';
 import { type AddressKind, kindOfAddress } from './addresses.js';
-import { displayUrl } from './display-url.js';
 import { isLoopbackName, isPrivateName } from './names.js';
 import type { PrivateHosts } from './private-hosts.js';
 import { SafeFetchError } from './safe-fetch.js';

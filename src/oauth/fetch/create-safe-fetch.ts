@@ -1,7 +1,7 @@
 import { onAbort, unlessAborted } from '../../async/abort.js';
 import { withDeadline } from '../../async/deadline.js';
+import { displayUrl } from '../../protocol/secrets/display-url.js';
 import { type CheckedUrl, checkUrl, isLoopbackUrl, type UrlPolicy } from './check-url.js';
-import { displayUrl } from './display-url.js';
 import type { HopReply, HopRequest, SendHop } from './hop.js';
 import { readPrivateHosts } from './private-hosts.js';
 import { headersOf, withoutCredentials } from './request-headers.js';

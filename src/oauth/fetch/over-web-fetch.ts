@@ -1,6 +1,6 @@
+import { displayUrl } from '../../protocol/secrets/display-url.js';
 import { USER_AGENT } from '../../protocol/version.js';
 import { createSafeFetch, type SafeFetchOptions } from './create-safe-fetch.js';
-import { displayUrl } from './display-url.js';
 import type { HopReply, HopRequest } from './hop.js';
 import { type SafeFetch, SafeFetchError } from './safe-fetch.js';
 

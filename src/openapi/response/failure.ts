@@ -1,9 +1,9 @@
 // Turns failed requests into messages that a model can act on.
 
 import { isObject } from '../../jsonrpc/message.js';
-import { conceal } from '../../oauth/fetch/conceal.js';
 import type { SafeFetchCode } from '../../oauth/fetch/safe-fetch.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
+import { conceal } from '../../protocol/secrets/values.js';
 import { essenceOf, isJsonType } from '../request/body.js';
 
 const MAX_DETAIL = 1000;

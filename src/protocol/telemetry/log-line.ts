@@ -1,5 +1,5 @@
+import { type HideInText, hideInText } from '../secrets/text.js';
 import { LoggedCall } from './handler-log.js';
-import { type HideInText, hideInText } from './secret-text.js';
 
 // One message as one line: nothing in it can begin another line, or command a terminal.
 

@@ -3,8 +3,10 @@
 import { unref } from '../../async/unref.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
+import { isSecretName } from '../../protocol/secrets/is-secret-name.js';
+import { hideInText, REDACTED } from '../../protocol/secrets/text.js';
+import { conceal, piecesOf } from '../../protocol/secrets/values.js';
 import type { RefusedCaller } from '../../protocol/telemetry/events.js';
-import { hideInText, REDACTED, SECRET_ENDS } from '../../protocol/telemetry/secret-text.js';
 import { refusedChannel } from '../../protocol/telemetry/tracing.js';
 import type { RefusalListener } from '../../state/hosted-middleware.js';
 
@@ -30,8 +32,6 @@ const REPORT_MS = 60_000;
 const MAX_REASONS = 20;
 const MAX_REASON = 300;
 const OTHER = 'Other reasons.';
-/** A shorter word may be part of any sentence. */
-const MIN_SECRET = 6;
 /** Characters that begin another line, or command a terminal. */
 const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
@@ -115,38 +115,14 @@ export class RefusedCredentials {
 
   // The error of a provider that a program has made may repeat the credentials, or have line breaks of the peer's.
   #reasonOf({ message }: McpError, request: UnauthorizedRequest): string {
-    let words = message;
-    for (const secret of secretsOf(request))
-      if (secret.length >= MIN_SECRET) words = words.replaceAll(secret, REDACTED);
+    const words = conceal(message, secretsOf(request), { mask: REDACTED, minLength: 6 });
     return this.#hide(shorten(words.slice(0, 4 * MAX_REASON).replace(CONTROLS, ' '), MAX_REASON));
   }
 }
 
 /** The secrets of a request: its token or password, and what is in headers and in the query under the name of a secret. */
-function* secretsOf({ fields }: UnauthorizedRequest): Generator<string> {
-  const named = [...fields()].filter(([name]) => isSecretName(name));
-  for (const [, value] of named) {
-    yield value;
-    // A scheme and a token, or the name of a cookie and its value.
-    for (const part of value.split(';')) yield part.slice(part.search(/[ =]\S/) + 1).trim();
-    const [, encoded] = /^basic ([\w+/=-]+)$/i.exec(value.trim()) ?? [];
-    if (encoded !== undefined) yield passwordIn(encoded);
-  }
-}
-
-function isSecretName(name: string): boolean {
-  const bare = name.toLowerCase().replace(/[-_.]/g, '');
-  return SECRET_ENDS.some((end) => bare.endsWith(end));
-}
-
-/** The password of Basic authentication. */
-function passwordIn(encoded: string): string {
-  try {
-    const pair = new TextDecoder().decode(Uint8Array.from(atob(encoded), (one) => one.charCodeAt(0)));
-    return pair.slice(pair.indexOf(':') + 1);
-  } catch {
-    return '';
-  }
+function secretsOf({ fields }: UnauthorizedRequest): readonly string[] {
+  return [...fields()].flatMap(([name, value]) => (isSecretName(name) ? piecesOf(value) : []));
 }
 
 // A logger or a listener that fails must not change the reply, keep the others from hearing, nor end the process.

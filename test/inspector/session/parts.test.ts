@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { maskAddress, maskBody } from '../../../src/inspector/session/login/mask-body.js';
+import { maskBody, maskHopUrl } from '../../../src/inspector/session/login/mask-body.js';
 import { viewOfToken } from '../../../src/inspector/session/login/token-view.js';
 import { Feed } from '../../../src/inspector/stories/feed.js';
 import { MessageLog } from '../../../src/inspector/stories/message-log.js';
@@ -110,7 +110,7 @@ test('bodies and addresses of a login are masked by the names of their fields', 
   expect(json).toContain('"scope": "read"');
   expect(json).not.toContain('bbbbcccc');
   expect(json).not.toContain('yyyyxxxx');
-  expect(maskAddress('https://a.example/callback?code=abcdefghijklmnopqrstuvwx&state=s')).toBe(
+  expect(maskHopUrl('https://a.example/callback?code=abcdefghijklmnopqrstuvwx&state=s')).toBe(
     'https://a.example/callback?code=abcd…uvwx&state=s',
   );
   expect(maskBody('<html>'.repeat(10_000), 'text/html').length).toBeLessThan(20_010);

@@ -1,8 +1,8 @@
 import net, { type LookupFunction, type Socket } from 'node:net';
 import tls from 'node:tls';
-import { displayUrl } from '../../../oauth/fetch/display-url.js';
 import { SafeFetchError } from '../../../oauth/fetch/safe-fetch.js';
 import { isSameAddress } from '../../../protocol/checks/ip-addresses.js';
+import { displayUrl } from '../../../protocol/secrets/display-url.js';
 import type { ResolvedAddress } from './resolve.js';
 
 // Opens a connection to addresses that were checked.

@@ -1,5 +1,6 @@
 // The database that a URL or a pool leads to: its name for people, and its secrets, which are kept out of all messages.
 
+import { conceal } from '../../../protocol/secrets/values.js';
 import type { PgPool } from './pg.js';
 
 /** The database that a cluster is on. */
@@ -23,7 +24,7 @@ export function targetOfUrl(url: string): DatabaseTarget {
   const database = decoded(pathname.slice(1));
   return {
     name: `${decoded(host)}:${port || '5432'}${database === '' ? '' : `/${database}`}`,
-    redact: (text) => secrets.reduce(withoutSecret, text),
+    redact: (text) => withoutSecrets(text, secrets),
   };
 }
 
@@ -48,12 +49,12 @@ export function targetOfEnvironment(env: NodeJS.ProcessEnv): DatabaseTarget {
   const { PGHOST = 'localhost', PGPORT = '5432', PGDATABASE, PGPASSWORD = '' } = env;
   return {
     name: `${PGHOST}:${PGPORT}${PGDATABASE === undefined ? '' : `/${PGDATABASE}`}`,
-    redact: (text) => withoutSecret(text, PGPASSWORD),
+    redact: (text) => withoutSecrets(text, [PGPASSWORD]),
   };
 }
 
-function withoutSecret(text: string, secret: string): string {
-  return secret === '' ? text : text.replaceAll(secret, '***');
+function withoutSecrets(text: string, secrets: readonly string[]): string {
+  return conceal(text, secrets, { mask: '***', minLength: 1 });
 }
 
 function decoded(part: string): string {

@@ -1,5 +1,7 @@
 // Errors about Redis, without the passwords that the errors of client libraries may contain.
 
+import { conceal } from '../../../protocol/secrets/values.js';
+
 /** An error of Redis, or of the connection to it. */
 export class RedisError extends Error {
   /** The name of the class. */
@@ -34,9 +36,7 @@ export function replyCodeOf(error: unknown): string | undefined {
  * have the arguments of the command as a property, and those of the handshake contain the password.
  */
 export function reasonOf(error: unknown, secrets: readonly string[]): string {
-  let reason = messageOf(error).trim();
-  for (const secret of secrets) if (secret !== '') reason = reason.replaceAll(secret, '***');
-  return reason.replace(/\.$/, '');
+  return conceal(messageOf(error).trim(), secrets, { mask: '***', minLength: 1 }).replace(/\.$/, '');
 }
 
 function messageOf(error: unknown): string {

@@ -1,8 +1,9 @@
 // The secrets of a connection that are known: they are masked in everything that the page sees.
 
+import { isSecretName } from '../../../protocol/secrets/is-secret-name.js';
+import { partsOf } from '../../../protocol/secrets/values.js';
 import type { TargetSpec } from '../../contract/connection.js';
 import type { OpenedTarget } from '../../contract/options.js';
-import { isSecretName } from '../../wiretap/mask.js';
 import { givenHeaders } from './given-headers.js';
 
 /** The token, the headers and the variables that were given. */
@@ -13,7 +14,9 @@ export function secretsOf(opened: OpenedTarget, spec: TargetSpec): readonly stri
     spec.token ?? '',
     typeof options.auth === 'string' ? options.auth : '',
     ...[...Object.entries(spec.env ?? {}), ...env, ...givenHeaders(opened, spec)].flatMap(([name, value]) =>
-      typeof value === 'string' && isSecretName(name) ? [value.replace(/^(?:bearer|basic) /i, '')] : [],
+      typeof value === 'string' && isSecretName(name)
+        ? [value.replace(/^(?:bearer|basic) /i, ''), ...partsOf(value)]
+        : [],
     ),
   ].filter((secret) => secret !== '');
 }

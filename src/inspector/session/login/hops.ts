@@ -5,7 +5,7 @@ import type { SafeFetch } from '../../../oauth/fetch/safe-fetch.js';
 import type { AuthHop } from '../../contract/connection.js';
 import { maskHeaders } from '../../wiretap/mask.js';
 import type { HttpExchange } from '../../wiretap/seen.js';
-import { maskAddress, maskBody } from './mask-body.js';
+import { maskBody, maskHopUrl } from './mask-body.js';
 
 const MAX_HOPS = 100;
 
@@ -35,7 +35,7 @@ export class Hops {
       const sent = headers instanceof Headers ? Object.fromEntries(headers) : headers;
       hop.request = {
         method,
-        url: maskAddress(String(url)),
+        url: maskHopUrl(String(url)),
         headers: maskHeaders(sent),
         ...(body && {
           body: maskBody(
@@ -79,7 +79,7 @@ export class Hops {
     if (event.type === 'reply' && last !== undefined) last.name = event.hop;
     if (event.type === 'authorize') {
       const hop = this.#begin('authorization');
-      hop.request = { method: 'GET', url: maskAddress(event.url), headers: {} };
+      hop.request = { method: 'GET', url: maskHopUrl(event.url), headers: {} };
       hop.detail = 'Log in at this address. It is opened by you, not by the inspector.';
     }
     if (event.type === 'tokens') this.#agree();

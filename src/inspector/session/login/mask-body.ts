@@ -1,56 +1,42 @@
 // Bodies of the requests and replies of a login, with their secrets masked.
 
-import { isObject } from '../../../jsonrpc/message.js';
-import { isSecretName, maskValue } from '../../wiretap/mask.js';
+import { copyWithoutSecrets } from '../../../protocol/secrets/copy.js';
+import { hideRecognized } from '../../../protocol/secrets/recognized.js';
+import { isLoginSecret, MASK, maskAddress, maskValue } from '../../wiretap/mask.js';
 
 const MAX_BODY = 20_000;
-/** Values that are as good as a password until they are used. */
-const MORE = new Set([
-  'code',
-  'code_verifier',
-  'client_assertion',
-  'assertion',
-  'device_code',
-  'registration_access_token',
-]);
+
+const maskText = hideRecognized([], MASK);
+
+const maskFields = copyWithoutSecrets({
+  isSecretName: isLoginSecret,
+  hide: (secret) => (typeof secret === 'string' ? maskValue(secret) : MASK),
+  hidePart: maskValue,
+  text: maskText,
+  limits: { maxString: MAX_BODY, maxDepth: 20, maxChars: 2 * MAX_BODY },
+});
 
 /** A form or JSON with its secrets masked. Anything else is a page, of which the beginning is enough. */
 export function maskBody(text: string, type: string): string {
   if (text === '') return '';
   if (type.includes('json') || /^\s{0,20}[[{]/.test(text)) {
     const value = parsed(text);
-    if (value !== undefined) return cut(JSON.stringify(maskFields(value, 0), null, 2));
+    if (value !== undefined) return cut(JSON.stringify(maskFields(value), null, 2));
   }
   if (type.includes('urlencoded')) return cut(maskForm(new URLSearchParams(text)).join('\n'));
-  return cut(text);
+  return cut(maskText(text.slice(0, MAX_BODY + 1)));
 }
 
-/** An address whose query has its secrets masked. */
-export function maskAddress(address: string): string {
-  if (!URL.canParse(address)) return address.slice(0, 500);
-  const { origin, pathname, searchParams } = new URL(address);
-  const query = maskForm(searchParams).join('&');
-  return `${origin}${pathname}${query === '' ? '' : `?${query}`}`.slice(0, 4000);
+/** The address of a hop, without its fragment. */
+export function maskHopUrl(url: string): string {
+  const [address = ''] = url.split('#', 1);
+  return maskAddress(address).slice(0, 4000);
 }
 
 function maskForm(form: URLSearchParams): readonly string[] {
-  return [...form].map(([name, value]) => `${name}=${isSecret(name) ? maskValue(value) : value}`);
-}
-
-function maskFields(value: unknown, depth: number): unknown {
-  if (depth > 20) return '…';
-  if (Array.isArray(value)) return value.slice(0, 500).map((item) => maskFields(item, depth + 1));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [
-      name,
-      isSecret(name) && typeof inner === 'string' ? maskValue(inner) : maskFields(inner, depth + 1),
-    ]),
+  return [...form].map(
+    ([name, value]) => `${name}=${isLoginSecret(name) ? maskValue(value) : maskAddress(value)}`,
   );
-}
-
-function isSecret(name: string): boolean {
-  return MORE.has(name) || isSecretName(name);
 }
 
 function parsed(text: string): unknown {

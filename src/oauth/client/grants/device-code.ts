@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi';
 import { delay } from '../../../async/delay.js';
-import { displayUrl } from '../../fetch/display-url.js';
+import { displayUrl } from '../../../protocol/secrets/display-url.js';
 import { callEndpoint, isAllowed } from '../hops/endpoint.js';
 import { answeredError, hopError } from '../hops/failures.js';
 import {

@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi';
-import { displayUrl } from '../../fetch/display-url.js';
+import { displayUrl } from '../../../protocol/secrets/display-url.js';
 import { callEndpoint } from '../hops/endpoint.js';
 import { hopError } from '../hops/failures.js';
 import type { StoredClient } from '../store/records.js';

@@ -1,8 +1,8 @@
 import * as oauth from 'oauth4webapi';
 import { isObject } from '../../../jsonrpc/message.js';
 import { McpError } from '../../../protocol/errors.js';
+import { displayUrl } from '../../../protocol/secrets/display-url.js';
 import { checkUrl, type UrlPolicy } from '../../fetch/check-url.js';
-import { displayUrl } from '../../fetch/display-url.js';
 import { type SafeFetch, SafeFetchError } from '../../fetch/safe-fetch.js';
 import type { DpopKey } from './dpop-key.js';
 import type { OAuthEvent, OAuthHop } from './events.js';

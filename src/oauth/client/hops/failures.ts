@@ -1,8 +1,8 @@
 import { isObject } from '../../../jsonrpc/message.js';
 import { quote, shorten } from '../../../protocol/encoding/shorten.js';
 import { McpError } from '../../../protocol/errors.js';
-import { conceal } from '../../fetch/conceal.js';
-import { displayUrl } from '../../fetch/display-url.js';
+import { displayUrl } from '../../../protocol/secrets/display-url.js';
+import { conceal } from '../../../protocol/secrets/values.js';
 import { SafeFetchError } from '../../fetch/safe-fetch.js';
 import type { OAuthHop } from './events.js';
 

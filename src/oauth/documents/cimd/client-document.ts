@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
-import { displayUrl } from '../../fetch/display-url.js';
+import { displayUrl } from '../../../protocol/secrets/display-url.js';
 import { DocumentError } from '../document-error.js';
 import { type DocumentOptions, policyOf, type ReadingOptions } from '../document-options.js';
 import { fetchDocument } from '../fetch-document.js';

@@ -1,4 +1,4 @@
-import { displayUrl } from '../../fetch/display-url.js';
+import { displayUrl } from '../../../protocol/secrets/display-url.js';
 import { DocumentError } from '../document-error.js';
 
 /**

@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import { shorten } from '../../../protocol/encoding/shorten.js';
+import { conceal } from '../../../protocol/secrets/values.js';
 import { DocumentError } from '../../documents/document-error.js';
-import { conceal } from '../../fetch/conceal.js';
 import { SafeFetchError } from '../../fetch/safe-fetch.js';
 
 /** Errors after which a refresh token is of no use. The second is GitHub's. */

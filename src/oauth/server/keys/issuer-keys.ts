@@ -6,8 +6,8 @@ import {
   type JWSHeaderParameters,
 } from 'jose';
 import { McpError } from '../../../protocol/errors.js';
+import { displayUrl } from '../../../protocol/secrets/display-url.js';
 import { canonical } from '../../../state/canonical.js';
-import { displayUrl } from '../../fetch/display-url.js';
 import { cannotCheck } from '../credentials.js';
 import { fetchKeys, findJwksUri, type KeySource } from './load-keys.js';
 

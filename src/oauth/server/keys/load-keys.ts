@@ -1,9 +1,9 @@
 import type { JSONWebKeySet, JWK } from 'jose';
 import { isObject } from '../../../jsonrpc/message.js';
 import { shorten } from '../../../protocol/encoding/shorten.js';
+import { displayUrl } from '../../../protocol/secrets/display-url.js';
 import { discoverAuthorizationServer } from '../../documents/authorization-server.js';
 import { checkUrl, isLoopbackUrl } from '../../fetch/check-url.js';
-import { displayUrl } from '../../fetch/display-url.js';
 import { readPrivateHosts } from '../../fetch/private-hosts.js';
 import type { SafeFetch } from '../../fetch/safe-fetch.js';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { checkAddresses, checkUrl, type UrlPolicy } from '../../../../src/oauth/fetch/check-url.js';
-import { displayUrl } from '../../../../src/oauth/fetch/display-url.js';
 import { readPrivateHosts } from '../../../../src/oauth/fetch/private-hosts.js';
 import { SafeFetchError } from '../../../../src/oauth/fetch/safe-fetch.js';
+import { displayUrl } from '../../../../src/protocol/secrets/display-url.js';
 
 const strict: UrlPolicy = { loopback: false, privateHosts: readPrivateHosts() };
 const onLoopback: UrlPolicy = { ...strict, loopback: true };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { conceal } from '../../../../src/oauth/fetch/conceal.js';
+import { conceal } from '../../../../src/protocol/secrets/values.js';
 
 test('a secret is removed in every form that a server may repeat it in', () => {
   const secret = 'a "b" \\ c+d/é';
