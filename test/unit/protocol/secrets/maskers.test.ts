@@ -22,7 +22,7 @@ const SECRET = 'hunter2-is-not-a-good-one';
 const BASIC = btoa(`ada:${SECRET}`);
 
 const spellings = [
-  ...SECRET_ENDS.flatMap((name) => [name, name.toUpperCase(), `X-${name}`, `my_${name}`, `user[${name}]`]),
+  ...SECRET_ENDS.flatMap((name) => [name, `${name}s`, name.toUpperCase(), `X-${name}`, `my_${name}`, `user[${name}]`]),
   ...SECRET_NAMES.flatMap((name) => [
     name,
     name.toUpperCase(),
@@ -53,7 +53,7 @@ const valueMaskers: Readonly<Record<string, (value: unknown) => string>> = {
   'bodies of a login': (value) => maskBody(JSON.stringify(value), 'application/json'),
 };
 
-/** Each prints a text of someone else's. */
+/** Each prints a string of someone else's. */
 const textMaskers: Readonly<Record<string, (text: string) => string>> = {
   'the log of a server': (text) => new LogLines().json({ level: 'error', message: text }),
   'the log for people': (text) =>
@@ -126,15 +126,14 @@ describe.each(Object.entries(textMaskers))('in text of %s,', (what, show) => {
     },
   );
 
-  it
-    .skipIf(isLog)
-    .each([
+  if (!isLog)
+    it.each([
       `ghp_${'a1'.repeat(18)}`,
       `eyJhbGciOiJIUzI1NiJ9.${'eyJzdWIi'.repeat(3)}.c2ln`,
       `sk-${'b2'.repeat(20)}`,
     ])('a key is hidden that is known by its form: %s', (key) => {
-    expect(show(`it is ${key} now`)).not.toContain(key);
-  });
+      expect(show(`it is ${key} now`)).not.toContain(key);
+    });
 });
 
 describe.each(Object.entries(urlMaskers))('in URLs of %s,', (_, show) => {
@@ -195,7 +194,7 @@ describe('values that are known', () => {
       String(new URLSearchParams({ x: secret })),
     ].join(' and ');
 
-  /** Each prints a text, and knows the secret. */
+  /** Each prints a string, and knows the secret. */
   const maskers: Readonly<Record<string, (text: string, secret: string) => string>> = {
     'errors of logins': (text, secret) => conceal(text, [secret]),
     'the inspector': (text, secret) => maskTexts([secret])(text),
