@@ -1,3 +1,4 @@
+import { isObject } from '../../jsonrpc/message.js';
 import { type ForeignNames, type KeysOf, unknownKeys } from '../../protocol/checks/known-keys.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Handlers } from '../model/handlers.js';
@@ -117,10 +118,6 @@ function numberMistake(name: string, value: unknown): readonly string[] {
 
 function isExtension(value: unknown): boolean {
   return isObject(value) && typeof value['id'] === 'string' && Array.isArray(value['use'] ?? []);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function mistakes(sentences: readonly string[]): McpError {

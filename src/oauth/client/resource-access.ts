@@ -1,4 +1,5 @@
 import { unlessAborted } from '../../async/abort.js';
+import { Flight } from '../../async/flight.js';
 import { McpError } from '../../protocol/errors.js';
 import type {
   AuthHeaders,
@@ -8,7 +9,6 @@ import type {
 } from '../../protocol/model/client-auth.js';
 import { type ResourceChallenge, readResourceChallenge } from '../documents/resource-challenge.js';
 import { acquire, type Cause, type HeldTokens, keyOf } from './acquire.js';
-import { Flight } from './flight.js';
 import { failedHop } from './hops/failures.js';
 import { logout } from './logout.js';
 import type { AccessParts } from './parts.js';

@@ -1,8 +1,8 @@
+import { BoundedMap } from '../../async/bounded-map.js';
+import { Flight } from '../../async/flight.js';
 import { McpError } from '../../protocol/errors.js';
 import type { AuthContext } from '../../state/auth-provider.js';
-import { Flight } from '../client/flight.js';
 import { invalidToken } from '../server/credentials.js';
-import { BoundedMap } from '../server/keys/bounded-map.js';
 import { type ExchangeFailure, toExchangeFailure } from './exchange-failure.js';
 import type { ExchangeRequest, IssuedToken } from './token-exchange.js';
 

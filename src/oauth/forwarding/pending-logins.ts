@@ -1,6 +1,6 @@
+import { BoundedMap } from '../../async/bounded-map.js';
 import { randomToken } from '../proxy/tokens/random.js';
 import type { UpstreamSecrets } from '../proxy/upstream/upstream.js';
-import { BoundedMap } from '../server/keys/bounded-map.js';
 
 // The logins that users were asked for and have not finished. They belong to this process.
 

@@ -1,11 +1,11 @@
+import { BoundedMap } from '../../async/bounded-map.js';
+import { Flight } from '../../async/flight.js';
 import { McpError } from '../../protocol/errors.js';
 import type { ClientAuth } from '../../protocol/model/client-auth.js';
 import type { AuthContext } from '../../state/auth-provider.js';
-import { Flight } from '../client/flight.js';
 import type { UpstreamTokens } from '../proxy/upstream/provider.js';
 import type { Upstream } from '../proxy/upstream/upstream.js';
 import { UpstreamError } from '../proxy/upstream/upstream-error.js';
-import { BoundedMap } from '../server/keys/bounded-map.js';
 
 // The tokens of users in a vault, refreshed when they expire.
 

@@ -1,7 +1,7 @@
 import type { FlattenedJWSInput, JWSHeaderParameters } from 'jose';
+import { BoundedMap } from '../../../async/bounded-map.js';
 import { McpError } from '../../../protocol/errors.js';
 import type { SafeFetch } from '../../fetch/safe-fetch.js';
-import { BoundedMap } from '../../server/keys/bounded-map.js';
 import { IssuerKeys, type KeyTimes, keyTimes } from '../../server/keys/issuer-keys.js';
 import { OAuthError } from '../tokens/oauth-error.js';
 

@@ -1,6 +1,6 @@
 import { calculateJwkThumbprint, importJWK, type JWK } from 'jose';
+import { BoundedMap } from '../../../async/bounded-map.js';
 import { isObject } from '../../../jsonrpc/message.js';
-import { BoundedMap } from '../keys/bounded-map.js';
 
 // The public keys inside proofs. Importing one costs several times as much as verifying a signature with it, so they are kept.
 

@@ -1,5 +1,5 @@
+import { BoundedMap } from '../../../async/bounded-map.js';
 import type { Auth } from '../../../protocol/call.js';
-import { BoundedMap } from '../keys/bounded-map.js';
 
 // The outcomes of checks, under the digests of the tokens. The tokens themselves are not kept.
 

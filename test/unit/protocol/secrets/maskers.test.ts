@@ -22,7 +22,14 @@ const SECRET = 'hunter2-is-not-a-good-one';
 const BASIC = btoa(`ada:${SECRET}`);
 
 const spellings = [
-  ...SECRET_ENDS.flatMap((name) => [name, `${name}s`, name.toUpperCase(), `X-${name}`, `my_${name}`, `user[${name}]`]),
+  ...SECRET_ENDS.flatMap((name) => [
+    name,
+    `${name}s`,
+    name.toUpperCase(),
+    `X-${name}`,
+    `my_${name}`,
+    `user[${name}]`,
+  ]),
   ...SECRET_NAMES.flatMap((name) => [
     name,
     name.toUpperCase(),

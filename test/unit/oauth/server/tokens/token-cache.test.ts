@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { nodeDigest } from '../../../../../src/adapters/node/oauth/digest.js';
-import { BoundedMap } from '../../../../../src/oauth/server/keys/bounded-map.js';
+import { BoundedMap } from '../../../../../src/async/bounded-map.js';
 import { createJwt, type JwtOptions } from '../../../../../src/oauth/server/tokens/jwt.js';
 import { TokenCache, type VerifiedToken } from '../../../../../src/oauth/server/tokens/token-cache.js';
 import { McpError } from '../../../../../src/protocol/errors.js';

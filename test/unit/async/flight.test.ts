@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { Flight } from '../../../../src/oauth/client/flight.js';
-import { failureOf } from '../../../support/failure.js';
+import { Flight } from '../../../src/async/flight.js';
+import { failureOf } from '../../support/failure.js';
 
 function work() {
   let runs = 0;

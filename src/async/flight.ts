@@ -1,4 +1,4 @@
-import { onAbort, unlessAborted } from '../../async/abort.js';
+import { onAbort, unlessAborted } from './abort.js';
 
 /** Work that several callers wait for. It is aborted when none of them waits any more. */
 export class Flight<T> {
