@@ -27,6 +27,7 @@ const STEPS = [
   { name: 'types of src alone', command: `${TSC}-src.json -p tsconfig.build.json` },
   { name: 'format and lint', command: 'biome ci --colors=off .' },
   { name: 'layers', command: 'node scripts/check-layers.js' },
+  { name: 'map of the rooms', command: 'node scripts/rooms.js --check' },
   { name: 'names', command: 'node scripts/check-names.js' },
   { name: 'length', command: 'node scripts/check-length.js' },
   { name: 'snippets', command: 'node scripts/check-snippets.js' },

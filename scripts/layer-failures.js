@@ -147,7 +147,7 @@ function layerFailure(file, target) {
     if (layer.may.includes(to === '' ? target : to)) return undefined;
     return `imports ${target}. ${from}/ may import ${layer.may.join(', ') || 'nothing of ours'}: move the code, or pass it in.`;
   }
-  const { rooms = ['.'] } = layer;
+  const rooms = Object.keys(layer.rooms ?? { '.': '' });
   const [here, there] = [roomOf(file), roomOf(target)];
   if (!rooms.includes(here))
     return `is in ${from}/${here}, which is not a room of ${from} in scripts/layers.js. Add it.`;
