@@ -3,7 +3,6 @@
 import type { Output } from '../terminal/output.js';
 import type { Command, CommandSummary, Options } from './definition.js';
 import { COMMON } from './parse.js';
-import { wrap } from './wrap.js';
 
 /** The help of a command. */
 export function commandHelp({ name, summary }: CommandSummary, command: Command, out: Output): string {
@@ -64,4 +63,31 @@ function optionLines(options: Options, columns: number): readonly string[] {
 
 function capital(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
+/** Longer lines are hard to read, however wide the terminal is. */
+const MAX_WIDTH = 100;
+const MIN_WIDTH = 40;
+
+/** Breaks paragraphs, which are separated by empty lines, at the width of the terminal. Later lines begin with `indent`. */
+function wrap(text: string, columns: number, indent = ''): string {
+  const width = Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, columns || MAX_WIDTH));
+  return text
+    .split('\n\n')
+    .map((paragraph) => wrapParagraph(paragraph, width, indent))
+    .join('\n\n');
+}
+
+function wrapParagraph(text: string, width: number, indent: string): string {
+  const [, first = ''] = /^( *)/.exec(text) ?? [];
+  const lines: string[] = [];
+  let line = first;
+  for (const word of text.trim().split(/[ \n]+/)) {
+    const isStart = line.trim() === '';
+    if (!isStart && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = indent + word;
+    } else line += isStart ? word : ` ${word}`;
+  }
+  return [...lines, line].join('\n');
 }

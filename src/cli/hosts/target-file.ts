@@ -1,12 +1,12 @@
 // The host and its file that were typed, and the change of that file.
 
 import { resolve } from 'node:path';
+import process from 'node:process';
+import { createInterface } from 'node:readline/promises';
 import { closestName } from '../../schema/explain/closest-name.js';
 import type { Options, Typed } from '../command/definition.js';
 import { CommandError, usageError } from '../command/failures.js';
-import { changedLines } from './changes.js';
 import { backupOf, changeConfigFile, readConfigText } from './config-file.js';
-import { confirm } from './confirm.js';
 import { type Host, hosts, ownPlaces, projectFileOf } from './hosts.js';
 import { maskedText } from './mask.js';
 import type { HostServer } from './shapes.js';
@@ -85,5 +85,32 @@ function attempt<T>({ title }: Host, file: string, edit: () => T): T {
       `${file} of ${title} cannot be changed safely: ${error.message}. It was left as it is.`,
       { ...error.data, file },
     );
+  }
+}
+
+/** The changed lines with - and +, and the number of the first one. One edit changes one place, so one block is enough. */
+function changedLines(before: string, after: string): string {
+  const [old, now] = [before, after].map((text) => text.split(/\r?\n/)) as [string[], string[]];
+  const most = Math.min(old.length, now.length);
+  let start = 0;
+  while (start < most && old[start] === now[start]) start += 1;
+  let end = 0;
+  while (end < most - start && old[old.length - 1 - end] === now[now.length - 1 - end]) end += 1;
+  const removed = old.slice(start, old.length - end).map((line) => `- ${line}`);
+  const added = now.slice(start, now.length - end).map((line) => `+ ${line}`);
+  return [`@@ line ${start + 1} @@`, ...removed, ...added].join('\n');
+}
+
+/** Returns if the user says yes, or has said it before with `--yes`. */
+async function confirm(input: Typed, question: string): Promise<void> {
+  if (input.flag('yes')) return;
+  if (!input.out.isWatched || process.stdin.isTTY !== true)
+    throw usageError('Nothing was changed. Add --yes to change it, or --dry-run to look only.');
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await lines.question(`${question} (y/N) `, { signal: input.signal });
+    if (!/^y(?:es)?$/i.test(answer.trim())) throw new CommandError('failed', 'Nothing was changed.');
+  } finally {
+    lines.close();
   }
 }

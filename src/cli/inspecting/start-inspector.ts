@@ -1,16 +1,19 @@
 // Starts the inspector of a command, and serves its page.
 
+import { homedir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import { fullmcp } from '../../client/model/options.js';
 import type { TargetSpec } from '../../inspector/contract/connection.js';
 import type { OpenedTarget, RunningInspector } from '../../inspector/contract/options.js';
 import { createInspector } from '../../inspector/create-inspector.js';
 import { serveInspector } from '../../inspector/host/serve-inspector.js';
+import type { TokenStore } from '../../oauth/client/store/token-store.js';
 import { McpError } from '../../protocol/errors.js';
+import { hasLogins } from '../target/login/login-folder.js';
+import { loginStore, prepareLoginStore } from '../target/login/login-store.js';
 import { type ConfiguredPlace, configuredPlaces, foundServers } from './found-servers.js';
-import { sharedLogins } from './login-store.js';
 import { openTarget } from './open-target.js';
-import { stateFolder } from './state-folder.js';
 import { UsedServers } from './used-servers.js';
 
 export interface StartOptions {
@@ -92,4 +95,34 @@ export async function startInspector(options: StartOptions): Promise<StartedInsp
 function withRevision(typed: OpenedTarget, { revision }: TargetSpec): OpenedTarget {
   if (revision === undefined) return typed;
   return { ...typed, options: { ...typed.options, revision: revision as never } };
+}
+
+/** The store of `fullmcp auth login`, so that a login in the page counts for later commands, and the other way round. */
+export function sharedLogins(): TokenStore {
+  const store = loginStore();
+  let ready: Promise<void> | undefined;
+  const prepared = (): Promise<void> => {
+    ready ??= prepareLoginStore();
+    return ready;
+  };
+  return {
+    get: async (key) => (hasLogins() ? store.get(key) : undefined),
+    set: async (key, value, options) => {
+      await prepared();
+      return store.set(key, value, options);
+    },
+    delete: async (key) => {
+      if (hasLogins()) await store.delete(key);
+    },
+    lock: async (key, options) => {
+      await prepared();
+      return store.lock(key, options);
+    },
+  };
+}
+
+/** The folder: FULLMCP_HOME, or `fullmcp` in the user's folder for state. */
+function stateFolder(): string {
+  const { FULLMCP_HOME, XDG_STATE_HOME } = process.env;
+  return FULLMCP_HOME || join(XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'fullmcp');
 }

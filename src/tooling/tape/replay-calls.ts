@@ -6,10 +6,8 @@ import { McpError } from '../../protocol/errors.js';
 import { calledTools } from '../../protocol/model/search/search-tools.js';
 import { isSafe } from '../../protocol/tables/methods.js';
 import type { RecordedCall, Recording } from '../../testing/recording/recording.js';
-import { lacksSecret } from '../../testing/recording/secrets.js';
+import { lacksSecret, REMOVED } from '../../testing/recording/secrets.js';
 import { type CompareOptions, compareValues, type ValueChange } from './compare-values.js';
-import { withSecrets } from './fill-secrets.js';
-import { PAGED, wholeList } from './whole-list.js';
 
 export interface TapeReplayOptions extends CompareOptions {
   /** Whether a tool may be called that does not say that it only reads. Also asked about methods that the protocol does not define. */
@@ -164,4 +162,44 @@ function toolsIn(list: unknown): ListedTools {
 
 function isReadOnly({ annotations }: JsonObject): boolean {
   return isObject(annotations) && annotations['readOnlyHint'] === true;
+}
+
+/** A copy in which each removed value of a field with one of these names is there again. */
+function withSecrets(params: JsonObject, secrets: ReadonlyMap<string, string>): JsonObject {
+  return secrets.size === 0 ? params : (fill(params, '', secrets) as JsonObject);
+}
+
+function fill(value: unknown, name: string, secrets: ReadonlyMap<string, string>): unknown {
+  if (value === REMOVED) return secrets.get(name) ?? value;
+  if (Array.isArray(value)) return value.map((item) => fill(item, name, secrets));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([field, inner]) => [field, fill(inner, field, secrets)]),
+  );
+}
+
+/** The methods that return a list in pages, and the name of the list. */
+const PAGED: ReadonlyMap<string, string> = new Map([
+  ['tools/list', 'tools'],
+  ['prompts/list', 'prompts'],
+  ['resources/list', 'resources'],
+  ['resources/templates/list', 'resourceTemplates'],
+]);
+
+/** The list that a call begins, with the pages that other calls fetched. */
+function wholeList(first: RecordedCall, all: readonly RecordedCall[]): readonly unknown[] {
+  const list = PAGED.get(first.method) ?? '';
+  const items: unknown[] = [];
+  const pages = new Set<RecordedCall>();
+  for (let page: RecordedCall | undefined = first; page && !pages.has(page); ) {
+    pages.add(page);
+    const found: unknown = page.outcome?.[list];
+    if (Array.isArray(found)) items.push(...found);
+    const cursor: unknown = page.outcome?.['nextCursor'];
+    page =
+      typeof cursor === 'string'
+        ? all.find(({ method, params }) => method === first.method && params['cursor'] === cursor)
+        : undefined;
+  }
+  return items;
 }
