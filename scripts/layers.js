@@ -10,7 +10,10 @@
 
 /** @type {Readonly<Record<string, Layer>>} Lowest first. */
 export const LAYERS = {
-  async: { what: 'delays, deadlines, aborts, lifetimes; no MCP word in it', may: [] },
+  async: {
+    what: 'waiting and bounding: delays, deadlines, aborts, lifetimes, retries, intervals, turns, shared attempts, maps with bounds; no MCP word in it',
+    may: [],
+  },
   jsonrpc: { what: 'JSON-RPC 2.0 and its framings; no MCP word in it', tests: ['test/fuzz'], may: [] },
   schema: {
     what: 'Standard Schema or JSON Schema in, JSON Schema out; validation, coercion, error messages; the one reader of what a schema describes',

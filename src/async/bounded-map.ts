@@ -1,61 +1,16 @@
-// Remembers a bounded number of values for a bounded time.
-
-interface Remembered<V> {
-  readonly value: V;
-  readonly since: number;
-  readonly until: number;
-}
-
-/** The options of a `BoundedMap`. */
-export interface BoundedMapOptions {
-  /** The largest number of entries. The entry that was not read for the longest time makes room for a new one. */
-  readonly maxEntries: number;
-  /** The clock, in milliseconds since 1970. Default: the system's. */
-  readonly now?: (() => number) | undefined;
-}
-
-/** A map whose entries expire, and of which the least recently read are dropped when there are too many. */
-export class BoundedMap<V> {
-  readonly #entries = new Map<string, Remembered<V>>();
+/** A map with a largest number of entries. An entry that is set becomes the newest, and the oldest one makes room for it. */
+export class BoundedMap<K, V> extends Map<K, V> {
   readonly #maxEntries: number;
-  readonly #now: () => number;
 
-  constructor({ maxEntries, now = Date.now }: BoundedMapOptions) {
+  constructor(maxEntries: number) {
+    super();
     this.#maxEntries = maxEntries;
-    this.#now = now;
   }
 
-  get size(): number {
-    return this.#entries.size;
-  }
-
-  get(key: string): V | undefined {
-    const entry = this.#entries.get(key);
-    if (entry === undefined) return undefined;
-    const now = this.#now();
-    this.#entries.delete(key);
-    // A clock that was set back would let an entry live longer than it may.
-    if (now >= entry.until || now < entry.since) return undefined;
-    this.#entries.set(key, entry);
-    return entry.value;
-  }
-
-  /** Stores a value for `ms`. Nothing is stored for a time that is over. */
-  set(key: string, value: V, ms: number): void {
-    this.#entries.delete(key);
-    if (!(ms > 0)) return;
-    const since = this.#now();
-    this.#entries.set(key, { value, since, until: since + ms });
-    if (this.#entries.size <= this.#maxEntries) return;
-    const [oldest] = this.#entries.keys();
-    if (oldest !== undefined) this.#entries.delete(oldest);
-  }
-
-  delete(key: string): void {
-    this.#entries.delete(key);
-  }
-
-  clear(): void {
-    this.#entries.clear();
+  override set(key: K, value: V): this {
+    this.delete(key);
+    super.set(key, value);
+    if (this.size > this.#maxEntries) this.delete(this.keys().next().value as K);
+    return this;
   }
 }

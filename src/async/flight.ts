@@ -30,10 +30,11 @@ export class Flight<T> {
     if (!this.#isOver) this.#stop.abort(reason);
   }
 
-  /** Waits for the work. Rejects with the reason of `signal` if that aborts first. */
-  async join(signal: AbortSignal): Promise<T> {
-    signal.throwIfAborted();
+  /** Waits for the work. Rejects with the reason of `signal` if that aborts first. A caller without a signal never leaves. */
+  async join(signal?: AbortSignal): Promise<T> {
+    signal?.throwIfAborted();
     this.#waiting++;
+    if (signal === undefined) return this.#work;
     let hasLeft = false;
     const leave = (): void => {
       if (hasLeft) return;
@@ -47,5 +48,36 @@ export class Flight<T> {
       forget();
       leave();
     }
+  }
+}
+
+/** Flights by their keys: while one is under way, callers with the same key share it. */
+export class Flights<K, T> {
+  readonly #open = new Map<K, Flight<T>>();
+
+  /** The number of flights that are under way. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** The keys of the flights that are under way. */
+  keys(): Iterable<K> {
+    return this.#open.keys();
+  }
+
+  /** The flight of a key that can be joined, if there is one. */
+  get(key: K): Flight<T> | undefined {
+    const open = this.#open.get(key);
+    return open?.isAbandoned ? undefined : open;
+  }
+
+  /** Starts the flight of a key, in place of one that everybody has left. */
+  start(key: K, work: (signal: AbortSignal) => Promise<T>): Flight<T> {
+    const flight = new Flight(work);
+    this.#open.set(key, flight);
+    void flight.ended.then(() => {
+      if (this.#open.get(key) === flight) this.#open.delete(key);
+    });
+    return flight;
   }
 }

@@ -1,5 +1,5 @@
-import { BoundedMap } from '../../async/bounded-map.js';
-import { Flight } from '../../async/flight.js';
+import { ExpiringMap } from '../../async/expiring-map.js';
+import { type Flight, Flights } from '../../async/flight.js';
 import { McpError } from '../../protocol/errors.js';
 import type { AuthContext } from '../../state/auth-provider.js';
 import { invalidToken } from '../server/credentials.js';
@@ -45,17 +45,17 @@ const MAX_EXCHANGES = 500;
 /** Exchanges the tokens of callers, once for all calls of a caller at a time, and caches them until shortly before they expire. */
 export class ExchangedTokens {
   readonly #parts: ExchangedTokensParts;
-  readonly #exchanged: BoundedMap<Exchanged>;
-  readonly #refused: BoundedMap<ExchangeFailure['error']>;
-  readonly #flights = new Map<string, Flight<Exchanged>>();
+  readonly #exchanged: ExpiringMap<Exchanged>;
+  readonly #refused: ExpiringMap<ExchangeFailure['error']>;
+  readonly #flights = new Flights<string, Exchanged>();
   #hasTrouble = false;
 
   constructor(parts: ExchangedTokensParts) {
     this.#parts = parts;
     // A clock that nobody can set.
     const now = (): number => performance.now();
-    this.#exchanged = new BoundedMap({ maxEntries: parts.maxCallers, now });
-    this.#refused = new BoundedMap({ maxEntries: MAX_REFUSED, now });
+    this.#exchanged = new ExpiringMap({ maxEntries: parts.maxCallers, now });
+    this.#refused = new ExpiringMap({ maxEntries: MAX_REFUSED, now });
   }
 
   /** The headers for a caller: the same object for as long as the token is the same. */
@@ -83,15 +83,10 @@ export class ExchangedTokens {
   #flightOf(subject: SubjectToken): Flight<Exchanged> {
     const { key } = subject;
     const current = this.#flights.get(key);
-    if (current !== undefined && !current.isAbandoned) return current;
+    if (current !== undefined) return current;
     if (this.#flights.size >= MAX_EXCHANGES)
       throw new McpError('overloaded', 'Too many tokens are being exchanged at this moment. Retry later.');
-    const flight = new Flight((signal) => this.#exchange(subject, signal));
-    this.#flights.set(key, flight);
-    void flight.ended.then(() => {
-      if (this.#flights.get(key) === flight) this.#flights.delete(key);
-    });
-    return flight;
+    return this.#flights.start(key, (signal) => this.#exchange(subject, signal));
   }
 
   async #exchange(subject: SubjectToken, signal: AbortSignal): Promise<Exchanged> {

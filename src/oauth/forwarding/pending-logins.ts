@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../async/bounded-map.js';
+import { ExpiringMap } from '../../async/expiring-map.js';
 import { randomToken } from '../proxy/tokens/random.js';
 import type { UpstreamSecrets } from '../proxy/upstream/upstream.js';
 
@@ -28,16 +28,16 @@ export interface StartedLogin {
 /** Keeps logins until they are finished, or too old. */
 export class PendingLogins {
   readonly #loginMs: number;
-  readonly #byPrincipal: BoundedMap<PendingLogin>;
-  readonly #byId: BoundedMap<PendingLogin>;
-  readonly #started: BoundedMap<StartedLogin>;
+  readonly #byPrincipal: ExpiringMap<PendingLogin>;
+  readonly #byId: ExpiringMap<PendingLogin>;
+  readonly #started: ExpiringMap<StartedLogin>;
 
   constructor(loginMs: number) {
     this.#loginMs = loginMs;
     const limits = { maxEntries: MAX_LOGINS, now: () => performance.now() };
-    this.#byPrincipal = new BoundedMap(limits);
-    this.#byId = new BoundedMap(limits);
-    this.#started = new BoundedMap(limits);
+    this.#byPrincipal = new ExpiringMap(limits);
+    this.#byId = new ExpiringMap(limits);
+    this.#started = new ExpiringMap(limits);
   }
 
   /** The login that a caller was asked for; undefined if there is none. */

@@ -1,5 +1,5 @@
-import { BoundedMap } from '../../async/bounded-map.js';
-import { Flight } from '../../async/flight.js';
+import { ExpiringMap } from '../../async/expiring-map.js';
+import { Flights } from '../../async/flight.js';
 import { McpError } from '../../protocol/errors.js';
 import type { ClientAuth } from '../../protocol/model/client-auth.js';
 import type { AuthContext } from '../../state/auth-provider.js';
@@ -42,9 +42,12 @@ export class VaultTokens {
   readonly #upstream: Upstream;
   readonly #log: AuthContext['log'];
   /** The last headers of each user: the same object for as long as the token is the same. */
-  readonly #headers = new BoundedMap<TokenHeaders>({ maxEntries: MAX_HEADERS, now: () => performance.now() });
-  readonly #refreshed = new BoundedMap<true>({ maxEntries: MAX_HEADERS, now: () => performance.now() });
-  readonly #refreshing = new Map<string, Flight<UpstreamTokens | undefined>>();
+  readonly #headers = new ExpiringMap<TokenHeaders>({
+    maxEntries: MAX_HEADERS,
+    now: () => performance.now(),
+  });
+  readonly #refreshed = new ExpiringMap<true>({ maxEntries: MAX_HEADERS, now: () => performance.now() });
+  readonly #refreshing = new Flights<string, UpstreamTokens | undefined>();
 
   constructor(parts: {
     readonly vault: TokenVault;
@@ -104,13 +107,10 @@ export class VaultTokens {
     signal: AbortSignal,
   ): Promise<UpstreamTokens | undefined> {
     const current = this.#refreshing.get(principal);
-    // It continues when nobody waits: a refresh token may be valid only once.
     if (current !== undefined) return current.join(signal);
-    const flight = new Flight(() => this.#renew(principal, tokens));
-    this.#refreshing.set(principal, flight);
-    void flight.ended.then(() => {
-      if (this.#refreshing.get(principal) === flight) this.#refreshing.delete(principal);
-    });
+    const flight = this.#refreshing.start(principal, () => this.#renew(principal, tokens));
+    // It continues when nobody else waits: a refresh token may be valid only once.
+    void flight.join().catch(() => undefined);
     return flight.join(signal);
   }
 

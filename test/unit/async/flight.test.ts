@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Flight } from '../../../src/async/flight.js';
+import { Flight, Flights } from '../../../src/async/flight.js';
 import { failureOf } from '../../support/failure.js';
 
 function work() {
@@ -67,4 +67,49 @@ test('a flight that is cancelled ends for everybody, and one that is over cannot
   await over.flight.ended;
   over.flight.cancel(new Error('too late'));
   expect(over.signal.aborted).toBe(false);
+});
+
+test('callers with the same key share a flight while it is under way, and the next one starts another', async () => {
+  const flights = new Flights<string, number>();
+  const settles: ((value: number) => void)[] = [];
+  const start = (key: string) =>
+    flights.start(key, () => new Promise<number>((resolve) => settles.push(resolve)));
+  const one = start('one');
+  const other = start('other');
+  expect(flights.get('one')).toBe(one);
+  expect([...flights.keys()]).toEqual(['one', 'other']);
+  const joined = Promise.all([one.join(), flights.get('one')?.join(forever)]);
+  settles[0]?.(7);
+  expect(await joined).toEqual([7, 7]);
+  await one.ended;
+  expect(flights.get('one')).toBeUndefined();
+  expect(flights.get('other')).toBe(other);
+  expect(flights.size).toBe(1);
+});
+
+test('a flight that everybody has left is not joined, and its end does not remove the flight in its place', async () => {
+  const flights = new Flights<string, string>();
+  const left = new AbortController();
+  let end!: (value: string) => void;
+  const first = flights.start('one', () => new Promise<string>((resolve) => (end = resolve)));
+  const leaving = failureOf(Error, first.join(left.signal));
+  left.abort(new Error('gone'));
+  await leaving;
+  expect(flights.get('one')).toBeUndefined();
+  const second = flights.start('one', () => new Promise<string>(() => undefined));
+  end('late');
+  await first.ended;
+  expect(flights.get('one')).toBe(second);
+});
+
+test('a caller without a signal never leaves a flight', async () => {
+  const { flight, settle, signal } = work();
+  const staying = flight.join();
+  const left = new AbortController();
+  const leaving = failureOf(Error, flight.join(left.signal));
+  left.abort(new Error('gone'));
+  await leaving;
+  expect(signal.aborted).toBe(false);
+  settle.resolve('tokens');
+  expect(await staying).toBe('tokens');
 });

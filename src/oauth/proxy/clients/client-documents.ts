@@ -1,3 +1,5 @@
+import { ExpiringMap } from '../../../async/expiring-map.js';
+import { Flights } from '../../../async/flight.js';
 import { type FetchedClient, fetchClientDocument } from '../../documents/cimd/client-document.js';
 import type { ClientDocumentProfile } from '../../documents/cimd/client-id.js';
 import { DocumentError } from '../../documents/document-error.js';
@@ -11,11 +13,6 @@ const MAX_FETCHING = 20;
 /** Nobody can make this server flood a host, and a slow host does not keep the clients of others waiting. */
 const MAX_FETCHING_AT_HOST = 4;
 
-interface CachedClient {
-  readonly client: ProxyClient;
-  readonly until: number;
-}
-
 /**
  * The clients that are described by a document at their client id. Documents are fetched only from public addresses, and cached
  * as long as their servers say, within bounds.
@@ -24,8 +21,8 @@ export class ClientDocuments {
   readonly #fetch: SafeFetch;
   readonly #profile: ClientDocumentProfile;
   readonly #schemes: readonly string[];
-  readonly #cached = new Map<string, CachedClient>();
-  readonly #fetching = new Map<string, Promise<ProxyClient>>();
+  readonly #cached = new ExpiringMap<ProxyClient>({ maxEntries: MAX_CACHED, now: () => performance.now() });
+  readonly #fetching = new Flights<string, ProxyClient>();
 
   constructor(options: {
     readonly fetch: SafeFetch;
@@ -40,17 +37,14 @@ export class ClientDocuments {
   /** The client with this id. Throws an OAuthError that says why there is none. */
   async find(id: string): Promise<ProxyClient> {
     const cached = this.#cached.get(id);
-    if (cached !== undefined && cached.until > performance.now()) return cached.client;
-    this.#cached.delete(id);
+    if (cached !== undefined) return cached;
     const fetching = this.#fetching.get(id);
-    if (fetching !== undefined) return fetching;
+    if (fetching !== undefined) return fetching.join();
     // Anyone can name a document. The fetches of all of them together are limited.
     const atHost = [...this.#fetching.keys()].filter((other) => hostOf(other) === hostOf(id));
     if (this.#fetching.size >= MAX_FETCHING || atHost.length >= MAX_FETCHING_AT_HOST)
       throw new OAuthError('temporarily_unavailable', 'Too many clients log in at once. Retry in a moment.');
-    const flight = this.#load(id).finally(() => this.#fetching.delete(id));
-    this.#fetching.set(id, flight);
-    return flight;
+    return this.#fetching.start(id, () => this.#load(id)).join();
   }
 
   async #load(id: string): Promise<ProxyClient> {
@@ -74,9 +68,7 @@ export class ClientDocuments {
       authentication: method === 'none' ? { method } : { method, jwks, jwksUri },
       mayRefresh: grantTypes.includes('refresh_token'),
     };
-    const [oldest] = this.#cached.size >= MAX_CACHED ? this.#cached.keys() : [];
-    if (oldest !== undefined) this.#cached.delete(oldest);
-    this.#cached.set(id, { client: found, until: performance.now() + cacheMs });
+    this.#cached.set(id, found, cacheMs);
     return found;
   }
 

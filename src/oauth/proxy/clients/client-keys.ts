@@ -1,5 +1,5 @@
 import type { FlattenedJWSInput, JWSHeaderParameters } from 'jose';
-import { BoundedMap } from '../../../async/bounded-map.js';
+import { ExpiringMap } from '../../../async/expiring-map.js';
 import { McpError } from '../../../protocol/errors.js';
 import type { SafeFetch } from '../../fetch/safe-fetch.js';
 import { IssuerKeys, type KeyTimes, keyTimes } from '../../server/keys/issuer-keys.js';
@@ -18,14 +18,14 @@ const times: KeyTimes = { ...keyTimes, staleMs: HOUR_MS };
  */
 export class ClientKeys {
   readonly #fetch: SafeFetch;
-  readonly #sets: BoundedMap<IssuerKeys>;
+  readonly #sets: ExpiringMap<IssuerKeys>;
   readonly #now: (() => number) | undefined;
   #fetching = 0;
 
   constructor(fetch: SafeFetch, options: { readonly now?: () => number } = {}) {
     this.#fetch = fetch;
     this.#now = options.now;
-    this.#sets = new BoundedMap({ maxEntries: MAX_SETS, now: options.now });
+    this.#sets = new ExpiringMap({ maxEntries: MAX_SETS, now: options.now });
   }
 
   /** Finds the key of an assertion, in the form that jose takes. Throws `temporarily_unavailable` if it cannot be asked for. */

@@ -1,5 +1,5 @@
 import { calculateJwkThumbprint, importJWK, type JWK } from 'jose';
-import { BoundedMap } from '../../../async/bounded-map.js';
+import { ExpiringMap } from '../../../async/expiring-map.js';
 import { isObject } from '../../../jsonrpc/message.js';
 
 // The public keys inside proofs. Importing one costs several times as much as verifying a signature with it, so they are kept.
@@ -20,10 +20,10 @@ export interface ProofKey {
 
 /** Imports the keys of proofs. */
 export class ProofKeys {
-  readonly #keys: BoundedMap<ProofKey>;
+  readonly #keys: ExpiringMap<ProofKey>;
 
   constructor(now?: () => number) {
-    this.#keys = new BoundedMap({ maxEntries: MAX_KEYS, now });
+    this.#keys = new ExpiringMap({ maxEntries: MAX_KEYS, now });
   }
 
   /** The key of a proof's header; undefined if it is not a public key for the algorithm. */

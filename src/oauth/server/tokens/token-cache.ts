@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../../async/bounded-map.js';
+import { ExpiringMap } from '../../../async/expiring-map.js';
 import type { Auth } from '../../../protocol/call.js';
 
 // The outcomes of checks, under the digests of the tokens. The tokens themselves are not kept.
@@ -37,8 +37,8 @@ export type TokenVerdict = VerifiedToken | RejectedToken;
 
 /** Remembers the verdicts about tokens for a short time. */
 export class TokenCache {
-  readonly #verified: BoundedMap<VerifiedToken>;
-  readonly #rejected: BoundedMap<RejectedToken>;
+  readonly #verified: ExpiringMap<VerifiedToken>;
+  readonly #rejected: ExpiringMap<RejectedToken>;
   readonly #keepMs: number;
   readonly #rejectedMs: number;
   readonly #now: () => number;
@@ -49,8 +49,8 @@ export class TokenCache {
     this.#keepMs = keepMs;
     this.#rejectedMs = rejectedMs;
     this.#now = now;
-    this.#verified = new BoundedMap({ maxEntries: MAX_VERIFIED, now });
-    this.#rejected = new BoundedMap({ maxEntries: MAX_REJECTED, now });
+    this.#verified = new ExpiringMap({ maxEntries: MAX_VERIFIED, now });
+    this.#rejected = new ExpiringMap({ maxEntries: MAX_REJECTED, now });
   }
 
   get generation(): number {

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { nodeDigest } from '../../../../../src/adapters/node/oauth/digest.js';
-import { BoundedMap } from '../../../../../src/async/bounded-map.js';
+import { ExpiringMap } from '../../../../../src/async/expiring-map.js';
 import { createJwt, type JwtOptions } from '../../../../../src/oauth/server/tokens/jwt.js';
 import { TokenCache, type VerifiedToken } from '../../../../../src/oauth/server/tokens/token-cache.js';
 import { McpError } from '../../../../../src/protocol/errors.js';
@@ -69,7 +69,7 @@ describe('the cache of verified tokens', () => {
   });
 
   it('never holds a token, only its digest', async () => {
-    const set = vi.spyOn(BoundedMap.prototype, 'set');
+    const set = vi.spyOn(ExpiringMap.prototype, 'set');
     const { issuer, provider } = await setUp();
     const token = await issuer.sign();
     await provider.check(requestWith(token));
@@ -108,7 +108,7 @@ describe('the cache of verified tokens', () => {
 
   it('forgets everything when the clock is set back', () => {
     const clock = { now: 1_000_000 };
-    const map = new BoundedMap<number>({ maxEntries: 10, now: () => clock.now });
+    const map = new ExpiringMap<number>({ maxEntries: 10, now: () => clock.now });
     map.set('one', 1, 1000);
     clock.now -= 1;
     expect(map.get('one')).toBeUndefined();

@@ -1,0 +1,40 @@
+import { unref } from './unref.js';
+
+/** The options of `every`. */
+export interface EveryOptions {
+  /** Called with an error of the work, which is repeated all the same. Without it, the error is unhandled, as that of any timer. */
+  readonly onError?: (error: unknown) => void;
+  /** Whether the process may end while the timer is set. Default: true. */
+  readonly unref?: boolean;
+}
+
+/**
+ * Calls `work` every `ms`, for the first time after `ms`. While the promise that it returned is pending, it is not called again. Returns
+ * the function that stops it.
+ */
+export function every(
+  ms: number,
+  work: () => unknown,
+  { onError, unref: mayExit = true }: EveryOptions = {},
+): () => void {
+  let isWorking = false;
+  async function wait(working: Promise<unknown>): Promise<void> {
+    isWorking = true;
+    try {
+      await working;
+    } catch (error) {
+      if (onError === undefined) throw error;
+      onError(error);
+    } finally {
+      isWorking = false;
+    }
+  }
+
+  const timer = setInterval(() => {
+    if (isWorking) return;
+    const working = work();
+    if (working instanceof Promise) void wait(working);
+  }, ms);
+  if (mayExit) unref(timer);
+  return () => clearInterval(timer);
+}
