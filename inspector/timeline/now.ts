@@ -1,5 +1,6 @@
 import { type Signal, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { every } from '../../src/async/every.js';
 
 const STEP_MS = 200;
 
@@ -7,7 +8,7 @@ const STEP_MS = 200;
 export const now: Signal<number> = signal(Date.now());
 
 let users = 0;
-let timer: ReturnType<typeof setInterval> | undefined;
+let stop: (() => void) | undefined;
 
 /** Keeps `now` going while `isNeeded`. */
 export function useClock(isNeeded: boolean): void {
@@ -15,14 +16,14 @@ export function useClock(isNeeded: boolean): void {
     if (!isNeeded) return;
     users += 1;
     now.value = Date.now();
-    timer ??= setInterval(() => {
+    stop ??= every(STEP_MS, () => {
       now.value = Date.now();
-    }, STEP_MS);
+    });
     return () => {
       users -= 1;
       if (users > 0) return;
-      clearInterval(timer);
-      timer = undefined;
+      stop?.();
+      stop = undefined;
     };
   }, [isNeeded]);
 }

@@ -4,18 +4,19 @@ import { unref } from './unref.js';
 export interface EveryOptions {
   /** Called with an error of the work, which is repeated all the same. Without it, the error is unhandled, as that of any timer. */
   readonly onError?: (error: unknown) => void;
+  /** Whether the first call is made now. Default: after the interval. */
+  readonly atOnce?: boolean;
   /** Whether the process may end while the timer is set. Default: true. */
   readonly unref?: boolean;
 }
 
 /**
- * Calls `work` every `ms`, for the first time after `ms`. While the promise that it returned is pending, it is not called again. Returns
- * the function that stops it.
+ * Calls `work` every `ms`. While the promise that it returned is pending, it is not called again. Returns the function that stops it.
  */
 export function every(
   ms: number,
   work: () => unknown,
-  { onError, unref: mayExit = true }: EveryOptions = {},
+  { onError, atOnce = false, unref: mayExit = true }: EveryOptions = {},
 ): () => void {
   let isWorking = false;
   async function wait(working: Promise<unknown>): Promise<void> {
@@ -30,11 +31,14 @@ export function every(
     }
   }
 
-  const timer = setInterval(() => {
+  function turn(): void {
     if (isWorking) return;
     const working = work();
     if (working instanceof Promise) void wait(working);
-  }, ms);
+  }
+
+  if (atOnce) turn();
+  const timer = setInterval(turn, ms);
   if (mayExit) unref(timer);
   return () => clearInterval(timer);
 }

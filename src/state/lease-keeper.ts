@@ -1,7 +1,7 @@
 // Renews the leases of a process.
 
 import { type BackoffOptions, backoff, delay } from '../async/delay.js';
-import { unref } from '../async/unref.js';
+import { every } from '../async/every.js';
 import type { Lease, Store } from './store.js';
 
 /** The time until a lease ends that is not renewed. */
@@ -40,7 +40,7 @@ export class LeaseKeeper {
   readonly #store: Pick<Store, 'renew'>;
   readonly #options: LeaseKeeperOptions;
   readonly #kept = new Map<number, KeptLease>();
-  #timer: ReturnType<typeof setInterval> | undefined;
+  #stopRenewing: (() => void) | undefined;
   #renewing: Promise<void> | undefined;
   #failures = 0;
   #isClosed = false;
@@ -57,10 +57,7 @@ export class LeaseKeeper {
    */
   keep(lease: Lease, onLost: () => void, requestedAt: number): () => void {
     this.#kept.set(lease.token, { lease, onLost, validUntil: requestedAt + this.leaseMs });
-    if (this.#timer === undefined && !this.#isClosed) {
-      this.#timer = setInterval(() => void this.renew(), this.leaseMs / 3);
-      unref(this.#timer);
-    }
+    if (!this.#isClosed) this.#stopRenewing ??= every(this.leaseMs / 3, () => this.renew());
     return () => this.drop(lease);
   }
 
@@ -68,8 +65,8 @@ export class LeaseKeeper {
   drop({ token }: Lease): void {
     this.#kept.delete(token);
     if (this.#kept.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    this.#stopRenewing?.();
+    this.#stopRenewing = undefined;
   }
 
   /** Whether the lease is kept: it was not dropped, and is not known to be lost. */
@@ -144,7 +141,7 @@ export class LeaseKeeper {
   /** Renews nothing any more. */
   close(): void {
     this.#isClosed = true;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    this.#stopRenewing?.();
+    this.#stopRenewing = undefined;
   }
 }

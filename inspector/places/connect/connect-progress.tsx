@@ -1,6 +1,4 @@
-import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
-import { useEffect } from 'preact/hooks';
 import type { ConnectionView, ConnectStep } from '../../../src/inspector/contract/connection.js';
 import { clean, cleanLine } from '../../../src/tooling/clean.js';
 import { Button } from '../../parts/controls/button.js';
@@ -11,6 +9,7 @@ import { CodeBlock } from '../../parts/values/code-block.js';
 import { duration } from '../../parts/values/format.js';
 import { run } from '../../state/api.js';
 import { logs } from '../../state/store.js';
+import { now, useClock } from '../../timeline/now.js';
 import { open } from './open.js';
 
 const Auth = lazy(() => import('../server/auth/auth.js').then((module) => module.Auth));
@@ -84,12 +83,6 @@ function Step({ step }: { readonly step: ConnectStep }): VNode {
 }
 
 function Running({ since }: { readonly since: number }): VNode {
-  const now = useSignal(Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => {
-      now.value = Date.now();
-    }, 200);
-    return () => clearInterval(timer);
-  }, []);
+  useClock(true);
   return <>{duration(Math.max(0, now.value - since))}</>;
 }

@@ -2,6 +2,7 @@
 
 import { createRequire } from 'node:module';
 import { settlesWithin } from '../../async/deadline.js';
+import { every } from '../../async/every.js';
 import type { StoreLimits } from '../../state/store-shares.js';
 import { checkDataFile } from './data-file.js';
 import { checkFileSystem, Disk } from './disk.js';
@@ -111,14 +112,14 @@ export class Database {
   }
 
   async #writeAll(): Promise<void> {
-    const timer = setInterval(() => this.#giveUp(), TICK_MS).unref();
+    const stop = every(TICK_MS, () => this.#giveUp());
     await null; // Writes of the same turn share a transaction.
     while (this.#waiting.length > 0) {
       this.#current = this.#waiting.splice(0);
       await this.#commit(this.#current.filter(({ isOver }) => !isOver));
     }
     this.#current = [];
-    clearInterval(timer);
+    stop();
     this.#writing = undefined;
   }
 

@@ -1,5 +1,6 @@
 // A store on the disk of one machine, for one process or several.
 
+import { every } from '../../async/every.js';
 import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
 import { checkChanges, MAX_KEY_BYTES } from '../../state/changes.js';
 import type {
@@ -58,7 +59,7 @@ export function lmdbStore(path: string, options: LmdbStoreOptions = {}): Store {
 
 class LmdbStore implements Store {
   readonly #database: Database;
-  readonly #timer: NodeJS.Timeout;
+  readonly #stopSweeping: () => void;
 
   constructor(
     path: string,
@@ -66,7 +67,8 @@ class LmdbStore implements Store {
   ) {
     checkLimits(limits);
     this.#database = new Database(path, { limits, writeTimeoutMs });
-    this.#timer = setInterval(() => void this.#sweep().catch(() => undefined), sweepIntervalMs).unref();
+    // What one sweep leaves behind, the next one finds.
+    this.#stopSweeping = every(sweepIntervalMs, () => this.#sweep(), { onError: () => undefined });
   }
 
   get(key: string): Promise<StoreEntry | undefined> {
@@ -135,7 +137,7 @@ class LmdbStore implements Store {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#stopSweeping();
     await this.#database.close();
   }
 

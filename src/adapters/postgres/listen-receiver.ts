@@ -2,7 +2,7 @@
 
 import { settlesWithin } from '../../async/deadline.js';
 import { backoff, delay } from '../../async/delay.js';
-import { unref } from '../../async/unref.js';
+import { every } from '../../async/every.js';
 import type { PostgresDatabase } from './database/database.js';
 import type { PgClient, PgNotification } from './database/pg.js';
 import { type Receiver, Topics } from './signals.js';
@@ -89,8 +89,7 @@ export class ListenReceiver implements Receiver {
     client.on('end', onBroken);
     client.on('notification', onNotification);
     signal.addEventListener('abort', onBroken);
-    const heartbeat = setInterval(() => void this.#beat(client).catch(onBroken), HEARTBEAT_MS);
-    unref(heartbeat);
+    const stopBeating = every(HEARTBEAT_MS, () => this.#beat(client), { onError: onBroken });
     try {
       const { statementTimeoutMs: query_timeout, target } = this.#database;
       await client.query({ text: `LISTEN "${channel}"`, query_timeout });
@@ -107,7 +106,7 @@ export class ListenReceiver implements Receiver {
       if (!signal.aborted) onStanding();
       await broken.promise;
     } finally {
-      clearInterval(heartbeat);
+      stopBeating();
       signal.removeEventListener('abort', onBroken);
       client.removeListener('notification', onNotification);
       // The listeners for errors stay: the connection is closed, and may report how.

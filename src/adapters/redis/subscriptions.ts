@@ -1,7 +1,7 @@
 // Subscriptions to channels, all over one connection that is opened again when it is lost.
 
 import { backoff, delay } from '../../async/delay.js';
-import { unref } from '../../async/unref.js';
+import { every } from '../../async/every.js';
 import type { RedisConnection, RedisConnector } from './client/connection.js';
 import { RedisError } from './client/error.js';
 import { lateReply, openWithin, unavailable, within } from './client/link.js';
@@ -135,11 +135,10 @@ export class Subscriptions {
 
   // A subscriber that hears nothing cannot tell silence from a dead connection.
   #watch(connection: RedisConnection): void {
-    const timer = setInterval(() => {
-      if (this.#connection !== connection) return clearInterval(timer);
+    const stop = every(this.#timeoutMs, () => {
+      if (this.#connection !== connection) return stop();
       this.#ask(connection, 'PING', () => connection.send(['PING'])).catch(() => undefined);
-    }, this.#timeoutMs);
-    unref(timer);
+    });
   }
 
   #lose(connection: RedisConnection): void {

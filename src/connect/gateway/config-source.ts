@@ -1,4 +1,4 @@
-import { unref } from '../../async/unref.js';
+import { every } from '../../async/every.js';
 import { unsupported } from '../open/opener.js';
 import type { Runtime } from '../targets/options.js';
 import type { McpConfig } from '../targets/target.js';
@@ -34,7 +34,6 @@ export function watchConfig(
   if (!(watchMs >= 10 && watchMs <= 86_400_000))
     throw new RangeError('watchMs must be a number from 10 to 86400000.');
   let known = read;
-  let isLooking = false;
 
   async function look(): Promise<void> {
     const version = await files.version(path);
@@ -44,22 +43,11 @@ export function watchConfig(
     await onChange();
   }
 
-  function lookOnce(): void {
-    if (isLooking) return;
-    isLooking = true;
-    look()
-      .catch((error) =>
-        problem(`The config ${path} cannot be used, so the servers stay as they are: ${messageOf(error)}`),
-      )
-      .finally(() => {
-        isLooking = false;
-      });
-  }
-
-  lookOnce();
-  const timer = setInterval(lookOnce, watchMs);
-  unref(timer);
-  return () => clearInterval(timer);
+  return every(watchMs, look, {
+    atOnce: true,
+    onError: (error) =>
+      problem(`The config ${path} cannot be used, so the servers stay as they are: ${messageOf(error)}`),
+  });
 }
 
 function messageOf(error: unknown): string {

@@ -1,4 +1,4 @@
-import { unref } from '../../async/unref.js';
+import { every } from '../../async/every.js';
 import { type Call, compose, type Dispatch, type Middleware, type Outcome } from '../../protocol/call.js';
 import { checkOptions } from '../../protocol/checks/known-keys.js';
 import { timerMs } from '../../protocol/checks/number-options.js';
@@ -131,7 +131,7 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
     let loaded: Promise<void> | undefined;
     let isLoaded = false;
     let stopWatching: (() => void) | undefined;
-    let health: ReturnType<typeof setInterval> | undefined;
+    let stopChecking: (() => void) | undefined;
 
     async function load(): Promise<void> {
       await pins?.load();
@@ -142,11 +142,10 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
       if (watchMs !== undefined && file !== undefined)
         stopWatching = watchConfig(file, { files, watchMs, read, onChange: () => reload(), problem });
       if (healthMs === 0 || servers.ended.aborted) return;
-      health = setInterval(() => {
+      stopChecking = every(healthMs, () => {
         const ms = Math.min(healthMs, CHECK_TIMEOUT_MS);
         for (const member of servers.members.values()) void member.check(ms);
-      }, healthMs);
-      unref(health);
+      });
     }
 
     // A config in the program is checked at once.
@@ -191,7 +190,7 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
 
     async function close(): Promise<void> {
       stopWatching?.();
-      clearInterval(health);
+      stopChecking?.();
       await servers.close();
     }
 

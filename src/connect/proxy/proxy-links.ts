@@ -1,5 +1,5 @@
 import { backoff } from '../../async/delay.js';
-import { unref } from '../../async/unref.js';
+import { every } from '../../async/every.js';
 import type { Call } from '../../protocol/call.js';
 import { principalOf } from '../../protocol/caller.js';
 import { McpError } from '../../protocol/errors.js';
@@ -76,7 +76,7 @@ export class ProxyLinks {
   #lastSession = 0;
   #isSessionEra = false;
   #isClosed = false;
-  #timer: ReturnType<typeof setInterval> | undefined;
+  #stopTimer: (() => void) | undefined;
 
   constructor(parts: ProxyLinksParts) {
     this.#parts = parts;
@@ -131,7 +131,7 @@ export class ProxyLinks {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearInterval(this.#timer);
+    this.#stopTimer?.();
     await Promise.all([...this.#all.keys()].map((link) => link.close()));
   }
 
@@ -189,7 +189,7 @@ export class ProxyLinks {
       onNotification,
     });
     this.#all.set(link, share);
-    this.#timer ??= this.#startTimer();
+    this.#stopTimer ??= this.#startTimer();
     return link;
   }
 
@@ -237,8 +237,8 @@ export class ProxyLinks {
       else this.#free.delete(key);
     }
     if (this.#all.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
   }
 
   /** Closes a connection that is not used if there are too many, those of the same caller first. Throws if all are used. */
@@ -259,19 +259,14 @@ export class ProxyLinks {
     this.#discard(idle);
   }
 
-  #startTimer(): ReturnType<typeof setInterval> {
+  #startTimer(): () => void {
     const { idleMs } = this.#parts;
-    const timer = setInterval(
-      () => {
-        const before = performance.now() - idleMs;
-        for (const link of this.#all.keys()) {
-          if (link.users === 0 && link.usedAt <= before) this.#discard(link);
-        }
-      },
-      Math.max(10, Math.min(30_000, idleMs / 2)),
-    );
-    unref(timer);
-    return timer;
+    return every(Math.max(10, Math.min(30_000, idleMs / 2)), () => {
+      const before = performance.now() - idleMs;
+      for (const link of this.#all.keys()) {
+        if (link.users === 0 && link.usedAt <= before) this.#discard(link);
+      }
+    });
   }
 
   // A connection of the session era belongs to one caller: questions and log messages on it do not say whose they are.

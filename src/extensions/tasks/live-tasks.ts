@@ -1,7 +1,7 @@
 // The tasks that this process holds.
 
 import { delay } from '../../async/delay.js';
-import { unref } from '../../async/unref.js';
+import { every } from '../../async/every.js';
 import type { TaskEvent } from '../../protocol/telemetry/events.js';
 import { begin, taskEvents } from '../../protocol/telemetry/tracing.js';
 import type { Lease } from '../../state/store.js';
@@ -15,7 +15,7 @@ export class LiveTasks {
   readonly #parked = new Set<LiveTask>();
   /** The functions that publish the ends of tasks. */
   readonly #ends = new Map<LiveTask, (last: Partial<TaskEvent>) => void>();
-  #timer: ReturnType<typeof setInterval> | undefined;
+  #stopTimer: (() => void) | undefined;
 
   /** The number of tasks that run. */
   get running(): number {
@@ -39,11 +39,9 @@ export class LiveTasks {
     this.#tasks.set(live.id, live);
     const end = begin(taskEvents, () => ({ id: live.id, tool: live.held.journal.call.tool }));
     if (end !== undefined) this.#ends.set(live, end);
-    if (this.#timer !== undefined) return;
-    this.#timer = setInterval(() => {
+    this.#stopTimer ??= every(TICK_MS, () => {
       for (const each of [...this.#tasks.values()]) if (each.isExpired) void each.expire();
-    }, TICK_MS);
-    unref(this.#timer);
+    });
   }
 
   delete(live: LiveTask): void {
@@ -54,8 +52,8 @@ export class LiveTasks {
     // Another run of the task may have taken its place.
     if (this.#tasks.get(live.id) === live) this.#tasks.delete(live.id);
     if (this.#tasks.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
   }
 
   /** Ends the run of the task that was held under this lease, if there is one. */
@@ -76,7 +74,7 @@ export class LiveTasks {
 
   /** Leaves all tasks for other processes. */
   async leave(deadline: Promise<void>): Promise<void> {
-    clearInterval(this.#timer);
+    this.#stopTimer?.();
     await Promise.all([...this.#tasks.values()].map((live) => live.leave(deadline)));
   }
 }

@@ -1,6 +1,7 @@
 // The events of an inspector for its pages, as server-sent events. Memory is bounded: a page that does not read is cut off.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { every } from '../../async/every.js';
 import type { Inspector, InspectorEvent } from '../contract/inspector.js';
 import { beginStream, sendFailure } from './reply.js';
 
@@ -60,10 +61,9 @@ export class EventStreams {
 
   #listen(): () => void {
     const unsubscribe = this.#inspector.subscribe((event) => this.#send(eventText(event)));
-    const heartbeat = setInterval(() => this.#send(':\n\n'), HEARTBEAT_MS);
-    heartbeat.unref();
+    const stopBeating = every(HEARTBEAT_MS, () => this.#send(':\n\n'));
     return () => {
-      clearInterval(heartbeat);
+      stopBeating();
       unsubscribe();
     };
   }

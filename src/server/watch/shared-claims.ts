@@ -1,6 +1,6 @@
 // The claims of the processes that share a store.
 
-import { unref } from '../../async/unref.js';
+import { every } from '../../async/every.js';
 import type { SharedState } from '../../state/cluster.js';
 import { LEASE_MS } from '../../state/lease-keeper.js';
 import type { StoreEntry } from '../../state/store.js';
@@ -43,7 +43,7 @@ export class SharedClaims implements WatchClaims {
   readonly #known = new Map<string, Known>();
   readonly #uris = new Map<string, string>();
   readonly #topic: Topic<{ readonly key: string }>;
-  #timer: ReturnType<typeof setInterval> | undefined;
+  #stopRenewing: (() => void) | undefined;
   #beginning: Promise<void> | undefined;
   #failures = 0;
 
@@ -137,7 +137,7 @@ export class SharedClaims implements WatchClaims {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#stopRenewing?.();
     this.#topic.close();
     if (this.#beginning !== undefined)
       await this.#parts.shared.store.write([{ do: 'delete', key: `watching:${this.#process}` }]);
@@ -155,8 +155,8 @@ export class SharedClaims implements WatchClaims {
   async #announceLife(): Promise<void> {
     await this.#topic.ready();
     await this.#renew();
-    this.#timer ??= setInterval(() => void this.#tick(), this.#leaseMs / 3);
-    unref(this.#timer);
+    // A renewal does not wait for the one before, which may take as long as the lease.
+    this.#stopRenewing ??= every(this.#leaseMs / 3, () => void this.#tick());
   }
 
   // A process that was paused, or a computer that slept, may not know that it counted as dead.

@@ -1,5 +1,5 @@
+import { every } from '../../async/every.js';
 import { nextTurn } from '../../async/next-turn.js';
-import { unref } from '../../async/unref.js';
 
 /** The members of a WebSocket that only the package `ws` has. Without them the peer cannot be slowed down or pinged. */
 export interface WatchedSocket {
@@ -42,18 +42,15 @@ export class PeerWatch {
   #isAlive = true;
   #silentTicks = 0;
   #unreadPongs = 0;
-  #timer: ReturnType<typeof setInterval> | undefined;
-  #pauseTimer: ReturnType<typeof setInterval> | undefined;
+  #stopTimer: (() => void) | undefined;
+  #stopPolling: (() => void) | undefined;
 
   constructor(socket: WatchedSocket, options: PeerWatchOptions) {
     this.#socket = socket;
     this.#options = options;
     const { pingMs, tickMs = pingMs } = options;
     const everyMs = pingMs > 0 && socket.ping !== undefined ? Math.min(pingMs, tickMs) : tickMs;
-    if (everyMs > 0) {
-      this.#timer = setInterval(() => this.#tick(), everyMs);
-      unref(this.#timer);
-    }
+    if (everyMs > 0) this.#stopTimer = every(everyMs, () => this.#tick());
     socket.on?.('pong', () => {
       this.#isAlive = true;
     });
@@ -83,26 +80,28 @@ export class PeerWatch {
   pauseWhileBehind(maxBytes: number): void {
     const { pause, resume } = this.#socket;
     if (
-      this.#pauseTimer !== undefined ||
+      this.#stopPolling !== undefined ||
       pause === undefined ||
       resume === undefined ||
       !this.isBehind(maxBytes)
     )
       return;
     this.#socket.pause?.();
-    this.#pauseTimer = setInterval(() => {
+    const resumeIfRead = (): void => {
       if (this.isBehind(maxBytes)) return;
-      clearInterval(this.#pauseTimer);
-      this.#pauseTimer = undefined;
+      this.#stopPolling?.();
+      this.#stopPolling = undefined;
       this.#socket.resume?.();
-    }, PAUSE_POLL_MS);
+    };
+    // A socket that is not read does not keep the process alive.
+    this.#stopPolling = every(PAUSE_POLL_MS, resumeIfRead, { unref: false });
   }
 
   stop(): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-    if (this.#pauseTimer === undefined) return;
-    clearInterval(this.#pauseTimer);
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+    if (this.#stopPolling === undefined) return;
+    this.#stopPolling();
     // The peer's close frame must be read.
     this.#socket.resume?.();
   }
@@ -125,7 +124,7 @@ export class PeerWatch {
   }
 
   #judge(): void {
-    if (this.#timer === undefined) return;
+    if (this.#stopTimer === undefined) return;
     if (this.#isAlive) this.#goOn();
     else this.#options.onDead();
   }

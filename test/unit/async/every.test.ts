@@ -72,3 +72,21 @@ test('work is repeated where timers are plain numbers, as in browsers', () => {
   every(100, () => undefined)();
   expect(clear).toHaveBeenCalledWith(7);
 });
+
+test('work that is to begin at once is not called again while its first turn takes longer than the interval', async () => {
+  let end!: () => void;
+  const work = vi.fn(
+    () =>
+      new Promise<void>((resolve) => {
+        end = resolve;
+      }),
+  );
+  const stop = every(100, work, { atOnce: true });
+  expect(work).toHaveBeenCalledTimes(1);
+  await vi.advanceTimersByTimeAsync(300);
+  expect(work).toHaveBeenCalledTimes(1);
+  end();
+  await vi.advanceTimersByTimeAsync(100);
+  expect(work).toHaveBeenCalledTimes(2);
+  stop();
+});

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { every } from '../../../../src/async/every.js';
 import type { ToolView } from '../../../../src/inspector/contract/connection.js';
 import type { OutputVerdict, Story } from '../../../../src/inspector/contract/story.js';
 import { clean } from '../../../../src/tooling/clean.js';
@@ -174,10 +175,9 @@ function Clock({
   const now = useSignal(Date.now());
   useEffect(() => {
     if (isWaiting) return undefined;
-    const timer = setInterval(() => {
+    return every(100, () => {
       now.value = Date.now();
-    }, 100);
-    return () => clearInterval(timer);
+    });
   }, [isWaiting]);
   const ms = Math.max(0, now.value - since - youMs);
   return ms < CLOCK_AFTER_MS ? null : <span class="mono">{duration(ms)}</span>;

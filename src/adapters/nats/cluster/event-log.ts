@@ -1,7 +1,7 @@
 // The event log on JetStream: a subject for each stream, and no consumers.
 
+import { every } from '../../../async/every.js';
 import { inSlices } from '../../../async/in-slices.js';
-import { unref } from '../../../async/unref.js';
 import {
   checkEventSize,
   type EventLog,
@@ -40,7 +40,7 @@ export function natsEventLog(source: NatsSource, prefix: string, limits: NatsEve
   const events = new StoredEvents(source, prefix, limits);
   const largest = largestEvent(limits);
   const watches = new Map<string, StreamWatch>();
-  let timer: ReturnType<typeof setInterval> | undefined;
+  let stopLooking: (() => void) | undefined;
   let lastLooked: number | undefined;
   let isListening = false;
   let isClosed = false;
@@ -60,10 +60,7 @@ export function natsEventLog(source: NatsSource, prefix: string, limits: NatsEve
     const existing = watches.get(stream);
     const own = existing ?? new StreamWatch(client, events.liveOf(stream), () => watches.delete(stream));
     watches.set(stream, own);
-    if (timer === undefined) {
-      timer = setInterval(() => void lookAgain(), LOOK_AGAIN_MS);
-      unref(timer);
-    }
+    stopLooking ??= every(LOOK_AGAIN_MS, lookAgain);
     own.retain();
     try {
       await own.stands();
@@ -76,8 +73,8 @@ export function natsEventLog(source: NatsSource, prefix: string, limits: NatsEve
 
   async function lookAgain(): Promise<void> {
     if (watches.size === 0) {
-      clearInterval(timer);
-      timer = undefined;
+      stopLooking?.();
+      stopLooking = undefined;
       return;
     }
     // While nothing was stored at all, one question is enough for all streams.
@@ -206,7 +203,7 @@ export function natsEventLog(source: NatsSource, prefix: string, limits: NatsEve
     },
     async close() {
       isClosed = true;
-      clearInterval(timer);
+      stopLooking?.();
       for (const one of watches.values()) one.end();
       watches.clear();
     },

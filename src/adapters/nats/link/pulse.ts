@@ -1,12 +1,12 @@
 // A timer that notices when the process itself was stopped.
 
-import { unref } from '../../../async/unref.js';
+import { every } from '../../../async/every.js';
 
 /** Calls `beat` at intervals while it is needed. */
 export class Pulse {
   readonly #ms: number;
   readonly #beat: (wasStopped: boolean) => void;
-  #timer: ReturnType<typeof setInterval> | undefined;
+  #stop: (() => void) | undefined;
   #lastAt = 0;
 
   /** `beat` is told whether this process did not run for a while: then the silence of a peer says nothing. */
@@ -16,19 +16,18 @@ export class Pulse {
   }
 
   start(): void {
-    if (this.#timer !== undefined) return;
+    if (this.#stop !== undefined) return;
     this.#lastAt = performance.now();
-    this.#timer = setInterval(() => {
+    this.#stop = every(this.#ms, () => {
       const now = performance.now();
       const wasStopped = now - this.#lastAt > 1.5 * this.#ms;
       this.#lastAt = now;
       this.#beat(wasStopped);
-    }, this.#ms);
-    unref(this.#timer);
+    });
   }
 
   stop(): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    this.#stop?.();
+    this.#stop = undefined;
   }
 }

@@ -3,7 +3,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, extname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { unref } from '../../../async/unref.js';
+import { every } from '../../../async/every.js';
 import type { CatalogDefinitions, CatalogSource } from '../../../extensions/catalog/live-catalog.js';
 import { checkOptions, type KeysOf } from '../../../protocol/checks/known-keys.js';
 import { definitionsOf } from './module-definitions.js';
@@ -59,16 +59,10 @@ export function moduleFolder(folder: string | URL, options: FolderOptions = {}):
     load,
     ...(watchMs !== undefined && {
       watch(onChange: () => void) {
-        let isLooking = false;
-        const timer = setInterval(async () => {
-          if (isLooking) return;
-          isLooking = true;
+        return every(watchMs, async () => {
           // A folder that cannot be read is reported by the load.
           if (await hasChanged().catch(() => true)) onChange();
-          isLooking = false;
-        }, watchMs);
-        unref(timer);
-        return () => clearInterval(timer);
+        });
       },
     }),
   };

@@ -1,3 +1,4 @@
+import { every } from '../../../async/every.js';
 import { BodyStalled } from '../../../transports/http/server/incoming.js';
 
 /** A body that is being read. */
@@ -30,7 +31,7 @@ export class BodyWatch {
   readonly #slots: (WatchedBody | undefined)[] = [];
   readonly #free: number[] = [];
   #newBodies: WatchedBody[] = [];
-  #timer: ReturnType<typeof setInterval> | undefined;
+  #stopTimer: (() => void) | undefined;
   #shortestMs = Number.POSITIVE_INFINITY;
 
   /** Expects a body, which is watched if it is not complete after this turn of the event loop. */
@@ -63,9 +64,9 @@ export class BodyWatch {
   }
 
   #startTimer(silenceMs: number): void {
-    clearInterval(this.#timer);
+    this.#stopTimer?.();
     this.#shortestMs = silenceMs;
-    this.#timer = setInterval(() => this.#tick(), Math.max(5, silenceMs / 4)).unref();
+    this.#stopTimer = every(Math.max(5, silenceMs / 4), () => this.#tick());
   }
 
   #tick(): void {
@@ -83,8 +84,8 @@ export class BodyWatch {
     if (this.#free.length < this.#slots.length) return;
     this.#slots.length = 0;
     this.#free.length = 0;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
     this.#shortestMs = Number.POSITIVE_INFINITY;
   }
 }

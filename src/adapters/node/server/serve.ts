@@ -1,8 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { delay } from '../../../async/delay.js';
+import { every } from '../../../async/every.js';
 import { nextTurn } from '../../../async/next-turn.js';
 import { timerMs } from '../../../protocol/checks/number-options.js';
 import type { Logger } from '../../../server/state/log.js';
@@ -108,7 +110,7 @@ export async function serveOnNode(
     else for (let turn = 0; turn < 2; turn++) await new Promise<void>((resolve) => nextTurn(resolve));
     const stopping = new Promise<void>((resolve) => http.close(() => resolve()));
     http.closeIdleConnections();
-    const sweep = setInterval(() => http.closeIdleConnections(), LAST_REPLIES_MS);
+    const stopSweeping = every(LAST_REPLIES_MS, () => http.closeIdleConnections(), { unref: false });
     const drained = await Promise.allSettled([
       endpoint.close({ deadlineMs: drainMs }),
       upgrades?.close({ deadlineMs: drainMs }),
@@ -117,7 +119,7 @@ export async function serveOnNode(
     for (const end of drained) if (end.status === 'rejected') log('error', 'The shutdown failed', end.reason);
     const last = setTimeout(() => http.closeAllConnections(), LAST_REPLIES_MS);
     await stopping;
-    clearInterval(sweep);
+    stopSweeping();
     clearTimeout(last);
     await stop();
   }

@@ -2,6 +2,7 @@ import type { Buffer } from 'node:buffer';
 import { X509Certificate } from 'node:crypto';
 import type { Server as HttpsServer, ServerOptions } from 'node:https';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import { every } from '../../../async/every.js';
 import { checkOptions, type KeysOf } from '../../../protocol/checks/known-keys.js';
 import { timerMs } from '../../../protocol/checks/number-options.js';
 import { isPath, readPem } from '../tls/pem.js';
@@ -78,7 +79,7 @@ export function openTls(tls: TlsOptions): ServerTls {
       if (intervalMs === 0 || ![cert, key, pfx, ca].flat().some(isPath)) return () => undefined;
       let current = first;
       let reported = '';
-      const timer = setInterval(() => {
+      return every(intervalMs, () => {
         try {
           const next = readContext(tls);
           if (isSame(current, next)) return;
@@ -91,9 +92,7 @@ export function openTls(tls: TlsOptions): ServerTls {
           if (message !== reported) warn(`${message} The server continues with the certificate that it has.`);
           reported = message;
         }
-      }, intervalMs);
-      timer.unref();
-      return () => clearInterval(timer);
+      });
     },
   };
 }

@@ -1,6 +1,6 @@
 // The skills in a folder, as an extension of a server.
 
-import { unref } from '../../../async/unref.js';
+import { every } from '../../../async/every.js';
 import {
   type SkillsExtension,
   type SkillsOptions,
@@ -29,17 +29,10 @@ export async function folderSkills(folder: string, options: SkillFolderOptions):
     ...made,
     attach(host: ExtensionHost) {
       made.attach?.(host);
-      let isReading = false;
-      const timer = setInterval(async () => {
-        if (isReading) return;
-        isReading = true;
-        await made
-          .reload()
-          .catch((error: unknown) => host.log('error', 'The skills could not be read', error));
-        isReading = false;
-      }, watchMs);
-      unref(timer);
-      host.attach({ close: async () => clearInterval(timer) });
+      const stop = every(watchMs, () => made.reload(), {
+        onError: (error) => host.log('error', 'The skills could not be read', error),
+      });
+      host.attach({ close: async () => stop() });
     },
   };
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import process from 'node:process';
+import { every } from '../../../async/every.js';
 import { proxy } from '../../../proxy.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { usageError } from '../../command/failures.js';
@@ -74,12 +75,11 @@ async function own(file: string, input: Typed): Promise<LoadedServer | undefined
   enter(file, input);
   // Until the file is loaded, nobody reads stdin and sees its end.
   const parent = process.ppid;
-  const timer = setInterval(() => process.ppid === parent || process.exit(), PARENT_CHECK_MS);
-  timer.unref();
+  const stop = every(PARENT_CHECK_MS, () => process.ppid === parent || process.exit());
   try {
     return await loadServer(file, input.process);
   } finally {
-    clearInterval(timer);
+    stop();
   }
 }
 

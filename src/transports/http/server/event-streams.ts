@@ -1,5 +1,5 @@
 import { callAt } from '../../../async/call-at.js';
-import { unref } from '../../../async/unref.js';
+import { every } from '../../../async/every.js';
 import { type EventFields, printComment, printEvent } from '../../../jsonrpc/event-stream.js';
 import { isBehind } from '../../server/backlog.js';
 import type { HeaderFields, Incoming, Outlet } from './incoming.js';
@@ -33,7 +33,7 @@ interface OpenStream {
   readonly openedAt: number;
   readonly owner: StreamOwner;
   lastEventAt: number;
-  timer: ReturnType<typeof setInterval> | undefined;
+  stopTimer: (() => void) | undefined;
   /** Stops the clock of the token that has opened the stream. */
   stopExpiry: (() => void) | undefined;
   /** Stops the checks of that token. */
@@ -68,12 +68,12 @@ export class Streams {
       openedAt: now,
       lastEventAt: now,
       owner,
-      timer: undefined,
+      stopTimer: undefined,
       stopExpiry: undefined,
       stopWatch: undefined,
     };
     this.#open.add(stream);
-    stream.timer = this.#startTimer(stream);
+    stream.stopTimer = this.#startTimer(stream);
     const expiresAt = incoming.auth?.expiresAt;
     if (expiresAt !== undefined) stream.stopExpiry = callAt(expiresAt, () => owner.onEnd('expired'));
     stream.stopWatch = incoming.protection?.watch(incoming, () => owner.onEnd('expired'));
@@ -99,18 +99,16 @@ export class Streams {
   }
 
   #forget(stream: OpenStream): boolean {
-    clearInterval(stream.timer);
+    stream.stopTimer?.();
     stream.stopExpiry?.();
     stream.stopWatch?.();
     return this.#open.delete(stream);
   }
 
   // Each stream has a timer of its own: Workers end a request that waits for nothing, and with the request its timers.
-  #startTimer(stream: OpenStream): ReturnType<typeof setInterval> {
+  #startTimer(stream: OpenStream): () => void {
     const { keepAliveMs, maxAgeMs } = this.#limits;
-    const timer = setInterval(() => this.#tick(stream), Math.max(10, Math.min(keepAliveMs, maxAgeMs) / 2));
-    unref(timer);
-    return timer;
+    return every(Math.max(10, Math.min(keepAliveMs, maxAgeMs) / 2), () => this.#tick(stream));
   }
 
   #tick(stream: OpenStream): void {

@@ -1,3 +1,5 @@
+import { every } from '../../../async/every.js';
+
 const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 const PARENT_CHECK_MS = 500;
 
@@ -23,10 +25,9 @@ export function onClientGone(listener: (why: GoneReason) => void): () => void {
   const onEnd = (): void => leave('finished');
   const onBroken = (): void => leave('lost');
   // An orphan gets a new parent. If other processes have inherited the input too, it never ends.
-  const timer = setInterval(() => {
+  const stopChecking = every(PARENT_CHECK_MS, () => {
     if (process.ppid !== parent) leave('lost');
-  }, PARENT_CHECK_MS);
-  timer.unref();
+  });
 
   stdin.on('end', onEnd).on('close', onEnd).on('error', onEnd);
   stdout.on('error', onBroken);
@@ -34,7 +35,7 @@ export function onClientGone(listener: (why: GoneReason) => void): () => void {
 
   function stop(): void {
     isOver = true;
-    clearInterval(timer);
+    stopChecking();
     stdin.off('end', onEnd).off('close', onEnd).off('error', onEnd);
     // The listener for a broken output stays: without one, the next write would crash the process.
     for (const signal of signals) process.off(signal, onEnd);
