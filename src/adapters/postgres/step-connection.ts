@@ -1,5 +1,6 @@
 // The connection that a step's statements run on: it cannot end the transaction, and cannot be used after it.
 
+import { Turns } from '../../async/turns.js';
 import type { PostgresDatabase } from './database/database.js';
 import { isConnectionLost, isTransient } from './database/failures.js';
 import type { PgClient, PgQuery, PgResult } from './database/pg.js';
@@ -22,7 +23,7 @@ export class StepConnection implements PgClient {
     this.#lost ??= error;
   };
   #lost: unknown;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
   #hasEnded = false;
 
   constructor(client: PgClient, database: PostgresDatabase) {
@@ -45,18 +46,18 @@ export class StepConnection implements PgClient {
       );
     check(statement.text);
     // The time limit of a statement begins when it is sent, so it must not wait for others in the client.
-    const result = this.#last.then(() =>
-      this.#client.query({
-        query_timeout: this.#database.patienceMs,
-        ...statement,
-        ...(values !== undefined && { values: [...values] }),
-      }),
-    );
-    this.#last = result.catch((error: unknown) => {
-      if (isTransient(error) || isConnectionLost(error)) this.#lost ??= error;
+    return this.#turns.take(async () => {
+      try {
+        return await this.#client.query({
+          query_timeout: this.#database.patienceMs,
+          ...statement,
+          ...(values !== undefined && { values: [...values] }),
+        });
+      } catch (error) {
+        if (isTransient(error) || isConnectionLost(error)) this.#lost ??= error;
+        throw error;
+      }
     });
-    await this.#last;
-    return result;
   }
 
   /** Does nothing: the connection is returned when the transaction has ended. */
@@ -75,7 +76,7 @@ export class StepConnection implements PgClient {
   /** Rejects further statements. Resolves when those before have ended. */
   async end(): Promise<void> {
     this.#hasEnded = true;
-    await this.#last;
+    await this.#turns.idle;
   }
 
   /** Stops listening to the connection, which is used by others from now on. */

@@ -1,5 +1,6 @@
 // Answers the questions of a server: with the answers that were given, or with those of the person at the terminal.
 
+import { Turns } from '../../async/turns.js';
 import type {
   ElicitForm,
   ElicitFormResult,
@@ -39,7 +40,7 @@ export class Asker {
   readonly #given: GivenAnswers;
   readonly #stopping = new AbortController();
   #asking: TerminalQuestion = { subject: 'The server', words: [], process: undefined };
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
   #failure: CommandError | undefined;
   #givenForms = 0;
 
@@ -75,16 +76,18 @@ export class Asker {
 
   // One question at a time has the terminal.
   #inTurn<T>(ask: () => Promise<T>): Promise<T> {
-    const mine = this.#turn.then(ask).catch((error: unknown) => {
-      // A server of an earlier revision gets the error and continues without an answer; the command must end.
-      if (error instanceof CommandError) {
-        this.#failure ??= error;
-        this.#stopping.abort(error);
+    return this.#turns.take(async () => {
+      try {
+        return await ask();
+      } catch (error) {
+        // A server of an earlier revision gets the error and continues without an answer; the command must end.
+        if (error instanceof CommandError) {
+          this.#failure ??= error;
+          this.#stopping.abort(error);
+        }
+        throw error;
       }
-      throw error;
     });
-    this.#turn = mine.catch(() => undefined);
-    return mine;
   }
 
   async #form(form: ElicitForm, context: QuestionContext): Promise<ElicitFormResult> {

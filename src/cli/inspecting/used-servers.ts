@@ -3,6 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { Turns } from '../../async/turns.js';
 import type { TargetSpec } from '../../inspector/contract/connection.js';
 import { isObject } from '../../jsonrpc/message.js';
 import { masked } from '../hosts/mask.js';
@@ -24,7 +25,7 @@ export interface UsedServer {
 /** The list in a file. A file that is damaged counts as empty; one that cannot be written is not an error. */
 export class UsedServers {
   readonly #file: string;
-  #writing: Promise<void> = Promise.resolve();
+  readonly #writing = new Turns();
 
   constructor(file: string) {
     this.#file = file;
@@ -32,7 +33,7 @@ export class UsedServers {
 
   /** The latest one first. */
   async list(): Promise<readonly UsedServer[]> {
-    await this.#writing;
+    await this.#writing.idle;
     return this.#read();
   }
 
@@ -56,11 +57,10 @@ export class UsedServers {
   }
 
   #change(change: (servers: readonly UsedServer[]) => readonly UsedServer[]): Promise<void> {
-    this.#writing = this.#writing.then(async () => {
+    return this.#writing.take(async () => {
       const servers = change(await this.#read()).slice(0, MAX_SERVERS);
       await this.#write(servers).catch(() => undefined);
     });
-    return this.#writing;
   }
 
   async #read(): Promise<readonly UsedServer[]> {

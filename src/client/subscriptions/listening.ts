@@ -1,4 +1,5 @@
 import { backoff, delay } from '../../async/delay.js';
+import { Turns } from '../../async/turns.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { KeysOf } from '../../protocol/checks/known-keys.js';
 import { cancelledBy, McpError, toMcpError } from '../../protocol/errors.js';
@@ -57,7 +58,7 @@ export class Listening {
   readonly #subscribers = new Set<Subscriber>();
   readonly #closing = new AbortController();
   #stream: Stream | undefined;
-  #changing: Promise<void> = Promise.resolve();
+  readonly #changes = new Turns();
 
   constructor(parts: ListeningParts) {
     this.#parts = parts;
@@ -103,9 +104,7 @@ export class Listening {
 
   /** Adapts the stream to the subscribers, one change after the other. */
   #update(): Promise<void> {
-    const change = this.#changing.then(() => this.#change());
-    this.#changing = change.catch(() => {});
-    return change;
+    return this.#changes.take(() => this.#change());
   }
 
   async #change(): Promise<void> {

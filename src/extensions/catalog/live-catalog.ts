@@ -1,5 +1,6 @@
 // Definitions that come from anywhere, kept up to date in a running server.
 
+import { Turns } from '../../async/turns.js';
 import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
 import { DefinitionError } from '../../server/catalog/compile.js';
 import type { Registration } from '../../server/catalog/registry.js';
@@ -84,7 +85,7 @@ class LiveCatalog {
   readonly #source: CatalogSource;
   readonly #server: ServerInternals;
   readonly #entries = new Map<string, Entry>();
-  #reloading: Promise<void> = Promise.resolve();
+  readonly #reloads = new Turns();
   /** A reload that has not begun to load. It serves all that ask for one meanwhile. */
   #next: Promise<void> | undefined;
   #unwatch: (() => void) | undefined;
@@ -96,12 +97,11 @@ class LiveCatalog {
   }
 
   reload(): Promise<void> {
-    this.#next ??= this.#reloading.then(() => {
+    // One after the other: an earlier load that is slow must not overwrite a later one.
+    this.#next ??= this.#reloads.take(() => {
       this.#next = undefined;
       return this.#load();
     });
-    // One after the other: an earlier load that is slow must not overwrite a later one.
-    this.#reloading = this.#next.catch(() => undefined);
     return this.#next;
   }
 

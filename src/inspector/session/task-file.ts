@@ -3,6 +3,7 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import process from 'node:process';
+import { Turns } from '../../async/turns.js';
 import { isObject } from '../../jsonrpc/message.js';
 import type { KnownTask } from './connection/known-tasks.js';
 
@@ -14,7 +15,7 @@ const MAX_AGE_MS = 30 * 24 * 60 * 60_000;
 export class TaskFile {
   readonly #path: string | undefined;
   #tasks: Promise<Map<string, readonly KnownTask[]>> | undefined;
-  #writing: Promise<void> = Promise.resolve();
+  readonly #writing = new Turns();
 
   /** Without a path, everything is kept in memory. */
   constructor(path: string | undefined) {
@@ -37,8 +38,7 @@ export class TaskFile {
       if (all.size <= MAX_SERVERS) break;
       all.delete(oldest);
     }
-    this.#writing = this.#writing.then(() => this.#write(all)).catch(() => {});
-    await this.#writing;
+    await this.#writing.take(() => this.#write(all)).catch(() => undefined);
   }
 
   async #read(): Promise<Map<string, readonly KnownTask[]>> {

@@ -1,3 +1,4 @@
+import { Turns } from '../../../async/turns.js';
 import type { JsonObject } from '../../../jsonrpc/message.js';
 import { shorten } from '../../../protocol/encoding/shorten.js';
 import { lists } from '../../routing/lists.js';
@@ -43,7 +44,7 @@ export class Pins {
   readonly #seen = new Map<string, PinnedServer>();
   readonly #reported = new Set<string>();
   #loaded: Promise<void> | undefined;
-  #writing: Promise<void> = Promise.resolve();
+  readonly #writing = new Turns();
 
   constructor(options: PinOptions, parts: PinsParts) {
     this.#options = options;
@@ -148,16 +149,13 @@ export class Pins {
 
   /** Memory follows the file, so that a write that fails pins nothing. */
   async #pin(server: string, part: PinnedServer): Promise<void> {
-    const write = async (): Promise<void> => {
+    await this.#writing.take(async () => {
       // Another process may have pinned other servers meanwhile.
       await this.#read();
       const next: Lock = new Map([...this.#servers, [server, merged(this.#servers.get(server), part)]]);
       await this.#parts.files.write(this.#options.file, printLock(next));
       this.#servers.set(server, next.get(server) as PinnedServer);
-    };
-    const written = this.#writing.then(write);
-    this.#writing = written.catch(() => undefined);
-    await written;
+    });
   }
 
   async #read(): Promise<void> {

@@ -1,5 +1,6 @@
 // An index of tools that are known only by the lists that a server sends.
 
+import { Turns } from '../../../async/turns.js';
 import { isObject } from '../../../jsonrpc/message.js';
 import { TAGS } from '../../tables/meta-keys.js';
 import type { ListedTool } from '../model.js';
@@ -22,14 +23,12 @@ export class ListedIndex {
   #known = new Map<string, ListedTool>();
   #longest = 0;
   #last: readonly ListedTool[] = [];
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
 
   /** The index of the tools of a list. Entries that are not tools, and repeated ones, are left out. */
   of(listed: readonly unknown[]): Promise<IndexedList> {
     // One after the other: two that add the same tool would both add it.
-    const indexed = this.#turn.then(() => this.#follow(listed));
-    this.#turn = indexed.catch(() => undefined);
-    return indexed;
+    return this.#turns.take(() => this.#follow(listed));
   }
 
   async #follow(listed: readonly unknown[]): Promise<IndexedList> {

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import process from 'node:process';
+import { Turns } from '../../../../async/turns.js';
 import { McpError } from '../../../../protocol/errors.js';
 import { cleanLine } from '../../../../tooling/clean.js';
 import type { Typed } from '../../../command/definition.js';
@@ -104,7 +105,7 @@ class Reloading {
   readonly #load: Load;
   readonly #note: (message: string) => void;
   #current = new AbortController();
-  #last: Promise<void> = Promise.resolve();
+  readonly #turns = new Turns();
 
   constructor(first: LoadedCode, load: Load, note: (message: string) => void) {
     this.server = new ReloadingServer(first);
@@ -116,12 +117,12 @@ class Reloading {
     this.#current.abort();
     this.#current = new AbortController();
     const { signal } = this.#current;
-    this.#last = this.#last.then(() => this.#reload(signal));
+    void this.#turns.take(() => this.#reload(signal));
   }
 
   async close(): Promise<void> {
     this.#current.abort();
-    await this.#last;
+    await this.#turns.idle;
     await this.server.close();
   }
 
