@@ -1,6 +1,6 @@
 // The event log on Postgres.
 
-import { backoff, delay } from '../../async/delay.js';
+import { withRetries } from '../../async/retries.js';
 import { checkKey } from '../../state/changes.js';
 import { checkEventSize, type EventLimits, type EventLog, type LoggedEvent } from '../../state/event-log.js';
 import { EventReader } from '../../state/event-reader.js';
@@ -94,22 +94,10 @@ export function postgresEventLog(
   }
 
   /** Reads again while the database fails, so that readers survive a restart of the server. */
-  async function readPatiently(
-    stream: string,
-    position: number,
-    signal: AbortSignal,
-  ): Promise<Batch | undefined> {
-    const end = performance.now() + PATIENCE_MS;
-    for (let attempt = 0; ; attempt++) {
-      try {
-        return await readBatch(stream, position);
-      } catch (error) {
-        if (signal.aborted || closing.signal.aborted || performance.now() > end) throw error;
-        await delay(backoff(attempt, { baseMs: 50, maxMs: 2000 }), { signal, unref: true }).catch(
-          () => undefined,
-        );
-      }
-    }
+  function readPatiently(stream: string, position: number, signal: AbortSignal): Promise<Batch | undefined> {
+    const isFinal = (): boolean => closing.signal.aborted;
+    const patience = { baseMs: 50, maxMs: 2000, forMs: PATIENCE_MS, unref: true };
+    return withRetries(() => readBatch(stream, position), { ...patience, until: { signal }, isFinal });
   }
 
   function events(stream: string, after: number, signal: AbortSignal): EventReader {

@@ -1,8 +1,8 @@
 // A connection that listens on the channel of the schema, and is opened again when it breaks.
 
 import { settlesWithin } from '../../async/deadline.js';
-import { backoff, delay } from '../../async/delay.js';
 import { every } from '../../async/every.js';
+import { Retries } from '../../async/retries.js';
 import type { PostgresDatabase } from './database/database.js';
 import type { PgClient, PgNotification } from './database/pg.js';
 import { type Receiver, Topics } from './signals.js';
@@ -49,13 +49,13 @@ export class ListenReceiver implements Receiver {
   }
 
   async #run(): Promise<void> {
-    const { signal } = this.#closing;
     let stoodBefore = false;
-    for (let failures = 0; !signal.aborted; failures++) {
+    const retries = new Retries({ baseMs: 50, maxMs: 5000, until: this.#closing, unref: true });
+    while (await retries.next()) {
       try {
         await this.#listen(() => {
           this.#isStanding = true;
-          failures = 0;
+          retries.reset();
           if (stoodBefore) this.topics.gap();
           stoodBefore = true;
           this.#standing.resolve();
@@ -65,8 +65,6 @@ export class ListenReceiver implements Receiver {
       }
       if (this.#isStanding) this.#standing = new Deferred();
       this.#isStanding = false;
-      const waitMs = backoff(failures, { baseMs: 50, maxMs: 5000 });
-      await delay(waitMs, { signal, unref: true }).catch(() => undefined);
     }
   }
 

@@ -1,7 +1,7 @@
 // Subscriptions to channels, all over one connection that is opened again when it is lost.
 
-import { backoff, delay } from '../../async/delay.js';
 import { every } from '../../async/every.js';
+import { Retries } from '../../async/retries.js';
 import type { RedisConnection, RedisConnector } from './client/connection.js';
 import { RedisError } from './client/error.js';
 import { lateReply, openWithin, unavailable, within } from './client/link.js';
@@ -150,9 +150,9 @@ export class Subscriptions {
 
   /** Opens a connection, subscribes to all channels again, and then reports the gap. */
   async #restore(): Promise<void> {
-    const { signal } = this.#closing;
     this.#isRestoring = true;
-    for (let attempt = 0; this.#channels.size > 0 && !signal.aborted; attempt++) {
+    const retries = new Retries({ baseMs: 50, maxMs: 2000, until: this.#closing, unref: true });
+    while ((await retries.next()) && this.#channels.size > 0) {
       const affected = [...this.#channels.values()].flatMap((listeners) => [...listeners]);
       try {
         const connection = this.#connection ?? (await this.#open());
@@ -165,9 +165,7 @@ export class Subscriptions {
         for (const listener of affected) listener.gap();
         return;
       } catch {
-        await delay(backoff(attempt, { baseMs: 50, maxMs: 2000 }), { signal, unref: true }).catch(
-          () => undefined,
-        );
+        // Redis is still unavailable.
       }
     }
     this.#isRestoring = false;

@@ -1,7 +1,8 @@
 // Takes up a task that this process has claimed.
 
 import { settlesWithin } from '../../async/deadline.js';
-import { type BackoffOptions, backoff, delay } from '../../async/delay.js';
+import { type BackoffOptions, backoff } from '../../async/delay.js';
+import { Retries } from '../../async/retries.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import { isTerminal } from '../../protocol/tasks.js';
@@ -80,7 +81,8 @@ export class TakeUp {
   /** Reads the task. Returns undefined if there is nothing to run. */
   async #read(lease: Lease, place: TaskPlace): Promise<HeldTask | undefined> {
     const { leases, log } = this.#parts.liveParts;
-    for (let failures = 0; leases.has(lease); failures++) {
+    const retries = new Retries({ ...READ_BACKOFF, unref: true });
+    while ((await retries.next()) && leases.has(lease)) {
       try {
         return await this.#readOnce(lease, place);
       } catch (error) {
@@ -93,8 +95,8 @@ export class TakeUp {
           await this.#settle(lease, [{ do: 'release', inMs: UNREADABLE_MS }]);
           return undefined;
         }
-        if (failures === 0) log('error', `Task ${place.id} could not be read. The server retries.`, error);
-        await delay(backoff(failures, READ_BACKOFF), { unref: true });
+        if (retries.failures === 0)
+          log('error', `Task ${place.id} could not be read. The server retries.`, error);
       }
     }
     return undefined;

@@ -1,4 +1,4 @@
-import { delay } from '../../async/delay.js';
+import { Retries } from '../../async/retries.js';
 import type { Call } from '../../protocol/call.js';
 import { principalOf } from '../../protocol/caller.js';
 import type { OutputAddress } from '../../protocol/model/output-uri.js';
@@ -39,7 +39,8 @@ export interface OutputPage {
 /** A result is stored in parts of this size, since some stores limit the size of an entry, and a page should not load the rest. */
 export const PART_CHARS = 100_000;
 /** Other processes may take a place between our read and our write. Each attempt of somebody succeeds, so this many are rare. */
-const MAX_ATTEMPTS = 30;
+// Random pauses: processes in step would lose again and again to the same one.
+const CONTENDING = { baseMs: 5, maxMs: 150, jitter: [0, 1], maxAttempts: 30 } as const;
 /** The stored results of a server. */
 export class Outputs {
   readonly #store: () => Store;
@@ -107,7 +108,8 @@ export class Outputs {
   async #nextPlace(group: string): Promise<number> {
     const { ttlMs, maxStored } = this.#limits;
     const key = `output:${group}`;
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const retries = new Retries(CONTENDING);
+    while (await retries.next()) {
       const entry = await this.#store().get(key);
       const place = Number(entry?.value['next'] ?? 0) % maxStored;
       const { ok } = await this.#store().write([
@@ -120,8 +122,6 @@ export class Outputs {
         },
       ]);
       if (ok) return place;
-      // Processes in step would lose again and again to the same one.
-      await delay(Math.random() * 5 * (attempt + 1));
     }
     throw new Error('Too many results of one caller are stored at the same time.');
   }

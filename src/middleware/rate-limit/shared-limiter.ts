@@ -1,4 +1,4 @@
-import { backoff, delay } from '../../async/delay.js';
+import { Retries } from '../../async/retries.js';
 import type { Store, Version } from '../../state/store.js';
 import { type Limiter, take } from './limiter.js';
 import type { ReadRate } from './rate.js';
@@ -13,8 +13,11 @@ const SLACK_MS = 1000;
  * writes keep the expiry.
  */
 const ROOM_MS = 10_000;
-/** Other processes may count a call between our read and our write. Each attempt of somebody succeeds, so this many are rare. */
-const MAX_ATTEMPTS = 50;
+/**
+ * Other processes may count a call between our read and our write. Each attempt of somebody succeeds, so that this many are rare, but
+ * processes in step could refuse each other's writes for long.
+ */
+const CONTENDING = { baseMs: 1, maxMs: 50, jitter: [0, 1], maxAttempts: 50, unref: true } as const;
 /** The time to wait if even they were not enough. */
 const CROWDED_MS = 1000;
 
@@ -51,7 +54,8 @@ export function sharedLimiter(store: Store): Limiter {
 
   /** Counts some calls with one write. */
   async function count(key: string, calls: readonly Waiting[]): Promise<void> {
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const retries = new Retries(CONTENDING);
+    while (await retries.next()) {
       const known = await read(key);
       let { aheadMs } = known;
       const waits = calls.map(({ rate }) => {
@@ -63,8 +67,6 @@ export function sharedLimiter(store: Store): Limiter {
         for (const [at, { resolve }] of calls.entries()) resolve(waits[at] as number);
         return;
       }
-      // Processes in step could refuse each other's writes for long.
-      await delay(backoff(attempt, { baseMs: 1, maxMs: 50, jitter: [0, 1] }), { unref: true });
     }
     for (const { resolve } of calls) resolve(CROWDED_MS);
   }

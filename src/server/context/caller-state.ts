@@ -1,4 +1,4 @@
-import { backoff, delay } from '../../async/delay.js';
+import { Retries } from '../../async/retries.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { type Caller, principalOf } from '../../protocol/caller.js';
 import { encodeBase64Url } from '../../protocol/encoding/base64.js';
@@ -59,9 +59,8 @@ export interface StateRules {
   readonly max: number;
 }
 
-const MAX_TRIES = 30;
-// Random, so that calls that change a value at the same time do not meet again and again.
-const PAUSES = { baseMs: 2, maxMs: 250 };
+// Random pauses, so that calls that change a value at the same time do not meet again and again.
+const CONTENDING = { baseMs: 2, maxMs: 250, maxAttempts: 30 };
 const MAX_LENGTH = 256 * 1024;
 
 /** Opens the values of a caller. */
@@ -179,8 +178,8 @@ class StateOf {
     change: (before: unknown) => unknown,
   ): Promise<unknown> {
     const at = await key();
-    for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
-      if (attempt > 0) await delay(backoff(attempt - 1, PAUSES));
+    const retries = new Retries(CONTENDING);
+    while (await retries.next()) {
       const entry = await this.read(at);
       const before = await (entry === undefined ? missing() : this.valueOf(entry));
       const put = await this.checked(await change(before));

@@ -1,6 +1,6 @@
 // An open connection to NATS that knows whether it stands, and operations on it whose time is bounded.
 
-import { backoff, delay } from '../../../async/delay.js';
+import { withRetries } from '../../../async/retries.js';
 import type { NatsConnection } from './nats-types.js';
 
 /** Hears that the connection is lost, and that it stands again with all its subscriptions. */
@@ -73,17 +73,16 @@ export class NatsClient {
    */
   async persist<T>(what: string, attempt: (leftMs: number) => Promise<T>): Promise<T> {
     const deadline = performance.now() + this.timeoutMs;
-    for (let tries = 0; ; tries++) {
+    const once = async (): Promise<T> => {
       const leftMs = deadline - performance.now();
-      try {
-        if (!this.isUp) await this.#whenUp(leftMs);
-        return await this.#within(deadline - performance.now(), this.#unlessDown(attempt(leftMs)));
-      } catch (error) {
-        const waitMs = backoff(tries, { baseMs: 20, maxMs: 250 });
-        if (this.#isClosed || !isTransient(error) || performance.now() + waitMs > deadline)
-          throw this.failure(what, error);
-        await delay(waitMs);
-      }
+      if (!this.isUp) await this.#whenUp(leftMs);
+      return this.#within(deadline - performance.now(), this.#unlessDown(attempt(leftMs)));
+    };
+    const isFinal = (error: unknown): boolean => this.#isClosed || !isTransient(error);
+    try {
+      return await withRetries(once, { baseMs: 20, maxMs: 250, forMs: this.timeoutMs, isFinal });
+    } catch (error) {
+      throw this.failure(what, error);
     }
   }
 

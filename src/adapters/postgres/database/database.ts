@@ -1,7 +1,7 @@
 // The database: runs statements in bounded time, on connections of a pool.
 
 import { settlesWithin } from '../../../async/deadline.js';
-import { backoff, delay } from '../../../async/delay.js';
+import { withRetries } from '../../../async/retries.js';
 import { ConnectionLimit } from './connection-limit.js';
 import { failureOf, isTransient, keepsConnection, timedOut } from './failures.js';
 import type { PgClient, PgPool } from './pg.js';
@@ -31,7 +31,7 @@ export interface PostgresDatabaseOptions {
   readonly prepare: (client: PgClient) => Promise<void>;
 }
 
-const MAX_RETRIES = 5;
+const RETRY = { baseMs: 5, maxMs: 200, maxAttempts: 6, isFinal: (error: unknown) => !isTransient(error) };
 /** The server ends a statement this much earlier than the client stops waiting, so that the connection can be kept. */
 const SERVER_FIRST_MS = 1000;
 const END_MS = 5000;
@@ -72,14 +72,9 @@ export class PostgresDatabase {
   /** Runs a statement, which is a transaction of its own. Tries again if it failed only because of other transactions. */
   async query<Row>(statement: Statement, values: unknown[], urgency: Urgency = {}): Promise<Row[]> {
     await this.ready();
-    for (let attempt = 0; ; attempt++) {
-      try {
-        return await this.withClient((client) => this.run<Row>(client, statement, values), urgency);
-      } catch (error) {
-        if (attempt >= MAX_RETRIES || !isTransient(error)) throw error;
-        await delay(backoff(attempt, { baseMs: 5, maxMs: 200 }));
-      }
-    }
+    const once = (): Promise<Row[]> =>
+      this.withClient((client) => this.run<Row>(client, statement, values), urgency);
+    return withRetries(once, RETRY);
   }
 
   /** Runs a statement on a connection, and stops waiting for it after the time limit. */

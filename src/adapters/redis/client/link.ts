@@ -1,7 +1,7 @@
 // A link to Redis that survives its connections: opens them when they are needed, and limits the time of every command.
 
 import { unlessAborted } from '../../../async/abort.js';
-import { backoff, delay } from '../../../async/delay.js';
+import { withRetries } from '../../../async/retries.js';
 import type { RedisConnection, RedisConnector, RedisOpenOptions } from './connection.js';
 import { RedisError, reasonOf, replyCodeOf } from './error.js';
 
@@ -87,20 +87,19 @@ export class RedisLink {
 
   async #openPatiently(): Promise<RedisConnection> {
     const { signal } = this.#closing;
-    const end = performance.now() + PATIENCE_MS;
-    for (let attempt = 0; ; attempt++) {
-      try {
-        const connection = await this.#attempt();
-        if (signal.aborted) connection.close();
-        else this.#connection = connection;
-        return connection;
-      } catch (error) {
-        signal.throwIfAborted();
-        const reply = replyCodeOf(error);
-        const isFinal = error instanceof RedisError || (reply !== undefined && !PASSING.includes(reply));
-        if (isFinal || performance.now() > end) throw unavailable(error, this.#connector);
-      }
-      await delay(backoff(attempt, { baseMs: 25, maxMs: 200 }), { signal });
+    const isFinal = (error: unknown): boolean => {
+      const reply = replyCodeOf(error);
+      return error instanceof RedisError || (reply !== undefined && !PASSING.includes(reply));
+    };
+    const patience = { baseMs: 25, maxMs: 200, forMs: PATIENCE_MS, until: this.#closing };
+    try {
+      const connection = await withRetries(() => this.#attempt(), { ...patience, isFinal });
+      if (signal.aborted) connection.close();
+      else this.#connection = connection;
+      return connection;
+    } catch (error) {
+      signal.throwIfAborted();
+      throw unavailable(error, this.#connector);
     }
   }
 

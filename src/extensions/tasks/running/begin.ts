@@ -1,7 +1,7 @@
 // Starts the handler of a task, and retries while that fails.
 
-import { type BackoffOptions, backoff, delay } from '../../../async/delay.js';
 import { type Lifetime, withSignal } from '../../../async/lifetime.js';
+import { Retries, type RetriesOptions } from '../../../async/retries.js';
 import type { JsonObject } from '../../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../../protocol/call.js';
 import { McpError } from '../../../protocol/errors.js';
@@ -28,7 +28,7 @@ export interface StartedTask {
   readonly outcome: Promise<Outcome>;
 }
 
-const RETRY: BackoffOptions = { baseMs: 100, maxMs: 60_000, jitter: [0.75, 1] };
+const RETRY: RetriesOptions = { baseMs: 100, maxMs: 60_000, jitter: [0.75, 1], unref: true };
 
 /**
  * Runs a task's handler. A failure before the handler runs is retried with growing delays: a database that is unavailable for a
@@ -36,7 +36,8 @@ const RETRY: BackoffOptions = { baseMs: 100, maxMs: 60_000, jitter: [0.75, 1] };
  */
 export async function beginTask(start: TaskStart): Promise<StartedTask | undefined> {
   const { lifetime, load, onFailure, onMisfit } = start;
-  for (let failures = 1; !lifetime.ended; failures++) {
+  const retries = new Retries({ ...RETRY, until: lifetime });
+  while (await retries.next()) {
     let work: TaskWork | undefined;
     try {
       work = await load();
@@ -49,8 +50,6 @@ export async function beginTask(start: TaskStart): Promise<StartedTask | undefin
       }
       if (McpError.is(error) || ToolError.is(error)) throw error;
       onFailure(error);
-      const ms = backoff(failures - 1, RETRY);
-      await delay(ms, { signal: lifetime.signal, unref: true }).catch(() => undefined);
     }
   }
   return undefined;

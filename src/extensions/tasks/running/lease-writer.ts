@@ -1,7 +1,8 @@
 // Writes under a lease, one write at a time.
 
-import { type BackoffOptions, backoff, delay } from '../../../async/delay.js';
 import { Lifetime } from '../../../async/lifetime.js';
+import { Retries, type RetriesOptions } from '../../../async/retries.js';
+import { Turns } from '../../../async/turns.js';
 import type { Append, Lease, Store, StoreChange } from '../../../state/store.js';
 import { TransactionFailed } from '../../../state/transaction.js';
 import { Unsaveable } from '../stored/saving-errors.js';
@@ -28,13 +29,13 @@ export interface Undone {
   readonly isVoided: boolean;
 }
 
-const RETRY: BackoffOptions = { baseMs: 100, maxMs: 10_000, jitter: [0.75, 1] };
+const RETRY: RetriesOptions = { baseMs: 100, maxMs: 10_000, jitter: [0.75, 1], unref: true };
 
 /** Writes under a lease. A write that fails is retried as it is until its end is known, and the next one waits for it. */
 export class LeaseWriter {
   readonly #parts: LeaseWriterParts;
   readonly #lifetime = new Lifetime();
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
 
   constructor(parts: LeaseWriterParts) {
     this.#parts = parts;
@@ -42,28 +43,25 @@ export class LeaseWriter {
 
   /** Runs `work` when all earlier work has ended. */
   inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(work);
-    this.#last = turn.catch(() => undefined);
-    return turn;
+    return this.#turns.take(work);
   }
 
   /** Makes a write. Call it only in turn. Throws `Unsaveable` if the write can never be made. */
   async write(changes: readonly StoreChange[]): Promise<WriteEnd> {
     const { store, lease, onFailure } = this.#parts;
-    for (let failures = 0; !this.#lifetime.ended; failures++) {
+    const retries = new Retries({ ...RETRY, until: this.#lifetime });
+    while (await retries.next()) {
       try {
         const written = await store.write(changes, { guard: lease });
         if (written.ok) return 'made';
         if (written.refusedBy === 'guard') return 'lost';
         const refused = changes[written.refusedBy] as StoreChange;
         // Nobody else appends to the list, so the write that was reported as failed was made.
-        return failures > 0 && refused.do === 'append' ? 'made' : refused;
+        return retries.failures > 0 && refused.do === 'append' ? 'made' : refused;
       } catch (error) {
         if (error instanceof RangeError) throw new Unsaveable(error.message, error);
-        if (failures === 0) onFailure(error);
+        if (retries.failures === 0) onFailure(error);
       }
-      const ms = backoff(failures, RETRY);
-      await delay(ms, { signal: this.#lifetime.signal, unref: true }).catch(() => undefined);
     }
     return 'closed';
   }
@@ -92,7 +90,8 @@ export class LeaseWriter {
    */
   async #void({ list, name }: Append): Promise<'voided' | 'made' | 'lost' | 'closed'> {
     const { store, lease } = this.#parts;
-    for (let failures = 0; !this.#lifetime.ended; failures++) {
+    const retries = new Retries({ ...RETRY, until: this.#lifetime });
+    while (await retries.next()) {
       try {
         const written = await store.write([{ do: 'append', list, name, value: {} }], { guard: lease });
         if (written.ok) return 'voided';
@@ -103,8 +102,6 @@ export class LeaseWriter {
       } catch {
         // The database is still unavailable.
       }
-      const ms = backoff(failures, RETRY);
-      await delay(ms, { signal: this.#lifetime.signal, unref: true }).catch(() => undefined);
     }
     return 'closed';
   }
