@@ -1,10 +1,9 @@
 import { hasEnded, onEnd } from '../async/lifetime.js';
 import type { Call, Dispatch, Middleware, Outcome } from '../protocol/call.js';
-import { checkOptions, type KeysOf } from '../protocol/checks/known-keys.js';
-import { timerMs } from '../protocol/checks/number-options.js';
+import { type OptionTable, readOptions } from '../protocol/checks/options.js';
 import { cancelledBy, McpError } from '../protocol/errors.js';
 import { isLongLived } from './facts/call-facts.js';
-import { type CallGroup, groupNamer } from './facts/call-groups.js';
+import { type CallGroup, callGroup, groupNamer } from './facts/call-groups.js';
 
 /** The options of `concurrency`. */
 export interface ConcurrencyOptions {
@@ -20,13 +19,13 @@ export interface ConcurrencyOptions {
   readonly when?: ((call: Call) => boolean) | undefined;
 }
 
-const optionKeys: KeysOf<ConcurrencyOptions> = {
-  limit: true,
-  queue: true,
-  maxWaitMs: true,
-  by: true,
-  when: true,
-};
+const optionTable = {
+  limit: { is: 'count', required: true },
+  queue: { is: 'count', min: 0 },
+  maxWaitMs: { is: 'timer', default: 30_000 },
+  by: { ...callGroup, default: 'everyone' },
+  when: 'function',
+} as const satisfies OptionTable<ConcurrencyOptions>;
 
 /**
  * Limits the number of calls that run at the same time: `concurrency({ limit: 10 })`. Others wait for their turn, in the order in
@@ -34,12 +33,9 @@ const optionKeys: KeysOf<ConcurrencyOptions> = {
  * always pass. Each process counts its own calls.
  */
 export function concurrency(options: ConcurrencyOptions): Middleware {
-  checkOptions('concurrency', options, optionKeys);
-  const { limit, queue = 10 * limit, maxWaitMs = 30_000, by = 'everyone', when } = options;
-  if (!isCount(limit) || limit < 1 || !isCount(queue))
-    throw new TypeError('concurrency: `limit` must be a whole number above 0, and `queue` one from 0.');
-  const limits = { limit, queue, maxWaitMs: timerMs('concurrency.maxWaitMs', maxWaitMs) };
-  const nameOf = groupNamer(by, 'concurrency');
+  const { by, when, limit, ...others } = readOptions('concurrency', options, optionTable);
+  const limits = { queue: 10 * limit, ...others, limit };
+  const nameOf = groupNamer(by);
   /** The groups with calls that run or wait. */
   const groups = new Map<string, Turnstile>();
 
@@ -126,10 +122,6 @@ class Turnstile {
       this.#waiting.add(start);
     });
   }
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 function busy(reason: string): McpError {

@@ -1,5 +1,5 @@
 import type { Call, Middleware } from '../protocol/call.js';
-import { checkOptions, type KeysOf } from '../protocol/checks/known-keys.js';
+import { type OptionTable, readOptions } from '../protocol/checks/options.js';
 import { type ErrorCode, McpError } from '../protocol/errors.js';
 import { asks, tell } from './facts/call-facts.js';
 
@@ -23,7 +23,11 @@ export interface ErrorsOptions {
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that maps only some errors returns nothing for the others.
 export type MappedError = Error | undefined | void;
 
-const optionKeys: KeysOf<ErrorsOptions> = { map: true, mask: true, report: true };
+const optionTable = {
+  map: 'function',
+  mask: 'strings',
+  report: 'function',
+} as const satisfies OptionTable<ErrorsOptions>;
 
 /**
  * Maps, masks and reports the errors of calls:
@@ -31,9 +35,8 @@ const optionKeys: KeysOf<ErrorsOptions> = { map: true, mask: true, report: true 
  * A question to the client and the failed result of a tool are not errors.
  */
 export function errors(options: ErrorsOptions): Middleware {
-  checkOptions('errors', options, optionKeys);
-  const { map, mask = [], report } = options;
-  if (map === undefined && options.mask === undefined && report === undefined)
+  const { map, mask, report } = readOptions('errors', options, optionTable);
+  if (map === undefined && mask === undefined && report === undefined)
     throw new TypeError('errors needs `map`, `mask` or `report`.');
   const masked = new Set<ErrorCode>(mask);
 

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../jsonrpc/message.js';
 import type { Middleware } from '../protocol/call.js';
-import { checkOptions, type KeysOf } from '../protocol/checks/known-keys.js';
+import { type OptionTable, readOptions } from '../protocol/checks/options.js';
 import { digestLists, KNOWN_DIGESTS, STALE_DIGESTS } from '../protocol/digest-names.js';
 import { copyCall } from '../protocol/direct.js';
 import { McpError } from '../protocol/errors.js';
@@ -14,7 +14,7 @@ export interface KnownDigestsOptions {
   readonly onStale?: ((lists: readonly string[]) => void) | undefined;
 }
 
-const optionKeys: KeysOf<KnownDigestsOptions> = { onStale: true };
+const optionTable = { onStale: 'function' } as const satisfies OptionTable<KnownDigestsOptions>;
 const MAX_DIGEST_LENGTH = 200;
 
 /**
@@ -23,14 +23,14 @@ const MAX_DIGEST_LENGTH = 200;
  * that do not. Use one for each client: `connect(url, { use: [knownDigests()] })`.
  */
 export function knownDigests(options: KnownDigestsOptions = {}): Middleware {
-  checkOptions('knownDigests', options, optionKeys);
+  const { onStale } = readOptions('knownDigests', options, optionTable);
   const known: Record<string, string> = {};
 
   function report(lists: unknown): void {
     const names = Array.isArray(lists) ? Object.keys(known).filter((name) => lists.includes(name)) : [];
     if (names.length === 0) return;
     try {
-      options.onStale?.(names);
+      onStale?.(names);
     } catch {
       // The call itself has succeeded, or has an error of its own.
     }

@@ -1,6 +1,5 @@
 import type { Call, Middleware, Outcome } from '../protocol/call.js';
-import { checkOptions, type KeysOf } from '../protocol/checks/known-keys.js';
-import { checkCounts } from '../protocol/checks/number-options.js';
+import { type OptionTable, readOptions } from '../protocol/checks/options.js';
 import { UNREADABLE } from '../protocol/telemetry/log-line.js';
 import { OperatorLog } from '../protocol/telemetry/operator-log.js';
 import type { MiddlewareHost } from '../state/hosted-middleware.js';
@@ -61,22 +60,20 @@ export interface CallLog {
   readonly result?: unknown;
 }
 
-const optionKeys: KeysOf<LoggingOptions> = {
-  log: true,
-  payloads: true,
-  maxPayloadChars: true,
-  redact: true,
-  when: true,
-};
+const optionTable = {
+  log: 'function',
+  payloads: { is: 'boolean', default: false },
+  maxPayloadChars: { is: 'count', default: 2000 },
+  redact: 'array',
+  when: 'function',
+} as const satisfies OptionTable<LoggingOptions>;
 
 /**
  * Logs every call when it ends, as one line of JSON: `logging()`, or `logging({ payloads: true, redact: ['iban'] })` with parameters
  * and results, from which secrets are removed by their names.
  */
 export function logging(options: LoggingOptions = {}): Middleware {
-  checkOptions('logging', options, optionKeys);
-  const { log, payloads = false, maxPayloadChars = 2000, redact = [], when } = options;
-  checkCounts('logging', { maxPayloadChars });
+  const { log, payloads, maxPayloadChars, redact, when } = readOptions('logging', options, optionTable);
   const copy = redactor({ redact, maxChars: maxPayloadChars });
   const short = textOf(redactor({ redact, maxString: 256 }));
   const long = textOf(redactor({ redact, maxString: 1024 }));

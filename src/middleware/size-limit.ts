@@ -1,7 +1,6 @@
 import type { JsonObject } from '../jsonrpc/message.js';
 import type { Call, Middleware, Outcome } from '../protocol/call.js';
-import { checkOptions, type KeysOf } from '../protocol/checks/known-keys.js';
-import { checkCounts } from '../protocol/checks/number-options.js';
+import { type OptionTable, readOptions } from '../protocol/checks/options.js';
 import { McpError } from '../protocol/errors.js';
 import { isLongLived } from './facts/call-facts.js';
 import { charsBeyond } from './facts/json-size.js';
@@ -15,18 +14,23 @@ export interface SizeLimitOptions {
   readonly maxResultChars?: number | undefined;
 }
 
-const optionKeys: KeysOf<SizeLimitOptions> = { maxParamsChars: true, maxResultChars: true };
+const optionTable = {
+  maxParamsChars: 'count',
+  maxResultChars: 'count',
+} as const satisfies OptionTable<SizeLimitOptions>;
 
 /**
  * Refuses calls whose parameters are too large, and results that are too large: `sizeLimit({ maxResultChars: 100_000 })`. A tool whose
  * result is too large fails with a message for the model; `outputBudget` shortens the result instead.
  */
 export function sizeLimit(options: SizeLimitOptions): Middleware {
-  checkOptions('sizeLimit', options, optionKeys);
-  const { maxParamsChars = Number.POSITIVE_INFINITY, maxResultChars = Number.POSITIVE_INFINITY } = options;
+  const { maxParamsChars, maxResultChars } = {
+    maxParamsChars: Number.POSITIVE_INFINITY,
+    maxResultChars: Number.POSITIVE_INFINITY,
+    ...readOptions('sizeLimit', options, optionTable),
+  };
   if (options.maxParamsChars === undefined && options.maxResultChars === undefined)
     throw new TypeError('sizeLimit needs `maxParamsChars` or `maxResultChars`.');
-  checkCounts('sizeLimit', { ...options });
 
   function checkParams({ params: { _meta, requestState, ...params } }: Call): void {
     const chars = charsBeyond(maxParamsChars, params);

@@ -1,6 +1,6 @@
 import { hasEnded, Lifetime, onEnd, pausedMsOf, withSignal } from '../async/lifetime.js';
 import type { Call, Dispatch, Middleware, Outcome } from '../protocol/call.js';
-import { timerMs } from '../protocol/checks/number-options.js';
+import { timerMs } from '../protocol/checks/options.js';
 import { copyCall } from '../protocol/direct.js';
 import { cancelledBy, McpError } from '../protocol/errors.js';
 import { isLongLived, stopwatch } from './facts/call-facts.js';
@@ -68,5 +68,5 @@ function within(ms: number, call: Call, next: Dispatch): Promise<Outcome> {
 function checkedMs(ms: unknown): number {
   if (typeof ms !== 'number' || !(ms > 0))
     throw new TypeError('timeout needs a number of milliseconds above 0, or a function that returns one.');
-  return timerMs('timeout', ms);
+  return timerMs(ms);
 }

@@ -1,11 +1,10 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Middleware, Outcome } from '../../protocol/call.js';
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
-import { checkCounts } from '../../protocol/checks/number-options.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import { McpError, UNKNOWN_OUTCOME } from '../../protocol/errors.js';
 import type { HostedMiddleware, MiddlewareHost, RefusalListener } from '../../state/hosted-middleware.js';
 import { stopwatch } from '../facts/call-facts.js';
-import { type RedactOptions, redactor } from '../facts/redact.js';
+import { type RedactOptions, redactor, redactTable } from '../facts/redact.js';
 import { type AuditEnd, type AuditEntry, errorEnd, factsOf, outcomeEnd } from './entry.js';
 import { type AuditSink, AuditWriter } from './writer.js';
 
@@ -31,20 +30,17 @@ export interface AuditOptions extends RedactOptions {
   readonly maxPending?: number | undefined;
 }
 
-const optionKeys: KeysOf<AuditOptions> = {
-  to: true,
-  intent: true,
-  onFailure: true,
-  when: true,
-  about: true,
-  maxPending: true,
-  redact: true,
-  maxString: true,
-  maxDepth: true,
-  maxChars: true,
-};
+const optionTable = {
+  ...redactTable,
+  to: 'any',
+  intent: { is: 'boolean', default: false },
+  onFailure: { oneOf: ['refuse', 'continue'], default: 'refuse' },
+  when: 'function',
+  about: 'function',
+  maxPending: { is: 'count', default: 10_000 },
+} as const satisfies OptionTable<AuditOptions>;
 
-const consequences: Readonly<Record<string, string>> = {
+const consequences = {
   refuse: 'calls are refused until it can be',
   continue: 'calls continue, and their entries are kept in memory',
 };
@@ -58,15 +54,11 @@ const RETRY_AFTER_MS = 5000;
  * middleware refuses.
  */
 export function audit(options: AuditOptions): HostedMiddleware {
-  checkOptions('audit', options, optionKeys);
-  const { to, intent = false, onFailure = 'refuse', when = isRecorded, about, maxPending = 10_000 } = options;
-  const { maxString, maxDepth, maxChars } = options;
-  checkCounts('audit', { maxPending, maxString, maxDepth, maxChars });
-  const sink = readSink(to);
-  const consequence = Object.hasOwn(consequences, onFailure) ? consequences[onFailure] : undefined;
-  if (consequence === undefined) throw new TypeError('audit: `onFailure` must be "refuse" or "continue".');
-  const writer = new AuditWriter({ sink, maxPending, consequence });
-  const parts = { redact: redactor(options), about };
+  const read = readOptions('audit', options, optionTable);
+  const { to, intent, onFailure, when = isRecorded, about, maxPending } = read;
+  const consequence = consequences[onFailure];
+  const writer = new AuditWriter({ sink: readSink(to), maxPending, consequence });
+  const parts = { redact: redactor(read), about };
   const mayRefuse = onFailure === 'refuse';
   let calls = 0;
   let servers = 0;

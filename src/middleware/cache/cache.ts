@@ -1,7 +1,6 @@
 import { KnownTools } from '../../client/checks/known-tools.js';
 import type { Call, Dispatch, Middleware, Outcome } from '../../protocol/call.js';
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
-import { checkCounts } from '../../protocol/checks/number-options.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import { isCacheable, isProtocolMethod } from '../../protocol/tables/methods.js';
 import type { ClientMiddleware } from '../../protocol/telemetry/hosting.js';
 import type { HostedMiddleware, MiddlewareHost, ServerResults } from '../../state/hosted-middleware.js';
@@ -31,13 +30,13 @@ export interface CacheOptions {
   readonly maxChars?: number | undefined;
 }
 
-const optionKeys: KeysOf<CacheOptions> = {
-  ttlMs: true,
-  tools: true,
-  cacheScope: true,
-  maxEntries: true,
-  maxChars: true,
-};
+const optionTable = {
+  ttlMs: { is: ['function', 'ms'], min: 1, required: true },
+  tools: { is: 'strings', oneOf: ['readOnly'] },
+  cacheScope: { oneOf: ['public', 'private'], default: 'private' },
+  maxEntries: { is: 'count', default: 1000 },
+  maxChars: { is: 'count', default: 10_000_000 },
+} as const satisfies OptionTable<CacheOptions>;
 
 /** The methods that change nothing, besides those whose results have a `ttlMs`. */
 const METHODS: readonly string[] = ['prompts/get', 'completion/complete'];
@@ -58,15 +57,11 @@ interface Place extends Pick<KeptResultsParts, 'ownerOf'> {
  * run once. A change that the server announces, in any process, drops what it concerns. Each process keeps its own results, in memory.
  */
 export function cache(options: CacheOptions): HostedMiddleware & ClientMiddleware {
-  checkOptions('cache', options, optionKeys, { ttl: 'ttlMs', maxAge: 'ttlMs', maxSize: 'maxEntries' });
-  const { ttlMs, tools, cacheScope = 'private', maxEntries = 1000, maxChars = 10_000_000 } = options;
-  if (typeof ttlMs !== 'function') checkedMs(ttlMs);
-  if (tools !== undefined && tools !== 'readOnly' && !isNames(tools))
-    throw new TypeError('cache: `tools` must be "readOnly" or an array of names.');
-  if (cacheScope !== 'public' && cacheScope !== 'private')
-    throw new TypeError('cache: `cacheScope` must be "public" or "private".');
-  checkCounts('cache', { maxEntries, maxChars });
-  const limits = { maxEntries, maxChars };
+  const { ttlMs, tools, cacheScope, ...limits } = readOptions('cache', options, optionTable, {
+    ttl: 'ttlMs',
+    maxAge: 'ttlMs',
+    maxSize: 'maxEntries',
+  });
 
   function at({ server, ownerOf: owner, isOfTool = false, isOfClient = false }: Place): Middleware {
     const kept = new KeptResults({ limits, cacheScope, ownerOf: owner, server });
@@ -128,13 +123,7 @@ export function cache(options: CacheOptions): HostedMiddleware & ClientMiddlewar
 
 const CLIENT = { name: 'client', context: 'client' };
 
-function isNames(tools: unknown): boolean {
-  return Array.isArray(tools) && tools.every((name) => typeof name === 'string');
-}
-
 function checkedMs(ms: unknown): number {
   if (typeof ms === 'number' && ms > 0) return ms;
-  throw new TypeError(
-    'cache: `ttlMs` must be a number of milliseconds above 0, or a function that returns one.',
-  );
+  throw new TypeError('cache: the function "ttlMs" must return a number of milliseconds above 0.');
 }

@@ -14,20 +14,21 @@ import { boundedKey } from '../../protocol/encoding/shorten.js';
  */
 export type CallGroup = 'caller' | 'address' | 'tool' | 'everyone' | ((call: Call) => string | undefined);
 
-const groups: Readonly<Record<string, (call: Call) => string | undefined>> = {
+/** The option of a middleware that takes a group. */
+export const callGroup = { is: 'function', oneOf: ['caller', 'address', 'tool', 'everyone'] } as const;
+
+const groups: Readonly<
+  Record<Exclude<CallGroup, (call: Call) => unknown>, (call: Call) => string | undefined>
+> = {
   caller: (call) => (call.auth === undefined ? addressOf(call) : `caller ${principalOf(call)}`),
   address: addressOf,
   tool: ({ method, params }) => (method === 'tools/call' ? `tool ${String(params['name'])}` : undefined),
   everyone: () => 'everyone',
 };
 
-/** The function that names the group of a call. Throws a TypeError if there is no such group. */
-export function groupNamer(by: CallGroup, middleware: string): (call: Call) => string | undefined {
-  const namer = typeof by === 'function' ? by : Object.hasOwn(groups, by) ? groups[by] : undefined;
-  if (namer === undefined)
-    throw new TypeError(
-      `${middleware}: \`by\` must be "caller", "address", "tool", "everyone" or a function.`,
-    );
+/** The function that names the group of a call. */
+export function groupNamer(by: CallGroup): (call: Call) => string | undefined {
+  const namer = typeof by === 'function' ? by : groups[by];
   // Middleware remembers the names, and peers choose some of them: they send any name of a tool.
   return (call) => {
     const name = namer(call);

@@ -1,5 +1,6 @@
 // Copies values for logs: without secrets, and never larger than a limit, whatever a peer sends.
 
+import { withDefaults } from '../../protocol/checks/options.js';
 import { copyWithoutSecrets, readPaths } from '../../protocol/secrets/copy.js';
 import { plainName, secretNames } from '../../protocol/secrets/is-secret-name.js';
 import { hideRecognized } from '../../protocol/secrets/recognized.js';
@@ -21,22 +22,26 @@ export interface RedactOptions {
   readonly maxChars?: number | undefined;
 }
 
+/** The table of `RedactOptions`. */
+export const redactTable = {
+  redact: 'array',
+  maxString: { is: 'count', default: 1000 },
+  maxDepth: { is: 'count', default: 10 },
+  maxChars: { is: 'count', default: 10_000 },
+} as const;
+
 /** Copies a value without its secrets, within the limits. The copy is plain JSON. */
 export type Redactor = (value: unknown) => unknown;
 
 /** Makes a function that copies values without their secrets. */
-export function redactor({
-  redact = [],
-  maxString = 1000,
-  maxDepth = 10,
-  maxChars = 10_000,
-}: RedactOptions = {}): Redactor {
+export function redactor(options: RedactOptions = {}): Redactor {
+  const { redact = [], ...limits } = withDefaults(options, redactTable);
   const own = redact.filter((one) => typeof one === 'string').filter((name) => !name.includes('.'));
   return copyWithoutSecrets({
     isSecretName: secretNames(own),
     hide: () => REDACTED,
     text: hideRecognized(own.map(plainName)),
     paths: readPaths(redact),
-    limits: { maxString, maxDepth, maxChars },
+    limits,
   });
 }

@@ -8,7 +8,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { Call, Middleware } from '../../protocol/call.js';
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import { type OptionTable, type ReadOptions, readOptions } from '../../protocol/checks/options.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import type { ClientHost, ClientMiddleware, WideMiddleware } from '../../protocol/telemetry/hosting.js';
 import type { HostedMiddleware, MiddlewareHost, RefusalListener } from '../../state/hosted-middleware.js';
@@ -38,14 +38,14 @@ export interface TelemetryOptions {
   readonly maxContentLength?: number | undefined;
 }
 
-const optionKeys: KeysOf<TelemetryOptions> = {
-  tracerProvider: true,
-  meterProvider: true,
-  propagator: true,
-  remoteContext: true,
-  captureContent: true,
-  maxContentLength: true,
-};
+const optionTable = {
+  tracerProvider: 'object',
+  meterProvider: 'object',
+  propagator: 'object',
+  remoteContext: { oneOf: ['parent', 'link', 'ignore'], default: 'parent' },
+  captureContent: { is: 'boolean', default: false },
+  maxContentLength: { is: 'count', default: 4096 },
+} as const satisfies OptionTable<TelemetryOptions>;
 
 /**
  * Records spans and metrics with OpenTelemetry, under the names of its conventions for MCP: `use: [telemetry()]` in the options of a
@@ -53,22 +53,17 @@ const optionKeys: KeysOf<TelemetryOptions> = {
  * refuse.
  */
 export function telemetry(options: TelemetryOptions = {}): HostedMiddleware & ClientMiddleware {
-  checkOptions('telemetry', options, optionKeys);
-  const { remoteContext = 'parent', maxContentLength = 4096 } = options;
-  if (!['parent', 'link', 'ignore'].includes(remoteContext))
-    throw new TypeError('telemetry: `remoteContext` must be "parent", "link" or "ignore".');
-  if (!Number.isSafeInteger(maxContentLength) || maxContentLength < 1)
-    throw new TypeError('telemetry: `maxContentLength` must be a whole number above 0.');
+  const read = readOptions('telemetry', options, optionTable);
   let made: Tracer | undefined;
   const tracer = (): Tracer => {
     // An SDK may be registered later: the global provider has a tracer that waits for it.
-    made ??= (options.tracerProvider ?? trace).getTracer(...SCOPE);
+    made ??= (read.tracerProvider ?? trace).getTracer(...SCOPE);
     return made;
   };
-  const parts = { ...options, remoteContext, tracer, record: durations(options.meterProvider) };
+  const parts = { ...read, tracer, record: durations(read.meterProvider) };
   const unhosted = serverSide(parts);
   const middleware: Middleware = (call, next) => unhosted(call, next);
-  const heard: RefusalListener = { each: refusals(options.meterProvider) };
+  const heard: RefusalListener = { each: refusals(read.meterProvider) };
   return Object.assign(middleware, {
     refusals: heard,
     forServer({ place, defines, onRefused }: MiddlewareHost) {
@@ -80,7 +75,7 @@ export function telemetry(options: TelemetryOptions = {}): HostedMiddleware & Cl
   });
 }
 
-type Parts = TelemetryOptions & Pick<Side, 'tracer' | 'record'> & { readonly remoteContext: RemoteContext };
+type Parts = ReadOptions<TelemetryOptions, typeof optionTable> & Pick<Side, 'tracer' | 'record'>;
 
 function serverSide(parts: Parts, defines?: MiddlewareHost['defines']): WideMiddleware {
   const { record, propagator, remoteContext } = parts;

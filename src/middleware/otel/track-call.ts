@@ -13,8 +13,8 @@ import { type Propagator, type SpanOrigin, withContext, withContextInQuestions }
 export interface Side {
   readonly kind: SpanKind;
   readonly propagator?: Propagator | undefined;
-  readonly captureContent?: boolean | undefined;
-  readonly maxContentLength?: number | undefined;
+  readonly captureContent: boolean;
+  readonly maxContentLength: number;
   readonly tracer: () => Tracer;
   readonly record: RecordDuration;
   /** Whether the names in a call that has ended are worth recording. */
@@ -27,7 +27,7 @@ export interface Side {
 
 /** Wraps a call in a span, in which the rest of the call runs, and records how long it has taken. */
 export async function trackCall(side: Side, call: Call, next: Dispatch): Promise<Outcome> {
-  const { kind, tracer, propagator, captureContent = false, maxContentLength = 4096 } = side;
+  const { kind, tracer, propagator, captureContent, maxContentLength } = side;
   const startedAt = performance.now();
   const { parent, links } = side.origin(call);
   const target = targetOf(call);

@@ -1,7 +1,6 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Middleware, Outcome } from '../../protocol/call.js';
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
-import { checkCounts } from '../../protocol/checks/number-options.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import { copyCall } from '../../protocol/direct.js';
 import { McpError } from '../../protocol/errors.js';
 import { SERVER_INFO } from '../../protocol/meta.js';
@@ -33,16 +32,15 @@ export interface OutputBudgetOptions {
   readonly maxStored?: number | undefined;
 }
 
-const optionKeys: KeysOf<OutputBudgetOptions> = {
-  maxChars: true,
-  headChars: true,
-  pageChars: true,
-  ttlMs: true,
-  maxStoredChars: true,
-  maxStored: true,
-};
+const optionTable = {
+  maxChars: { is: ['function', 'count'], default: 20_000 },
+  headChars: { is: 'count', default: 2000 },
+  pageChars: { is: 'count', min: 100, max: PART_CHARS, default: 20_000 },
+  ttlMs: { is: 'count', default: 3_600_000 },
+  maxStoredChars: { is: 'count', default: 1_000_000 },
+  maxStored: { is: 'count', default: 20 },
+} as const satisfies OptionTable<OutputBudgetOptions>;
 
-const MIN_PAGE = 100;
 /** The pages of a list of tools that are searched for one tool. */
 const MAX_LIST_PAGES = 50;
 const LISTS: Readonly<Record<string, string>> = {
@@ -56,15 +54,8 @@ const LISTS: Readonly<Record<string, string>> = {
  * is in the store of the server, so that every process can serve it; on a client, in memory.
  */
 export function outputBudget(options: OutputBudgetOptions = {}): HostedMiddleware {
-  checkOptions('outputBudget', options, optionKeys);
-  const { maxChars = 20_000, headChars = 2000, pageChars = 20_000, ttlMs = 3_600_000 } = options;
-  const { maxStoredChars = 1_000_000, maxStored = 20 } = options;
-  checkCounts('outputBudget', { headChars, pageChars, ttlMs, maxStoredChars, maxStored });
-  if (pageChars < MIN_PAGE || pageChars > PART_CHARS)
-    throw new RangeError(`"outputBudget.pageChars" must be a number from ${MIN_PAGE} to ${PART_CHARS}.`);
-  if (typeof maxChars !== 'function') checkCounts('outputBudget', { maxChars });
-  const limits = { ttlMs, maxStored, maxStoredChars };
-  const sizes = { headChars, pageChars, ttlMs };
+  const { maxChars, ...limits } = readOptions('outputBudget', options, optionTable);
+  const { pageChars } = limits;
   const budgetOf = typeof maxChars === 'function' ? maxChars : () => maxChars;
 
   function budget(outputs: Outputs, log: MiddlewareHost['log']): Middleware {
@@ -96,7 +87,7 @@ export function outputBudget(options: OutputBudgetOptions = {}): HostedMiddlewar
       if (isNeeded && large.isStructured) return outcome;
       learn(outcome);
       const stored = await store(call, large);
-      const shorter = shortened(result, large, { ...sizes, stored, keepsStructured: isNeeded, max });
+      const shorter = shortened(result, large, { ...limits, stored, keepsStructured: isNeeded, max });
       return withToolResult(call, outcome, shorter);
     }
 

@@ -1,10 +1,10 @@
 import type { Call, Dispatch, Middleware, Outcome } from '../../protocol/call.js';
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import { encodeBase64Url } from '../../protocol/encoding/base64.js';
 import { McpError } from '../../protocol/errors.js';
 import { digestOf } from '../../state/canonical.js';
 import type { HostedMiddleware, MiddlewareHost } from '../../state/hosted-middleware.js';
-import { type CallGroup, groupNamer } from '../facts/call-groups.js';
+import { type CallGroup, callGroup, groupNamer } from '../facts/call-groups.js';
 import { type Limiter, memoryLimiter } from './limiter.js';
 import { type Rate, type ReadRate, readRate } from './rate.js';
 import { sharedLimiter } from './shared-limiter.js';
@@ -28,14 +28,14 @@ export interface RateLimitOptions {
   readonly maxKeys?: number | undefined;
 }
 
-const optionKeys: KeysOf<RateLimitOptions> = {
-  calls: true,
-  tools: true,
-  reads: true,
-  prompts: true,
-  by: true,
-  maxKeys: true,
-};
+const optionTable = {
+  calls: 'any',
+  tools: 'any',
+  reads: 'any',
+  prompts: 'any',
+  by: { ...callGroup, default: 'caller' },
+  maxKeys: { is: 'count', default: 100_000 },
+} as const satisfies OptionTable<RateLimitOptions>;
 
 /** The method that each rate is for. */
 const METHODS = { tools: 'tools/call', reads: 'resources/read', prompts: 'prompts/get' } as const;
@@ -51,11 +51,9 @@ interface Rule {
  * with a `cluster` share the rates.
  */
 export function rateLimit(rates: Rate | RateLimitOptions): HostedMiddleware {
-  const { by = 'caller', maxKeys = 100_000, ...options } = readOptions(rates);
+  const { by, maxKeys, ...options } = readOptions('rateLimit', toOptions(rates), optionTable);
   const rules = readRules(options);
-  const nameOf = groupNamer(by, 'rateLimit');
-  if (!Number.isSafeInteger(maxKeys) || maxKeys < 1)
-    throw new TypeError('rateLimit: `maxKeys` must be a whole number above 0.');
+  const nameOf = groupNamer(by);
 
   function limit(limiter: Limiter): Middleware {
     return function rateLimit(call, next) {
@@ -125,11 +123,10 @@ function limiterFor({ shared, place, log }: MiddlewareHost, own: Limiter): Limit
   return { take: (key, rate) => (shared.bus() === undefined ? own.take(key, rate) : takeShared(key, rate)) };
 }
 
-function readOptions(rates: Rate | RateLimitOptions): RateLimitOptions {
-  if (typeof rates === 'string') return { calls: rates };
-  if (typeof rates === 'object' && rates !== null && 'limit' in rates) return { calls: rates };
-  checkOptions('rateLimit', rates, optionKeys);
-  return rates;
+function toOptions(rates: Rate | RateLimitOptions): RateLimitOptions {
+  const isRate =
+    typeof rates === 'string' || (typeof rates === 'object' && rates !== null && 'limit' in rates);
+  return isRate ? { calls: rates } : rates;
 }
 
 /** The rules for each method; those for all others have an empty name. */

@@ -1,9 +1,8 @@
 import type { Call, Middleware } from '../../protocol/call.js';
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
-import { checkCounts } from '../../protocol/checks/number-options.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import { type ErrorCode, McpError } from '../../protocol/errors.js';
 import { isLongLived } from '../facts/call-facts.js';
-import { type CallGroup, groupNamer } from '../facts/call-groups.js';
+import { type CallGroup, callGroup, groupNamer } from '../facts/call-groups.js';
 
 /** The state of a circuit. `open`: calls are refused. `half-open`: one call tries whether the other end works again. */
 export type CircuitState = 'closed' | 'open' | 'half-open';
@@ -24,14 +23,14 @@ export interface CircuitBreakerOptions {
   readonly onChange?: ((state: CircuitState, name: string) => void) | undefined;
 }
 
-const optionKeys: KeysOf<CircuitBreakerOptions> = {
-  failures: true,
-  openMs: true,
-  by: true,
-  isFailure: true,
-  toolErrors: true,
-  onChange: true,
-};
+const optionTable = {
+  failures: { is: 'count', default: 5 },
+  openMs: { is: 'count', default: 30_000 },
+  by: { ...callGroup, default: 'everyone' },
+  isFailure: 'function',
+  toolErrors: { is: 'boolean', default: false },
+  onChange: 'function',
+} as const satisfies OptionTable<CircuitBreakerOptions>;
 
 /** Callers choose the names of tools, so that only so many circuits with failures are known. */
 const MAX_CIRCUITS = 10_000;
@@ -61,11 +60,9 @@ interface Circuit {
  * says when to retry. Errors that the caller has caused, such as invalid parameters, do not count. Subscriptions and tasks pass.
  */
 export function circuitBreaker(options: CircuitBreakerOptions = {}): Middleware {
-  checkOptions('circuitBreaker', options, optionKeys);
-  const { failures = 5, openMs = 30_000, by = 'everyone', isFailure = isPeerFailure } = options;
-  const { toolErrors = false, onChange } = options;
-  checkCounts('circuitBreaker', { failures, openMs });
-  const nameOf = groupNamer(by, 'circuitBreaker');
+  const read = readOptions('circuitBreaker', options, optionTable);
+  const { failures, openMs, by, isFailure = isPeerFailure, toolErrors, onChange } = read;
+  const nameOf = groupNamer(by);
   const circuits = new Map<string, Circuit>();
 
   /** Refuses a call, or tells whether it is the one that tries. */

@@ -8,6 +8,9 @@ import { McpError } from '../../protocol/errors.js';
 /** Names the tools that have the same effect if they are called twice, besides those whose annotations say so. */
 export type RepeatableToolNames = readonly string[] | ((name: string) => boolean);
 
+/** The option of a middleware that takes such names. */
+export const repeatableTools = ['strings', 'function'] as const;
+
 /** Decides which calls may be made again. The annotations of tools are those of the lists that have passed. */
 export class Repeatable {
   readonly #known = new KnownTools(() => undefined);

@@ -1,9 +1,9 @@
 import { withSignal } from '../../async/lifetime.js';
 import type { Call, Dispatch, Middleware, Outcome } from '../../protocol/call.js';
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import { copyCall } from '../../protocol/direct.js';
 import { isLongLived } from '../facts/call-facts.js';
-import { Repeatable, type RepeatableToolNames } from './repeatable.js';
+import { Repeatable, type RepeatableToolNames, repeatableTools } from './repeatable.js';
 
 /** A policy of another library, such as `cockatiel`: it runs a function, perhaps several times, later, or not at all. */
 export interface ResiliencePolicy {
@@ -25,7 +25,10 @@ export interface ResilienceOptions {
   readonly mapError?: ((error: unknown) => unknown) | undefined;
 }
 
-const optionKeys: KeysOf<ResilienceOptions> = { tools: true, mapError: true };
+const optionTable = {
+  tools: repeatableTools,
+  mapError: 'function',
+} as const satisfies OptionTable<ResilienceOptions>;
 
 /**
  * Runs calls through a policy of your choice: retries, timeouts, bulkheads, circuit breakers. A call that is not safe to repeat runs
@@ -34,8 +37,7 @@ const optionKeys: KeysOf<ResilienceOptions> = { tools: true, mapError: true };
 export function resilience(policy: ResiliencePolicy, options: ResilienceOptions = {}): Middleware {
   if (typeof (policy as Partial<ResiliencePolicy> | undefined)?.execute !== 'function')
     throw new TypeError('resilience: the policy must be an object with a function "execute".');
-  checkOptions('resilience', options, optionKeys);
-  const { tools, mapError } = options;
+  const { tools, mapError } = readOptions('resilience', options, optionTable);
   const repeatable = new Repeatable(tools);
 
   function attempts(

@@ -1,7 +1,7 @@
 import { retrying } from '../../client/calls/retrying.js';
 import type { Call, Middleware } from '../../protocol/call.js';
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
-import { Repeatable, type RepeatableToolNames } from './repeatable.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
+import { Repeatable, type RepeatableToolNames, repeatableTools } from './repeatable.js';
 
 /** The options of `retry`. */
 export interface RetryOptions {
@@ -15,7 +15,12 @@ export interface RetryOptions {
   readonly onWait?: ((message: string) => void) | undefined;
 }
 
-const optionKeys: KeysOf<RetryOptions> = { maxRetries: true, tools: true, when: true, onWait: true };
+const optionTable = {
+  maxRetries: { is: 'count', min: 0, max: 100, default: 2 },
+  tools: repeatableTools,
+  when: 'function',
+  onWait: 'function',
+} as const satisfies OptionTable<RetryOptions>;
 
 const nothing = (): void => undefined;
 const activity = { heard: nothing, refused: nothing };
@@ -26,10 +31,7 @@ const activity = { heard: nothing, refused: nothing };
  * or else a growing, random time. A client does the same by itself (`maxRetries`); `retry` is for a `Dispatch` in front of another one.
  */
 export function retry(options: RetryOptions = {}): Middleware {
-  checkOptions('retry', options, optionKeys);
-  const { maxRetries = 2, tools, when, onWait = nothing } = options;
-  if (!Number.isSafeInteger(maxRetries) || maxRetries < 0 || maxRetries > 100)
-    throw new TypeError('retry: `maxRetries` must be a whole number from 0 to 100.');
+  const { maxRetries, tools, when, onWait = nothing } = readOptions('retry', options, optionTable);
   const repeatable = new Repeatable(tools);
   const { isRepeatable, keepsKeys } = repeatable;
   const inner = retrying({ maxRetries, isRepeatable, keepsKeys, problem: onWait, activity });

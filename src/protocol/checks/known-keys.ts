@@ -21,7 +21,7 @@ export interface UnknownKey {
 /** The keys of an object that nothing reads, each with a hint. */
 export function unknownKeys(
   object: object,
-  keys: Readonly<Record<string, true>>,
+  keys: Readonly<Record<string, unknown>>,
   foreign: ForeignNames = {},
 ): readonly UnknownKey[] {
   return Object.keys(object)

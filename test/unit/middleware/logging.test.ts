@@ -158,7 +158,7 @@ describe('logging', () => {
   });
 
   it.each<[unknown, string]>([
-    [{ maxPayloadChars: 0 }, '"logging.maxPayloadChars" must be'],
+    [{ maxPayloadChars: 0 }, 'logging: "maxPayloadChars" must be an integer, 1 or more, not 0.'],
     [{ payload: true }, 'logging has no option "payload". Did you mean "payloads"?'],
   ])('rejects the options %j', (options, message) => {
     expect(() => logging(options as LoggingOptions)).toThrow(message);

@@ -87,7 +87,7 @@ describe('sizeLimit', () => {
 
   it.each<[unknown, string]>([
     [{}, 'sizeLimit needs `maxParamsChars` or `maxResultChars`'],
-    [{ maxResultChars: 0 }, '"sizeLimit.maxResultChars" must be a whole number'],
+    [{ maxResultChars: 0 }, 'sizeLimit: "maxResultChars" must be an integer, 1 or more, not 0.'],
     [{ maxResult: 5 }, 'sizeLimit has no option "maxResult"'],
   ])('rejects the options %j', (options, message) => {
     expect(() => sizeLimit(options as SizeLimitOptions)).toThrow(message);

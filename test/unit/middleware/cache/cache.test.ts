@@ -232,12 +232,12 @@ describe('a cache', () => {
 
   it.each<[unknown, string]>([
     [undefined, 'the options must be an object'],
-    [{}, '`ttlMs` must be a number of milliseconds above 0'],
-    [{ ttlMs: 0 }, '`ttlMs` must be a number of milliseconds above 0'],
-    [{ ttlMs: 1, tools: 'readonly' }, '`tools` must be "readOnly" or an array of names'],
-    [{ ttlMs: 1, tools: [1] }, '`tools` must be "readOnly" or an array of names'],
-    [{ ttlMs: 1, cacheScope: 'all' }, '`cacheScope` must be "public" or "private"'],
-    [{ ttlMs: 1, maxEntries: 0 }, '"cache.maxEntries" must be a whole number'],
+    [{}, 'cache: "ttlMs" must be a function or a number of milliseconds, 1 or more, not '],
+    [{ ttlMs: 0 }, 'cache: "ttlMs" must be a function or a number of milliseconds, 1 or more, not '],
+    [{ ttlMs: 1, tools: 'readonly' }, '"tools" must be "readOnly" or an array of strings, not '],
+    [{ ttlMs: 1, tools: [1] }, '"tools" must be "readOnly" or an array of strings, not '],
+    [{ ttlMs: 1, cacheScope: 'all' }, '"cacheScope" must be "public" or "private", not "all".'],
+    [{ ttlMs: 1, maxEntries: 0 }, '"maxEntries" must be an integer, 1 or more, not 0.'],
     [{ ttl: 1 }, 'cache has no option "ttl". Did you mean "ttlMs"?'],
   ])('rejects %j', (options, message) => {
     expect(() => cache(options as CacheOptions)).toThrow(message);

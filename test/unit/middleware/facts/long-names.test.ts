@@ -78,7 +78,7 @@ describe('the long names that a peer sends', () => {
   });
 
   it('are short in the groups of every middleware', () => {
-    expect(groupNamer('tool', 'test')(callOf(longName(1)))?.length).toBeLessThanOrEqual(256);
+    expect(groupNamer('tool')(callOf(longName(1)))?.length).toBeLessThanOrEqual(256);
   });
 });
 
@@ -101,12 +101,12 @@ describe('callers whose long names begin with the same characters', () => {
     for (const caller of [calling(ann), calling(eve)])
       await expect(limited(caller, done)).resolves.toEqual({ resultType: 'complete' });
     await expect(limited(calling(ann), done)).rejects.toMatchObject({ code: 'overloaded' });
-    const own = groupNamer(({ auth }) => auth?.subject, 'test');
+    const own = groupNamer(({ auth }) => auth?.subject);
     expect(own(calling(ann))).not.toBe(own(calling(eve)));
   });
 
   it('have keys of a few hundred characters, even if each of their characters is escaped', () => {
-    const name = groupNamer('caller', 'test');
+    const name = groupNamer('caller');
     const longest = '\u0000'.repeat(1024);
     const key = name(calling(longest, longest)) as string;
     expect(key.length).toBeLessThan(300);

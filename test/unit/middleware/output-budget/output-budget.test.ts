@@ -348,10 +348,10 @@ describe('outputBudget', () => {
   });
 
   it.each<[unknown, string]>([
-    [{ maxChars: 0 }, '"outputBudget.maxChars" must be'],
-    [{ pageChars: 99 }, '"outputBudget.pageChars" must be a number from 100 to 100000'],
-    [{ pageChars: 100_001 }, '"outputBudget.pageChars" must be a number from 100 to 100000'],
-    [{ ttlMs: Number.NaN }, '"outputBudget.ttlMs" must be'],
+    [{ maxChars: 0 }, 'outputBudget: "maxChars" must be a function or an integer, 1 or more, not 0.'],
+    [{ pageChars: 99 }, 'outputBudget: "pageChars" must be an integer from 100 to 100000'],
+    [{ pageChars: 100_001 }, 'outputBudget: "pageChars" must be an integer from 100 to 100000'],
+    [{ ttlMs: Number.NaN }, 'outputBudget: "ttlMs" must be an integer, 1 or more, not NaN.'],
     [{ max: 5 }, 'outputBudget has no option "max"'],
   ])('rejects the options %j', (options, message) => {
     expect(() => outputBudget(options as OutputBudgetOptions)).toThrow(message);

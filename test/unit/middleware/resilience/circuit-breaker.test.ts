@@ -112,9 +112,9 @@ describe('circuitBreaker', () => {
   });
 
   it.each<[object, string]>([
-    [{ failures: 0 }, '"circuitBreaker.failures" must be a whole number'],
-    [{ openMs: -1 }, '"circuitBreaker.openMs" must be a whole number'],
-    [{ by: 'toString' }, 'circuitBreaker: `by` must be'],
+    [{ failures: 0 }, 'circuitBreaker: "failures" must be an integer, 1 or more, not 0.'],
+    [{ openMs: -1 }, 'circuitBreaker: "openMs" must be an integer, 1 or more, not -1.'],
+    [{ by: 'toString' }, 'circuitBreaker: "by" must be'],
     [{ threshold: 5 }, 'circuitBreaker has no option "threshold"'],
   ])('rejects the options %j', (options, message) => {
     expect(() => circuitBreaker(options)).toThrow(message);

@@ -88,7 +88,7 @@ describe('retry', () => {
 
   it.each([-1, 1.5, 101, 'x'])('rejects maxRetries: %j', (maxRetries) => {
     expect(() => retry({ maxRetries } as RetryOptions)).toThrow(
-      'retry: `maxRetries` must be a whole number from 0 to 100.',
+      'retry: "maxRetries" must be an integer from 0 to 100, not ',
     );
   });
 });

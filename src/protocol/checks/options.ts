@@ -1,0 +1,244 @@
+import { isObject } from '../../jsonrpc/message.js';
+import { type ForeignNames, unknownKeys } from './known-keys.js';
+
+// The options of a function are one table: their names, kinds, bounds and defaults. A table is plain data, so that it costs nothing until
+// the function is called. The interface of the options has the doc comments, and the compiler compares it with the table.
+
+/** The kinds of options, each with the values that it accepts. */
+interface Kinds {
+  any: unknown;
+  boolean: boolean;
+  /** An integer, 1 or more unless `min` says otherwise. */
+  count: number;
+  /** A number, 0 or more unless `min` says otherwise. */
+  number: number;
+  /** A number of milliseconds, 0 or more unless `min` says otherwise. */
+  ms: number;
+  /** Milliseconds for a timer. More than a timer can wait, 24 days, is read as that. */
+  timer: number;
+  string: string;
+  /** An array of strings. */
+  strings: readonly string[];
+  /** An absolute URL, as a string or a `URL`. */
+  url: string | URL;
+  function: (...args: never) => unknown;
+  object: object;
+  array: readonly unknown[];
+}
+
+type Kind = keyof Kinds;
+
+/** The kinds that accept every value of a type. A union of several kinds is an array. */
+type KindOf<Value> =
+  | { [K in Kind]: [Value] extends [Kinds[K]] ? K : never }[Kind]
+  | readonly [Kind, Kind, ...Kind[]];
+
+/** An option: its kind alone, or with bounds and a default. */
+type Entry<Value> = KindOf<Value> | (OfKind<Value> & Details<Value>);
+
+type OfKind<Value> =
+  | { readonly is: KindOf<Value>; readonly oneOf?: never }
+  /** Values that are accepted besides those of the kind. */
+  | { readonly oneOf: readonly Value[]; readonly is?: Kind | readonly Kind[] };
+
+interface Details<Value> {
+  /** The least number. */
+  readonly min?: number;
+  /** The largest number. */
+  readonly max?: number;
+  /** The value of an option that is undefined. */
+  readonly default?: Value;
+  /** Whether the option must have a value. */
+  readonly required?: true;
+  /** The options in a value that is an object. */
+  readonly options?: OptionTable<Extract<Value, object>>;
+}
+
+/** A table of all options of an interface, for `satisfies`: the compiler reports an option that only one of the two has. */
+export type OptionTable<Options> = {
+  readonly [Name in keyof Options & string]-?: Entry<Exclude<Options[Name], undefined>>;
+};
+
+/** An option that the table has and the interface lacks is an error as well. */
+type NoOthers<Options, Table> = { readonly [Name in Exclude<keyof Table, keyof Options>]: never };
+
+/** A table, whatever its options are. */
+export type AnyTable = Readonly<Record<string, AnyOption>>;
+
+type AnyOption = Kind | readonly Kind[] | AnyEntry;
+
+interface AnyEntry {
+  readonly is?: Kind | readonly Kind[];
+  readonly oneOf?: readonly unknown[];
+  readonly min?: number;
+  readonly max?: number;
+  readonly default?: unknown;
+  readonly required?: true;
+  readonly options?: AnyTable;
+}
+
+type Defaulted<Table> = {
+  [Name in keyof Table]: Table[Name] extends { readonly default: unknown } ? Name : never;
+}[keyof Table];
+
+type Filled<Value, Entry> = Entry extends { readonly options: infer Inner }
+  ? Value extends object
+    ? ReadOptions<Value, Inner>
+    : Value
+  : Value;
+
+/** Options with their defaults. */
+export type ReadOptions<Options, Table> = {
+  readonly [Name in keyof Options as Name extends Defaulted<Table> ? never : Name]: Name extends keyof Table
+    ? Filled<Exclude<Options[Name], undefined>, Table[Name]>
+    : Options[Name];
+} & {
+  readonly [Name in keyof Options as Name extends Defaulted<Table> ? Name : never]-?: Name extends keyof Table
+    ? Filled<Exclude<Options[Name], undefined>, Table[Name]>
+    : never;
+};
+
+/** The longest time that a timer can wait; a timer that is set to more fires at once. */
+const LONGEST_TIMER_MS = 0x7fffffff;
+
+/** Checks the options of the function `of` and fills in the defaults. Throws a TypeError that names every mistake. */
+export function readOptions<Options extends object, const Table extends OptionTable<Options>>(
+  of: string,
+  options: Options,
+  table: Table & NoOthers<Options, Table>,
+  foreign?: ForeignNames,
+): ReadOptions<Options, Table> {
+  const mistakes = optionMistakes(of, options, table, { foreign });
+  if (mistakes.length > 0) throw new TypeError(mistakes.join('\n'));
+  return withDefaults<Options, Table>(options, table);
+}
+
+/** The mistakes in the options of the function `of`, in sentences. */
+export function optionMistakes(
+  of: string,
+  options: unknown,
+  table: AnyTable,
+  { foreign, path = '' }: { readonly foreign?: ForeignNames | undefined; readonly path?: string } = {},
+): readonly string[] {
+  if (!isObject(options)) return [`${of}: the options must be an object, not ${display(options)}.`];
+  const mistakes = unknownKeys(options, table, foreign).map(
+    ({ key, hint }) => `${of} has no option ${JSON.stringify(path + key)}. ${hint}`,
+  );
+  for (const [name, option] of Object.entries(table)) {
+    const entry = entryOf(option);
+    const value = options[name];
+    if (value === undefined && !entry.required) continue;
+    if (!accepts(entry, value))
+      mistakes.push(`${of}: "${path}${name}" must be ${expected(entry)}, not ${display(value, entry)}.`);
+    else if (entry.options && isObject(value))
+      mistakes.push(...optionMistakes(of, value, entry.options, { path: `${path}${name}.` }));
+  }
+  return mistakes;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Fills in the defaults of options that were checked. An option that is undefined is left out. */
+export function withDefaults<Options extends object, const Table extends OptionTable<Options>>(
+  options: Options,
+  table: Table,
+): ReadOptions<Options, Table> {
+  return filled(options as Values, table) as ReadOptions<Options, Table>;
+}
+
+function filled(options: Values, table: AnyTable): Values {
+  const read: Record<string, unknown> = { ...options };
+  for (const [name, option] of Object.entries(table)) {
+    const { default: fallback, options: inner, is } = entryOf(option);
+    // Also an option that the object inherits.
+    const value = options[name] === undefined ? fallback : options[name];
+    const isTimer = typeof value === 'number' && is?.includes('timer');
+    if (value === undefined) delete read[name];
+    else read[name] = inner && isObject(value) ? filled(value, inner) : isTimer ? timerMs(value) : value;
+  }
+  return read;
+}
+
+/** Milliseconds as a timer can wait for them. */
+export function timerMs(ms: number): number {
+  return Math.min(ms, LONGEST_TIMER_MS);
+}
+
+/** An entry in its long form. */
+function entryOf(option: AnyOption): AnyEntry {
+  return typeof option === 'string' || Array.isArray(option) ? { is: option } : (option as AnyEntry);
+}
+
+function kindsOf({ is = [] }: AnyEntry): readonly Kind[] {
+  return typeof is === 'string' ? [is] : is;
+}
+
+function accepts(entry: AnyEntry, value: unknown): boolean {
+  return entry.oneOf?.includes(value) || kindsOf(entry).some((kind) => isOf(kind, value, entry));
+}
+
+function isOf(kind: Kind, value: unknown, { min, max = Number.POSITIVE_INFINITY }: AnyEntry): boolean {
+  switch (kind) {
+    case 'any':
+      return value !== undefined;
+    case 'count':
+      return Number.isSafeInteger(value) && (value as number) >= (min ?? 1) && (value as number) <= max;
+    case 'number':
+    case 'ms':
+    case 'timer':
+      return typeof value === 'number' && value >= (min ?? 0) && value <= max;
+    case 'strings':
+      return Array.isArray(value) && value.every((one) => typeof one === 'string');
+    case 'array':
+      return Array.isArray(value);
+    case 'url':
+      return URL.canParse(value as string);
+    case 'object':
+      return isObject(value);
+    default:
+      // The other kinds are named as `typeof` names them.
+      return typeof value === kind;
+  }
+}
+
+const nouns: Readonly<Partial<Record<Kind, string>>> = {
+  any: 'a value',
+  boolean: 'true or false',
+  strings: 'an array of strings',
+  array: 'an array',
+  url: 'a URL',
+  object: 'an object',
+};
+const numbers: Readonly<Partial<Record<Kind, string>>> = {
+  count: 'an integer',
+  number: 'a number',
+  ms: 'a number of milliseconds',
+  timer: 'a number of milliseconds',
+};
+
+/** The values that an option accepts, in words. */
+function expected(entry: AnyEntry): string {
+  const all = [
+    ...(entry.oneOf ?? []).map((value) => JSON.stringify(value)),
+    ...kindsOf(entry).map((kind) => (kind in numbers ? bounds(kind, entry) : (nouns[kind] ?? `a ${kind}`))),
+  ];
+  const last = all.pop();
+  return all.length === 0 ? `${last}` : `${all.join(', ')} or ${last}`;
+}
+
+function bounds(kind: Kind, { min = kind === 'count' ? 1 : 0, max }: AnyEntry): string {
+  return `${numbers[kind]}${max === undefined ? `, ${min} or more` : ` from ${min} to ${max}`}`;
+}
+
+const MAX_SHOWN = 40;
+
+/** A wrong value, as far as it cannot be a secret. */
+function display(value: unknown, entry: AnyEntry = {}): string {
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'string') {
+    const isShown = entry.oneOf || kindsOf(entry).some((kind) => kind in numbers);
+    return isShown && value.length <= MAX_SHOWN ? JSON.stringify(value) : 'a string';
+  }
+  if (typeof value === 'object' && value !== null) return 'an object';
+  return typeof value === 'function' || typeof value === 'symbol' ? `a ${typeof value}` : String(value);
+}
