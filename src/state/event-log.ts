@@ -1,8 +1,5 @@
 // The contract of an event log: the streams of sessions, and the limits that every engine has.
 
-import type { KeysOf } from '../protocol/checks/known-keys.js';
-import { checkCounts } from '../protocol/checks/number-options.js';
-
 /**
  * Keeps the events of streams, so that a client that lost its connection gets the events that it missed, from any process and
  * while another process writes them. A stream's name begins with the part that identifies its owner, up to the first dot.
@@ -65,27 +62,13 @@ export interface EventLimits {
   readonly maxEventBytes?: number;
 }
 
-export const eventLimitKeys: KeysOf<EventLimits> = {
-  maxAgeMs: true,
-  maxEventsPerStream: true,
-  maxBytesPerStream: true,
-  maxEventBytes: true,
-};
-
-/** Fills in the defaults. Throws a RangeError if a limit is not a whole number, 1 or more. */
-export function readEventLimits(
-  where: string,
-  {
-    maxAgeMs = 3_600_000,
-    maxEventsPerStream = 1000,
-    maxBytesPerStream = 4 * 1024 * 1024,
-    maxEventBytes = 16 * 1024 * 1024,
-  }: EventLimits = {},
-): Required<EventLimits> {
-  const limits = { maxAgeMs, maxEventsPerStream, maxBytesPerStream, maxEventBytes };
-  checkCounts(where, limits);
-  return limits;
-}
+/** The table of `EventLimits`. */
+export const eventLimitTable = {
+  maxAgeMs: { is: 'count', default: 3_600_000 },
+  maxEventsPerStream: { is: 'count', default: 1000 },
+  maxBytesPerStream: { is: 'count', default: 4_194_304 },
+  maxEventBytes: { is: 'count', default: 16_777_216 },
+} as const;
 
 /** The warning of an engine that cannot limit the size of a stream, for an operator who has set that limit. */
 export function unlimitedStreams(engine: string, { maxBytesPerStream }: EventLimits = {}): readonly string[] {

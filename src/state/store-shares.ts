@@ -27,7 +27,7 @@ export interface StoreLimits {
    */
   readonly maxBytes?: number;
   /**
-   * The share of both limits that one kind of entries (tasks, outcomes, used answers) may take, above 0 and at most 1.
+   * The share of both limits that one kind of entries (tasks, outcomes, used answers) may take, from 0.001 to 1.
    * Default: 0.5.
    */
   readonly kindShare?: number;
@@ -37,6 +37,12 @@ export interface StoreLimits {
    */
   readonly callerShare?: number;
 }
+
+/** The table of the shares. The other limits have defaults of their own in each engine. */
+export const shareTable = {
+  kindShare: { is: 'number', min: 0.001, max: 1, default: 0.5 },
+  callerShare: { is: 'number', min: 0.001, max: 1, default: 0.1 },
+} as const;
 
 // The group of all entries. No kind and no caller has this name: a kind has at least one character, and no colon.
 const ALL = ':';
@@ -50,18 +56,9 @@ export class StoreShares {
   readonly #limits: Required<StoreLimits>;
   readonly #amounts: Amounts;
 
-  constructor(
-    limits: StoreLimits,
-    defaults: { readonly maxEntries: number; readonly maxBytes: number },
-    amounts: Amounts = new Map<string, Amount>(),
-  ) {
+  constructor(limits: Required<StoreLimits>, amounts: Amounts = new Map<string, Amount>()) {
     this.#amounts = amounts;
-    const { maxEntries = defaults.maxEntries, maxBytes = defaults.maxBytes } = limits;
-    const { kindShare = 0.5, callerShare = 0.1 } = limits;
-    for (const [name, share] of Object.entries({ kindShare, callerShare }))
-      if (!(share > 0 && share <= 1))
-        throw new TypeError(`"${name}" must be a number above 0 and at most 1.`);
-    this.#limits = { maxEntries, maxBytes, kindShare, callerShare };
+    this.#limits = limits;
   }
 
   /**

@@ -21,7 +21,7 @@ interface Write {
 
 /** The options of a database. */
 export interface DatabaseOptions {
-  readonly limits: StoreLimits;
+  readonly limits: Required<StoreLimits>;
   /** The longest time that a write waits for other processes and the disk. */
   readonly writeTimeoutMs: number;
 }

@@ -1,7 +1,7 @@
 // A store on the disk of one machine, for one process or several.
 
 import { every } from '../../async/every.js';
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import { checkChanges, MAX_KEY_BYTES } from '../../state/changes.js';
 import type {
   ClaimOptions,
@@ -12,8 +12,7 @@ import type {
   StoreEntry,
   Written,
 } from '../../state/store.js';
-import type { StoreLimits } from '../../state/store-shares.js';
-import { StoreShares } from '../../state/store-shares.js';
+import { type StoreLimits, shareTable } from '../../state/store-shares.js';
 import { Database } from './database.js';
 import { readItems } from './lists.js';
 import { claim, mayBeDue, renew } from './queues.js';
@@ -36,14 +35,13 @@ export interface LmdbStoreOptions extends StoreLimits {
   readonly writeTimeoutMs?: number;
 }
 
-const storeKeys = {
-  maxEntries: true,
-  maxBytes: true,
-  kindShare: true,
-  callerShare: true,
-  sweepIntervalMs: true,
-  writeTimeoutMs: true,
-} satisfies KeysOf<LmdbStoreOptions>;
+const optionTable = {
+  maxEntries: { is: 'number', default: 1_000_000 },
+  maxBytes: { is: 'number', default: 4 * 1024 ** 3 },
+  ...shareTable,
+  sweepIntervalMs: { is: 'timer', default: 60_000 },
+  writeTimeoutMs: { is: 'ms', default: 10_000 },
+} as const satisfies OptionTable<LmdbStoreOptions>;
 
 // The largest number of keys in one transaction, which keeps all other processes from writing.
 const BATCH = 200;
@@ -53,19 +51,14 @@ const BATCH = 200;
  * the package `lmdb`. The processes of one machine can share the folder, if none of them runs in a container of its own.
  */
 export function lmdbStore(path: string, options: LmdbStoreOptions = {}): Store {
-  checkOptions('lmdbStore', options, storeKeys);
-  return new LmdbStore(path, options);
+  return new LmdbStore(path, readOptions('lmdbStore', options, optionTable));
 }
 
 class LmdbStore implements Store {
   readonly #database: Database;
   readonly #stopSweeping: () => void;
 
-  constructor(
-    path: string,
-    { sweepIntervalMs = 60_000, writeTimeoutMs = 10_000, ...limits }: LmdbStoreOptions,
-  ) {
-    checkLimits(limits);
+  constructor(path: string, { sweepIntervalMs, writeTimeoutMs, ...limits }: Required<LmdbStoreOptions>) {
     this.#database = new Database(path, { limits, writeTimeoutMs });
     // What one sweep leaves behind, the next one finds.
     this.#stopSweeping = every(sweepIntervalMs, () => this.#sweep(), { onError: () => undefined });
@@ -158,11 +151,6 @@ class LmdbStore implements Store {
       });
     while (await sweep());
   }
-}
-
-/** Throws when the store is opened, not at its first write. */
-function checkLimits(limits: StoreLimits): void {
-  new StoreShares(limits, { maxEntries: 1, maxBytes: 1 });
 }
 
 function checkTime(ms: number): void {

@@ -3,7 +3,6 @@
 import { type StoreLimits, StoreShares } from '../../state/store-shares.js';
 import { type Facts, FORMAT, type Tables, type Total } from './tables.js';
 
-const DEFAULTS = { maxEntries: 1_000_000, maxBytes: 4 * 1024 ** 3 };
 const NEW: Facts = { format: FORMAT, counter: 0, time: 0, ahead: 0 };
 // A time that no clock reaches, and that leaves room for exact arithmetic.
 const LONGEST_MS = 1e14;
@@ -24,7 +23,7 @@ export class Transaction {
   #isChanged: boolean;
   #isChanging = false;
 
-  constructor(tables: Tables, limits: StoreLimits) {
+  constructor(tables: Tables, limits: Required<StoreLimits>) {
     const { counter, time, ahead } = tables.facts.get('facts') ?? NEW;
     const wall = Date.now();
     this.tables = tables;
@@ -34,7 +33,7 @@ export class Transaction {
     this.now = wall + this.#ahead;
     this.#totals = new Totals(tables.totals, 'total');
     this.#sizes = new Totals(tables.totals, 'size');
-    this.shares = new StoreShares(limits, DEFAULTS, this.#totals);
+    this.shares = new StoreShares(limits, this.#totals);
   }
 
   /** A number that was never returned before, in any process. */

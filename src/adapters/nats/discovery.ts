@@ -1,7 +1,6 @@
 // Finds services over NATS and connects to them.
 
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
-import { checkCounts } from '../../protocol/checks/number-options.js';
+import { type OptionTable, readOptions, withDefaults } from '../../protocol/checks/options.js';
 import type { OpenLink } from '../../protocol/link.js';
 import type {
   Discovery,
@@ -15,11 +14,10 @@ import { natsExchange } from './client/exchange.js';
 import { findInstances } from './client/find-instances.js';
 import { loadTransport } from './connection/load.js';
 import { NatsSource } from './connection/open.js';
-import { connectionKeys, type NatsConnectionOptions, readNatsUrl } from './connection/options.js';
+import { connectionTable, type NatsConnectionOptions, readNatsUrl } from './connection/options.js';
 import { checkPrefix } from './connection/subjects.js';
-import { KEEP_ALIVE_MS, MAX_MESSAGE_BYTES } from './link/parts.js';
-import { LINK_PREFIX, linkSubjects } from './link/subjects.js';
-import type { NatsServiceOptions } from './server/options.js';
+import { linkSubjects } from './link/subjects.js';
+import { type NatsServiceOptions, serviceTable } from './server/options.js';
 import { startService } from './server/serve.js';
 
 /** The options of `natsDiscovery`. */
@@ -37,13 +35,13 @@ export interface NatsDiscoveryOptions extends NatsConnectionOptions {
   readonly maxMessageBytes?: number;
 }
 
-const optionKeys: KeysOf<NatsDiscoveryOptions> = {
-  ...connectionKeys,
-  prefix: true,
-  waitMs: true,
-  keepAliveMs: true,
-  maxMessageBytes: true,
-};
+const optionTable = {
+  ...connectionTable,
+  prefix: serviceTable.prefix,
+  waitMs: { is: 'count', default: 500 },
+  keepAliveMs: serviceTable.keepAliveMs,
+  maxMessageBytes: serviceTable.maxMessageBytes,
+} as const satisfies OptionTable<NatsDiscoveryOptions>;
 
 /**
  * Finds services over NATS, for `connect({ service: 'name', discovery })`. All links share one connection.
@@ -55,12 +53,10 @@ const optionKeys: KeysOf<NatsDiscoveryOptions> = {
  * ```
  */
 export function natsDiscovery(options: NatsDiscoveryOptions = {}): Discovery {
-  checkOptions('natsDiscovery', options, optionKeys);
-  const { prefix = LINK_PREFIX, waitMs = 500 } = options;
-  const { keepAliveMs = KEEP_ALIVE_MS, maxMessageBytes = MAX_MESSAGE_BYTES } = options;
-  checkCounts('natsDiscovery', { waitMs, keepAliveMs, maxMessageBytes });
+  const read = readOptions('natsDiscovery', options, optionTable);
+  const { prefix, waitMs, keepAliveMs, maxMessageBytes, ...connection } = read;
   checkPrefix(prefix);
-  const source = new NatsSource(options, 'fullmcp discovery');
+  const source = new NatsSource(connection, 'fullmcp discovery');
   const registered = new Set<RegisteredService>();
 
   async function ask(name: string | undefined): Promise<readonly ServiceInstance[]> {
@@ -118,7 +114,7 @@ export function natsDiscovery(options: NatsDiscoveryOptions = {}): Discovery {
         maxMessageBytes,
         ...(service !== undefined && { service }),
       };
-      const serving = await startService(server, source, own);
+      const serving = await startService(server, source, withDefaults(own, serviceTable));
       registered.add(serving);
       const close = async (): Promise<void> => {
         registered.delete(serving);

@@ -1,14 +1,9 @@
 // The cluster on Postgres: store, bus and event log in one database.
 
 import process from 'node:process';
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import { type OptionTable, type ReadOptions, readOptions } from '../../protocol/checks/options.js';
 import type { Cluster } from '../../state/cluster.js';
-import {
-  type EventLimits,
-  eventLimitKeys,
-  readEventLimits,
-  unlimitedStreams,
-} from '../../state/event-log.js';
+import { type EventLimits, eventLimitTable, unlimitedStreams } from '../../state/event-log.js';
 import { postgresBus, senderOf } from './bus.js';
 import { PostgresDatabase } from './database/database.js';
 import { migrate } from './database/migrate.js';
@@ -56,20 +51,21 @@ export interface PostgresCluster extends Cluster {
   readonly store: PostgresStore;
 }
 
-const optionKeys = {
-  url: true,
-  pool: true,
-  schema: true,
-  poolSize: true,
-  connectTimeoutMs: true,
-  timeoutMs: true,
-  listen: true,
-  pollMs: true,
-  maxValueBytes: true,
-  events: true,
-} satisfies KeysOf<PostgresOptions>;
+const optionTable = {
+  url: 'string',
+  pool: 'any',
+  schema: { is: 'string', default: 'fullmcp' },
+  poolSize: { is: 'count', default: 10 },
+  connectTimeoutMs: { is: 'count', default: 3000 },
+  timeoutMs: { is: 'count', default: 5000 },
+  listen: { is: 'boolean', default: true },
+  pollMs: { is: 'count', default: 500 },
+  maxValueBytes: { is: 'count', default: 32 * 1024 * 1024 },
+  events: { is: 'object', options: eventLimitTable, default: {} },
+} as const satisfies OptionTable<PostgresOptions>;
 
-const MB = 1024 * 1024;
+type Settings = ReadOptions<PostgresOptions, typeof optionTable>;
+
 /** The connections besides: one that listens, and one that is kept free for renewals. */
 const RESERVED = 2;
 
@@ -78,17 +74,15 @@ const RESERVED = 2;
  * the schema; any number of them may start at the same time.
  */
 export function postgres(options: PostgresOptions = {}): PostgresCluster {
-  checkOptions('postgres', options, optionKeys, { statementTimeoutMs: 'timeoutMs' });
-  checkOptions('postgres: "events"', options.events ?? {}, eventLimitKeys);
-  const { listen = true, pollMs = 500, maxValueBytes = 32 * MB } = options;
-  const { maxEventsPerStream, maxAgeMs, maxEventBytes } = readEventLimits('events', options.events);
-  checkPositive({ pollMs, maxValueBytes });
+  const settings = readOptions('postgres', options, optionTable, { statementTimeoutMs: 'timeoutMs' });
+  const { listen, pollMs, maxValueBytes, events } = settings;
+  const { maxEventsPerStream, maxAgeMs, maxEventBytes } = events;
 
-  const database = databaseOf(options, () => sweeper.start());
+  const database = databaseOf(settings, () => sweeper.start());
   const receiver = listen ? new ListenReceiver(database) : new PollReceiver(database, pollMs);
   const sender = senderOf(database, listen);
   const sweeper = new Sweeper(database, maxAgeMs);
-  const half = Math.max(1, Math.floor(connectionsOf(options) / 2));
+  const half = Math.max(1, Math.floor(connectionsOf(settings) / 2));
   const store = postgresStore(database, { maxValueBytes, maxTransactions: half });
   const bus = postgresBus(sender, receiver);
   const news = new EventNews({ database, sender, receiver, pollMs, isListening: listen });
@@ -120,10 +114,8 @@ export function postgres(options: PostgresOptions = {}): PostgresCluster {
   };
 }
 
-function databaseOf(options: PostgresOptions, onReady: () => void): PostgresDatabase {
-  const { url, pool, schema = 'fullmcp', poolSize = 10, listen = true } = options;
-  const { connectTimeoutMs = 3000, timeoutMs: statementTimeoutMs = 5000 } = options;
-  checkPositive({ poolSize, connectTimeoutMs, timeoutMs: statementTimeoutMs });
+function databaseOf(settings: Settings, onReady: () => void): PostgresDatabase {
+  const { url, pool, schema, poolSize, listen, connectTimeoutMs, timeoutMs: statementTimeoutMs } = settings;
   if (url !== undefined && pool !== undefined)
     throw new TypeError('postgres: give either "url" or "pool", not both.');
   if (!/^[a-z_][a-z0-9_]{0,39}$/.test(schema) || schema.startsWith('pg_'))
@@ -145,7 +137,7 @@ function databaseOf(options: PostgresOptions, onReady: () => void): PostgresData
     schema,
     connectTimeoutMs,
     statementTimeoutMs,
-    maxConnections: connectionsOf(options),
+    maxConnections: connectionsOf(settings),
     ownsPool: pool === undefined,
     isPooled: !listen,
     makePool: () =>
@@ -167,12 +159,6 @@ function databaseOf(options: PostgresOptions, onReady: () => void): PostgresData
 }
 
 /** The number of connections for everything but listening and renewals. */
-function connectionsOf({ pool, poolSize = 10 }: PostgresOptions): number {
+function connectionsOf({ pool, poolSize }: Settings): number {
   return pool === undefined ? poolSize : Math.max(1, (pool.options?.max ?? 10) - RESERVED);
-}
-
-function checkPositive(numbers: Readonly<Record<string, number>>): void {
-  for (const [name, value] of Object.entries(numbers))
-    if (!Number.isSafeInteger(value) || value < 1)
-      throw new TypeError(`postgres: "${name}" must be an integer above 0, not ${String(value)}.`);
 }

@@ -1,8 +1,8 @@
 // Redis as the engine that the processes of a server share.
 
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import type { Cluster } from '../../state/cluster.js';
-import { type EventLimits, eventLimitKeys, readEventLimits } from '../../state/event-log.js';
+import { type EventLimits, eventLimitTable } from '../../state/event-log.js';
 import { redisBus } from './bus.js';
 import { checkServer } from './checks.js';
 import type { RedisConnector } from './client/connection.js';
@@ -39,14 +39,14 @@ export interface RedisOptions {
   readonly events?: EventLimits;
 }
 
-const redisKeys = {
-  url: true,
-  client: true,
-  prefix: true,
-  partitions: true,
-  timeoutMs: true,
-  events: true,
-} satisfies KeysOf<RedisOptions>;
+const optionTable = {
+  url: 'string',
+  client: 'any',
+  prefix: { is: 'string', default: 'fullmcp' },
+  partitions: { is: 'count', max: 256, default: 16 },
+  timeoutMs: { is: 'count', max: 0x7fffffff, default: 5000 },
+  events: { is: 'object', options: eventLimitTable, default: {} },
+} as const satisfies OptionTable<RedisOptions>;
 
 /** Names that options had before, or that belong to the event log. */
 const foreignNames = {
@@ -60,19 +60,15 @@ const foreignNames = {
  * connected before it is used or started.
  */
 export function redis(options: RedisOptions): Cluster {
-  checkOptions('redis', options, redisKeys, foreignNames);
-  checkOptions('redis: "events"', options.events ?? {}, eventLimitKeys);
-  const { prefix = 'fullmcp', partitions = 16, timeoutMs = 5000 } = options;
+  const read = readOptions('redis', options, optionTable, foreignNames);
+  const { prefix, partitions, timeoutMs, events } = read;
   checkPrefix(prefix);
-  checkNumber('partitions', partitions, 256);
-  checkNumber('timeoutMs', timeoutMs, 0x7fffffff);
-  const limits = readEventLimits('events', options.events);
   const connector = connectorOf(options);
   const engine = new Engine(connector, { keyspace: new Keyspace(prefix, partitions), timeoutMs });
   const subscriptions = new Subscriptions(connector, { timeoutMs });
   const store = redisStore(engine.access());
   const bus = redisBus(engine.access(), subscriptions);
-  const eventLog = redisEventLog(engine.access(), { shared: subscriptions, ...limits });
+  const eventLog = redisEventLog(engine.access(), { shared: subscriptions, ...events });
   return {
     store,
     bus,
@@ -96,7 +92,7 @@ function connectorOf({ url, client }: RedisOptions): RedisConnector {
   if (client !== undefined && url !== undefined)
     throw new TypeError('redis: set either the option "url" or the option "client", not both.');
   if (client !== undefined) return connectorOfClient(client);
-  if (typeof url === 'string') return connectorOfUrl(url);
+  if (url !== undefined) return connectorOfUrl(url);
   throw new TypeError(
     'redis: set the option "url", such as "redis://localhost:6379", or the option "client".',
   );
@@ -124,16 +120,9 @@ async function check(connector: RedisConnector, timeoutMs: number): Promise<read
 }
 
 // Braces would decide in which slot of a cluster the keys are.
-function checkPrefix(prefix: unknown): void {
-  if (typeof prefix === 'string' && /^[\w.:/-]{1,100}$/.test(prefix)) return;
+function checkPrefix(prefix: string): void {
+  if (/^[\w.:/-]{1,100}$/.test(prefix)) return;
   throw new TypeError(
     'redis: the option "prefix" must have 1 to 100 letters, digits or characters of "._:/-".',
-  );
-}
-
-function checkNumber(name: string, value: unknown, most: number): void {
-  if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most) return;
-  throw new RangeError(
-    `redis: the option ${JSON.stringify(name)} must be an integer from 1 to ${most}, not ${value}.`,
   );
 }

@@ -34,8 +34,8 @@ export class MemoryContents {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #nextSweep = NEVER;
 
-  constructor(limits: StoreLimits) {
-    this.#shares = new StoreShares(limits, { maxEntries: 100_000, maxBytes: 256 * 1024 * 1024 });
+  constructor(limits: Required<StoreLimits>) {
+    this.#shares = new StoreShares(limits);
   }
 
   get entries(): ReadonlyMap<string, StoredEntry> {

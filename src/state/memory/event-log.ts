@@ -1,16 +1,14 @@
 // The event log in memory, for a server of one process.
 
 import { onAbort } from '../../async/abort.js';
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
-import { checkCounts } from '../../protocol/checks/number-options.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import {
   checkEventSize,
   type EventLimits,
   type EventLog,
-  eventLimitKeys,
+  eventLimitTable,
   type FollowedStream,
   type LoggedEvent,
-  readEventLimits,
 } from '../event-log.js';
 
 /** The limits of an event log in memory. It counts one byte per character, and 200 bytes per event. */
@@ -22,7 +20,10 @@ export interface MemoryEventLogOptions extends EventLimits {
   readonly maxBytes?: number;
 }
 
-const eventLogKeys = { maxBytes: true, ...eventLimitKeys } satisfies KeysOf<MemoryEventLogOptions>;
+const optionTable = {
+  ...eventLimitTable,
+  maxBytes: { is: 'count', default: 16 * 1024 * 1024 },
+} as const satisfies OptionTable<MemoryEventLogOptions>;
 
 interface StoredEvent {
   readonly number: number;
@@ -50,8 +51,7 @@ interface Owner {
  * sessions with the most bytes lose their oldest events, so that a noisy session does not affect the others.
  */
 export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
-  checkOptions('memoryEventLog', options, eventLogKeys);
-  const log = new MemoryEventLog(options);
+  const log = new MemoryEventLog(readOptions('memoryEventLog', options, optionTable));
   // A plain object, so that a copy of it with one method replaced is an event log, too.
   return {
     append: (stream, data, end) => log.append(stream, data, end),
@@ -64,8 +64,7 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
 const NOT_YET = Number.POSITIVE_INFINITY;
 
 class MemoryEventLog {
-  readonly #maxBytes: number;
-  readonly #limits: Required<EventLimits>;
+  readonly #limits: Required<MemoryEventLogOptions>;
   // In order of their last events: a Map keeps insertion order, and a stream is inserted again with each event.
   readonly #streams = new Map<string, Stream>();
   readonly #owners = new Map<string, Owner>();
@@ -75,16 +74,14 @@ class MemoryEventLog {
   // One counter for all streams, so that the ids of a stream stay in order even after it was dropped.
   #next = 0;
 
-  constructor({ maxBytes = 16 * 1024 * 1024, ...limits }: MemoryEventLogOptions) {
-    checkCounts('memoryEventLog', { maxBytes });
-    this.#maxBytes = maxBytes;
-    this.#limits = readEventLimits('memoryEventLog', limits);
+  constructor(limits: Required<MemoryEventLogOptions>) {
+    this.#limits = limits;
   }
 
   async append(name: string, data: string, { last = false } = {}): Promise<string> {
     checkEventSize(data.length, this.#limits.maxEventBytes);
     // One large event must not displace all others.
-    checkEventSize(sizeOf(data), Math.floor(this.#maxBytes / 2), 'half of maxBytes');
+    checkEventSize(sizeOf(data), Math.floor(this.#limits.maxBytes / 2), 'half of maxBytes');
     const now = Date.now();
     const stream = this.#open(name, now);
     const number = this.#next++;
@@ -111,7 +108,7 @@ class MemoryEventLog {
       (stream.events.length > maxEventsPerStream || stream.bytes > maxBytesPerStream)
     )
       this.#dropOldest(stream);
-    if (this.#bytes > this.#maxBytes) this.#makeRoom(stream);
+    if (this.#bytes > this.#limits.maxBytes) this.#makeRoom(stream);
   }
 
   async follow(after: string, signal: AbortSignal): Promise<FollowedStream | undefined> {
@@ -196,7 +193,7 @@ class MemoryEventLog {
   // with every event.
   #makeRoom(current: Stream): void {
     const largestFirst = [...this.#owners.values()].sort((a, b) => b.bytes - a.bytes);
-    let excess = this.#bytes - (this.#maxBytes * 7) / 8;
+    let excess = this.#bytes - (this.#limits.maxBytes * 7) / 8;
     for (const [at, owner] of largestFirst.entries()) {
       const share = largestFirst[at + 1]?.bytes ?? 0;
       const above = (owner.bytes - share) * (at + 1);

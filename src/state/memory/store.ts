@@ -1,7 +1,7 @@
 // The store in memory, for a server of one process.
 
 import type { JsonObject } from '../../jsonrpc/message.js';
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import { checkChanges } from '../changes.js';
 import type {
   Append,
@@ -15,24 +15,22 @@ import type {
   StoreEntry,
   Written,
 } from '../store.js';
-import { bytesOf, type StoreLimits } from '../store-shares.js';
+import { bytesOf, type StoreLimits, shareTable } from '../store-shares.js';
 import { expiryOf, MemoryContents, NEVER, now, type StoredEntry } from './contents.js';
 import { MemoryQueue } from './queue.js';
 
 /** The options of `memoryStore`. */
 export interface MemoryStoreOptions extends StoreLimits {}
 
-const storeKeys = {
-  maxEntries: true,
-  maxBytes: true,
-  kindShare: true,
-  callerShare: true,
-} satisfies KeysOf<MemoryStoreOptions>;
+const optionTable = {
+  maxEntries: { is: 'number', default: 100_000 },
+  maxBytes: { is: 'number', default: 256 * 1024 * 1024 },
+  ...shareTable,
+} as const satisfies OptionTable<MemoryStoreOptions>;
 
 /** Makes a store in this process's memory. Its contents are lost when the process ends. */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
-  checkOptions('memoryStore', options, storeKeys);
-  const store = new MemoryStore(options);
+  const store = new MemoryStore(readOptions('memoryStore', options, optionTable));
   // A plain object, so that a copy of it with one method replaced is a store, too.
   return {
     get: (key) => store.get(key),
@@ -62,7 +60,7 @@ class MemoryStore {
   /** One counter for versions, tokens and positions: none of them may start again. */
   #counter = 0;
 
-  constructor(limits: StoreLimits) {
+  constructor(limits: Required<StoreLimits>) {
     this.#contents = new MemoryContents(limits);
   }
 

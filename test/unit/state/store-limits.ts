@@ -130,10 +130,10 @@ export function storeLimitsContract(name: string, createStore: (limits: StoreLim
 
     it.each([0, -1, 1.5, Number.NaN])('reject a share of %d', (share) => {
       expect(() => create({ callerShare: share })).toThrow(
-        '"callerShare" must be a number above 0 and at most 1.',
+        '"callerShare" must be a number from 0.001 to 1, not ',
       );
       expect(() => create({ kindShare: share })).toThrow(
-        '"kindShare" must be a number above 0 and at most 1.',
+        '"kindShare" must be a number from 0.001 to 1, not ',
       );
     });
 

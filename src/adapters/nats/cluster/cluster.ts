@@ -1,15 +1,15 @@
 // A cluster on NATS: the bus and the event log that the processes of a server share.
 
-import { checkOptions, type KeysOf } from '../../../protocol/checks/known-keys.js';
+import { type OptionTable, readOptions } from '../../../protocol/checks/options.js';
 import type { Cluster } from '../../../state/cluster.js';
-import { unlimitedStreams } from '../../../state/event-log.js';
+import { eventLimitTable, unlimitedStreams } from '../../../state/event-log.js';
 import { type NatsClient, NatsFailure } from '../connection/client.js';
 import { NatsSource } from '../connection/open.js';
-import { connectionKeys, type NatsConnectionOptions } from '../connection/options.js';
+import { connectionTable, type NatsConnectionOptions } from '../connection/options.js';
 import { checkPrefix } from '../connection/subjects.js';
 import { natsBus } from './bus.js';
 import { natsEventLog } from './event-log.js';
-import { limitKeys, type NatsEventLimits } from './stream-config.js';
+import type { NatsEventLimits } from './stream-config.js';
 
 /** The options of `nats`. */
 export interface NatsOptions extends NatsConnectionOptions {
@@ -19,18 +19,29 @@ export interface NatsOptions extends NatsConnectionOptions {
   readonly events?: NatsEventLimits;
 }
 
-const optionKeys: KeysOf<NatsOptions> = { ...connectionKeys, prefix: true, events: true };
+const limitTable = {
+  ...eventLimitTable,
+  // NATS accepts no less.
+  maxAgeMs: { ...eventLimitTable.maxAgeMs, min: 1000 },
+  maxBytes: { is: 'count', default: 256 * 1024 * 1024 },
+  replicas: { is: 'count', default: 1 },
+  storage: { oneOf: ['file', 'memory'], default: 'file' },
+} as const satisfies OptionTable<NatsEventLimits>;
+
+const optionTable = {
+  ...connectionTable,
+  prefix: { is: 'string', default: 'fullmcp' },
+  events: { is: 'object', options: limitTable, default: {} },
+} as const satisfies OptionTable<NatsOptions>;
 
 /**
  * Makes a cluster on NATS, for `createServer({ cluster: nats({ url }) })`. NATS carries the bus and keeps the event log in
  * JetStream. It does not keep tasks: the server's `store` does.
  */
 export function nats(options: NatsOptions = {}): Cluster {
-  checkOptions('nats', options, optionKeys);
-  const { prefix = 'fullmcp', events = {} } = options;
-  checkOptions('nats: "events"', events, limitKeys);
+  const { prefix, events, ...connection } = readOptions('nats', options, optionTable);
   checkPrefix(prefix);
-  const source = new NatsSource(options, 'fullmcp');
+  const source = new NatsSource(connection, 'fullmcp');
   const bus = natsBus(source, prefix);
   const { prepare, ...eventLog } = natsEventLog(source, prefix, events);
 
@@ -48,7 +59,7 @@ export function nats(options: NatsOptions = {}): Cluster {
       await ping();
       const warnings = checkEngine(client, events);
       await prepare();
-      return [...warnings, ...unlimitedStreams('NATS', events)];
+      return [...warnings, ...unlimitedStreams('NATS', options.events)];
     },
     async close() {
       await Promise.all([bus.close(), eventLog.close()]);

@@ -36,7 +36,11 @@ const LOOK_AGAIN_MS = 10_000;
  * Makes an event log. A follower reads what it missed message by message, and hears of new events over a core subscription, which
  * all followers of a stream in this process share: a consumer in JetStream for each would cost the server far more.
  */
-export function natsEventLog(source: NatsSource, prefix: string, limits: NatsEventLimits = {}): NatsEventLog {
+export function natsEventLog(
+  source: NatsSource,
+  prefix: string,
+  limits: Required<NatsEventLimits>,
+): NatsEventLog {
   const events = new StoredEvents(source, prefix, limits);
   const largest = largestEvent(limits);
   const watches = new Map<string, StreamWatch>();

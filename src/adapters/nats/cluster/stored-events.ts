@@ -43,7 +43,7 @@ export class StoredEvents {
   readonly #config: StreamSettings;
   #parts: Promise<Parts> | undefined;
 
-  constructor(source: NatsSource, prefix: string, limits: NatsEventLimits) {
+  constructor(source: NatsSource, prefix: string, limits: Required<NatsEventLimits>) {
     this.#source = source;
     this.#prefix = prefix;
     this.name = `${prefix.replaceAll('.', '_')}-events`;

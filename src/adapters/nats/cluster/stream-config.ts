@@ -1,8 +1,6 @@
 // The limits of the event log, and the configuration of its stream.
 
-import type { KeysOf } from '../../../protocol/checks/known-keys.js';
-import { checkCounts } from '../../../protocol/checks/number-options.js';
-import { type EventLimits, eventLimitKeys, readEventLimits } from '../../../state/event-log.js';
+import type { EventLimits } from '../../../state/event-log.js';
 import type { StreamSettings } from '../connection/nats-types.js';
 
 /** The limits of the event log on JetStream. At a limit, the oldest events are dropped. */
@@ -18,35 +16,26 @@ export interface NatsEventLimits extends EventLimits {
   readonly storage?: 'file' | 'memory';
 }
 
-/** The names of the limits. */
-export const limitKeys: KeysOf<NatsEventLimits> = {
-  ...eventLimitKeys,
-  maxBytes: true,
-  replicas: true,
-  storage: true,
-};
-
-const MIN_AGE_MS = 1000;
 /** Repeated attempts to store an event end long before this. */
 const DUPLICATE_WINDOW_MS = 30_000;
 const NANOS = 1_000_000;
-const MAX_BYTES = 256 * 1024 * 1024;
 
 /** The size of the largest event, and the option that sets it. One larger than a quarter of the log would displace most others. */
-export function largestEvent(limits: NatsEventLimits): readonly [bytes: number, option: string] {
-  const { maxEventBytes } = readEventLimits('events', limits);
-  const quarter = Math.floor((limits.maxBytes ?? MAX_BYTES) / 4);
+export function largestEvent({
+  maxEventBytes,
+  maxBytes,
+}: Required<NatsEventLimits>): readonly [bytes: number, option: string] {
+  const quarter = Math.floor(maxBytes / 4);
   return quarter < maxEventBytes ? [quarter, 'a quarter of maxBytes'] : [maxEventBytes, 'maxEventBytes'];
 }
 
-/** The configuration of the stream. Throws a RangeError for a limit that NATS would not accept. */
-export function streamConfig(name: string, prefix: string, limits: NatsEventLimits): StreamSettings {
-  const { maxAgeMs, maxEventsPerStream } = readEventLimits('events', limits);
-  const { maxBytes = MAX_BYTES, replicas = 1, storage = 'file' } = limits;
-  checkCounts('events', { maxBytes, replicas });
-  if (maxAgeMs < MIN_AGE_MS) throw new RangeError(`"events.maxAgeMs" must be ${MIN_AGE_MS} or more.`);
-  if (storage !== 'file' && storage !== 'memory')
-    throw new RangeError('"events.storage" must be "file" or "memory".');
+/** The configuration of the stream. */
+export function streamConfig(
+  name: string,
+  prefix: string,
+  limits: Required<NatsEventLimits>,
+): StreamSettings {
+  const { maxAgeMs, maxEventsPerStream, maxBytes, replicas, storage } = limits;
   return {
     name,
     subjects: [`${prefix}.events.*`, `${prefix}.parts.>`],

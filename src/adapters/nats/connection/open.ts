@@ -4,7 +4,7 @@ import { settlesWithin } from '../../../async/deadline.js';
 import { NatsClient, NatsFailure } from './client.js';
 import { loadTransport } from './load.js';
 import type { NatsConnection, NatsTransport } from './nats-types.js';
-import { type NatsConnectionOptions, type ResolvedConnection, resolveConnection } from './options.js';
+import { type ConnectionSettings, type ResolvedConnection, resolveConnection } from './options.js';
 
 /** A connection that is opened when it is first needed. After a failure, the next use tries again. */
 export class NatsSource {
@@ -14,7 +14,7 @@ export class NatsSource {
   #isClosed = false;
 
   /** `name` is shown in the monitoring of NATS. Throws if the options are wrong. */
-  constructor(options: NatsConnectionOptions, name: string) {
+  constructor(options: ConnectionSettings, name: string) {
     this.#resolved = resolveConnection(options);
     this.#name = name;
   }

@@ -1,7 +1,6 @@
 // The options of a connection to NATS, and the addresses in a URL.
 
-import type { KeysOf } from '../../../protocol/checks/known-keys.js';
-import { timerMs } from '../../../protocol/checks/number-options.js';
+import type { ReadOptions } from '../../../protocol/checks/options.js';
 import type { NatsAuthenticator, NatsConnectionLike, NatsTls } from './nats-types.js';
 
 /** The options that say how to reach NATS. */
@@ -33,20 +32,23 @@ export interface NatsConnectionOptions {
   readonly timeoutMs?: number;
 }
 
-/** The names of the options of a connection. */
-export const connectionKeys: KeysOf<NatsConnectionOptions> = {
-  url: true,
-  servers: true,
-  connection: true,
-  credentials: true,
-  token: true,
-  user: true,
-  pass: true,
-  tls: true,
-  authenticator: true,
-  inboxPrefix: true,
-  timeoutMs: true,
-};
+/** The table of `NatsConnectionOptions`. */
+export const connectionTable = {
+  url: 'any',
+  servers: 'strings',
+  connection: 'any',
+  credentials: 'string',
+  token: 'string',
+  user: 'string',
+  pass: 'string',
+  tls: 'any',
+  authenticator: 'any',
+  inboxPrefix: 'string',
+  timeoutMs: { is: 'timer', default: 5000 },
+} as const;
+
+/** The options of a connection with their defaults. */
+export type ConnectionSettings = ReadOptions<NatsConnectionOptions, typeof connectionTable>;
 
 /** The addresses and secrets of a URL, separated, so that no message shows a secret. */
 export interface NatsAddress {
@@ -99,13 +101,13 @@ function decode(part: string): string {
 /** The options with the parts of the URL in their places, and with their defaults. */
 export interface ResolvedConnection {
   readonly address: NatsAddress;
-  readonly options: NatsConnectionOptions;
+  readonly options: ConnectionSettings;
   readonly timeoutMs: number;
 }
 
-/** Checks the options and reads their URL. Throws a TypeError or a RangeError that says what is wrong. */
-export function resolveConnection(options: NatsConnectionOptions): ResolvedConnection {
-  const { url, servers, connection, inboxPrefix, timeoutMs = 5000 } = options;
+/** Checks the options against each other and reads their URL. Throws a TypeError that says what is wrong. */
+export function resolveConnection(options: ConnectionSettings): ResolvedConnection {
+  const { url, servers, connection, inboxPrefix, timeoutMs } = options;
   if (inboxPrefix !== undefined) checkInboxPrefix(inboxPrefix);
   const given = Object.entries({ url, servers, connection }).filter(([, value]) => value !== undefined);
   if (given.length > 1)
@@ -119,7 +121,7 @@ export function resolveConnection(options: NatsConnectionOptions): ResolvedConne
           path: '',
         };
   if (address.servers.length === 0) throw new TypeError('The option `servers` is empty. Name a server.');
-  return { address, options, timeoutMs: timerMs('timeoutMs', timeoutMs) };
+  return { address, options, timeoutMs };
 }
 
 function checkInboxPrefix(prefix: string): void {

@@ -45,8 +45,3 @@ export class PartReader {
 export function tooLarge(maxBytes: number): string {
   return `the message has more than ${maxBytes} bytes; send less, or raise \`maxMessageBytes\``;
 }
-
-/** The largest message of a link, in bytes, unless the options say otherwise. */
-export const MAX_MESSAGE_BYTES: number = 16 * 1024 * 1024;
-/** The time between two signs of life, unless the options say otherwise. */
-export const KEEP_ALIVE_MS = 2000;

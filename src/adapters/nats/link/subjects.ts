@@ -15,11 +15,9 @@ export interface LinkSubjects {
 
 /** The queue group of the instances of a service. */
 export const QUEUE = 'mcp';
-/** The beginning of the subjects of links. */
-export const LINK_PREFIX = 'mcp';
 
 /** The subjects of a service. Throws a TypeError for a name or a prefix that NATS does not accept. */
-export function linkSubjects(service: string, prefix: string = LINK_PREFIX): LinkSubjects {
+export function linkSubjects(service: string, prefix: string): LinkSubjects {
   const requests = `${checkPrefix(prefix)}.${checkServiceName(service)}`;
   return { service, requests, all: `${requests}.all`, instance: (id) => `${requests}.instance.${id}` };
 }

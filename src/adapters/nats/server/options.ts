@@ -1,8 +1,8 @@
 // The options of serving over NATS.
 
 import type { Authenticate } from '../../../protocol/caller.js';
-import type { KeysOf } from '../../../protocol/checks/known-keys.js';
-import { connectionKeys, type NatsConnectionOptions } from '../connection/options.js';
+import type { ReadOptions } from '../../../protocol/checks/options.js';
+import type { NatsConnectionOptions } from '../connection/options.js';
 
 /** Options of a service that do not depend on its connection. */
 export interface NatsServiceOptions {
@@ -34,16 +34,16 @@ export interface NatsRequestFacts {
 /** The options of `serveNats`. */
 export interface ServeNatsOptions extends NatsConnectionOptions, NatsServiceOptions {}
 
-/** The names of the options of a service. */
-const serviceKeys: KeysOf<NatsServiceOptions> = {
-  service: true,
-  prefix: true,
-  auth: true,
-  maxOpenCalls: true,
-  maxMessageBytes: true,
-  keepAliveMs: true,
-  drainMs: true,
-};
+/** The table of `NatsServiceOptions`. */
+export const serviceTable = {
+  service: 'string',
+  prefix: { is: 'string', default: 'mcp' },
+  auth: 'function',
+  maxOpenCalls: { is: 'count', default: 1000 },
+  maxMessageBytes: { is: 'count', default: 16_777_216 },
+  keepAliveMs: { is: 'count', default: 2000 },
+  drainMs: { is: 'timer', default: 5000 },
+} as const;
 
-/** The names of the options of `serveNats`. */
-export const serveKeys: KeysOf<ServeNatsOptions> = { ...connectionKeys, ...serviceKeys };
+/** The options of a service with their defaults. */
+export type ServiceSettings = ReadOptions<NatsServiceOptions, typeof serviceTable>;

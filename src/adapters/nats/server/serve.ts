@@ -3,8 +3,7 @@
 import { hostname } from 'node:os';
 import process from 'node:process';
 import { settlesWithin } from '../../../async/deadline.js';
-import { checkOptions } from '../../../protocol/checks/known-keys.js';
-import { checkCounts, timerMs } from '../../../protocol/checks/number-options.js';
+import { type OptionTable, readOptions } from '../../../protocol/checks/options.js';
 import type { DiscoverableServer, RegisteredService } from '../../../protocol/services.js';
 import type { RefusalListener } from '../../../state/hosted-middleware.js';
 import { toolNames } from '../../../transports/memory/discovery.js';
@@ -12,14 +11,16 @@ import { RefusalReporter } from '../../../transports/server/refusal-reporter.js'
 import { environmentSecrets } from '../../node/config/environment.js';
 import { loadTransport } from '../connection/load.js';
 import { NatsSource } from '../connection/open.js';
+import { connectionTable } from '../connection/options.js';
 import { isServiceName } from '../connection/subjects.js';
-import { KEEP_ALIVE_MS, MAX_MESSAGE_BYTES } from '../link/parts.js';
 import { linkSubjects } from '../link/subjects.js';
 import { answerMicro } from './micro.js';
-import { type NatsServiceOptions, type ServeNatsOptions, serveKeys } from './options.js';
+import { type ServeNatsOptions, type ServiceSettings, serviceTable } from './options.js';
 import { RequestStats } from './request-stats.js';
 import { replySender } from './send-reply.js';
 import { NatsService } from './service.js';
+
+const optionTable = { ...connectionTable, ...serviceTable } as const satisfies OptionTable<ServeNatsOptions>;
 
 /** A server as `serveNats` takes it: one that `createServer` returns, or anything that answers calls. */
 export interface NatsServable extends DiscoverableServer {
@@ -46,10 +47,10 @@ export async function serveNats(
   server: NatsServable,
   options: ServeNatsOptions = {},
 ): Promise<RegisteredService> {
-  checkOptions('serveNats', options, serveKeys);
-  const source = new NatsSource(options, `fullmcp service ${options.service ?? server.info.name}`);
+  const read = readOptions('serveNats', options, optionTable);
+  const source = new NatsSource(read, `fullmcp service ${read.service ?? server.info.name}`);
   try {
-    const serving = await startService(server, source, options);
+    const serving = await startService(server, source, read);
     const close = async (): Promise<void> => {
       await serving.close();
       await source.close();
@@ -65,12 +66,10 @@ export async function serveNats(
 export async function startService(
   server: NatsServable,
   source: NatsSource,
-  options: NatsServiceOptions,
+  options: ServiceSettings,
 ): Promise<RegisteredService> {
-  const { service = defaultName(server), prefix, auth, maxOpenCalls = 1000 } = options;
-  const { maxMessageBytes = MAX_MESSAGE_BYTES, keepAliveMs = KEEP_ALIVE_MS, drainMs = 5000 } = options;
-  checkCounts('serveNats', { maxOpenCalls, maxMessageBytes, keepAliveMs });
-  timerMs('drainMs', drainMs);
+  const { service = defaultName(server), prefix, auth, maxOpenCalls } = options;
+  const { maxMessageBytes, keepAliveMs, drainMs } = options;
   const subjects = linkSubjects(service, prefix);
   const secret = environmentSecrets(process.env);
   if (secret !== undefined) server.provideSecret?.(secret);

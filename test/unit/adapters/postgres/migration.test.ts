@@ -154,9 +154,9 @@ describeWithPostgres('The schema on Postgres', (server) => {
   test.each([
     [{ schema: 'Robert"; DROP' }, 'the schema "Robert\\"; DROP" must'],
     [{ schema: 'pg_mine' }, 'must not begin with "pg_"'],
-    [{ poolSize: 0 }, '"poolSize" must be an integer above 0, not 0'],
+    [{ poolSize: 0 }, '"poolSize" must be an integer, 1 or more, not 0.'],
     [{ timeoutMs: Number.NaN }, '"timeoutMs" must be an integer'],
-    [{ events: { maxAge: 5 } }, 'has no option "maxAge"'],
+    [{ events: { maxAge: 5 } }, 'has no option "events.maxAge"'],
     [{ statementTimeoutMs: 5 }, 'Did you mean "timeoutMs"?'],
     [{ urll: 'x' }, 'Did you mean "url"?'],
     [{ url: 'http://user:secret@host/db' }, 'is not the URL of a Postgres database'],

@@ -143,10 +143,10 @@ describeWithNats('nats', () => {
     [{ prefix: '>' }, '`prefix` must be one to four words'],
     [{ prefx: 'a' }, 'nats has no option "prefx"'],
     [{ timeoutMs: -1 }, '"timeoutMs" must be a number of milliseconds'],
-    [{ events: { maxAge: 1 } }, 'has no option "maxAge"'],
-    [{ events: { maxBytes: 0 } }, '"events.maxBytes" must be a whole number'],
-    [{ events: { maxAgeMs: 5 } }, '"events.maxAgeMs" must be 1000 or more'],
-    [{ events: { storage: 'tape' } }, '"events.storage" must be'],
+    [{ events: { maxAge: 1 } }, 'nats has no option "events.maxAge"'],
+    [{ events: { maxBytes: 0 } }, 'nats: "events.maxBytes" must be an integer, 1 or more, not 0.'],
+    [{ events: { maxAgeMs: 5 } }, 'nats: "events.maxAgeMs" must be an integer, 1000 or more, not 5.'],
+    [{ events: { storage: 'tape' } }, 'nats: "events.storage" must be "file" or "memory", not "tape".'],
   ])('The options %j are rejected', (options, message) => {
     expect(() => nats(options as never)).toThrow(message);
   });
