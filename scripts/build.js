@@ -9,14 +9,12 @@ import { buildInspector } from './build-inspector.js';
 import { groupsOf } from './chunks.js';
 import { filesUnder, root } from './files.js';
 import { pruneTypes } from './prune-types.js';
-import { onOneLine, tightLines } from './tight-code.js';
 
 process.chdir(root);
 const stamp = 'build/.stamp';
 const configs = ['package.json', 'tsconfig.json', 'tsconfig.build.json'];
 const inputs = [...filesUnder('src'), ...filesUnder('inspector'), ...filesUnder('examples'), ...configs];
 const print = fingerprint(inputs);
-const TOOLS = ['cli/fullmcp.js', 'inspector.js'];
 
 if (process.argv.includes('--force') || !isFresh()) {
   await alone(async () => {
@@ -82,24 +80,14 @@ async function bundleEntries() {
     banner: ({ name }) => (name === 'cli/fullmcp' ? '#!/usr/bin/env node' : ''),
     // Doc comments are in the types, where editors look for them.
     comments: { legal: true, annotation: true, jsdoc: false },
-    // Local variables get short names and statements shorter forms, which saves a seventh of the package. Functions, classes and
-    // lines are kept, so that stack traces read as in the source, in everything but the command
-    // and the inspector.
-    minify: {
-      compress: { keepNames: { function: true, class: true }, sequences: false, joinVars: false },
-      mangle: { keepNames: true },
-      codegen: { removeWhitespace: false },
-    },
+    // The code is shipped as it was written, so that stack traces and debuggers show its names and lines.
+    minify: false,
+    minifyInternalExports: false,
   });
   await bundle.close();
   checkExports(split, output);
-  const ofTools = onlyOfTools(output);
   for (const folder of ['chunks', 'cli']) mkdirSync(`dist/${folder}`, { recursive: true });
-  for (const file of output)
-    if (file.type === 'chunk') {
-      const code = ofTools.has(file.fileName) ? onOneLine(file.code, true) : tightLines(file.code);
-      writeFileSync(`dist/${file.fileName}`, code);
-    }
+  for (const file of output) if (file.type === 'chunk') writeFileSync(`dist/${file.fileName}`, file.code);
 }
 
 /**
@@ -115,24 +103,6 @@ function checkExports(before, after) {
       `dist/${file.fileName} would export ${file.exports.join(', ')}: more or less than its module does.`,
     );
   }
-}
-
-/**
- * The files of the command and of the inspector that no other entry reaches: they are tools, whose stack traces nobody reads in a log.
- * @param {import('rolldown').RolldownOutput['output']} output
- */
-function onlyOfTools(output) {
-  const chunks = new Map(output.flatMap((file) => (file.type === 'chunk' ? [[file.fileName, file]] : [])));
-  const left = new Set(chunks.keys());
-  /** @param {string} name */
-  const reach = (name) => {
-    const chunk = chunks.get(name);
-    if (chunk === undefined || !left.delete(name)) return;
-    for (const other of [...chunk.imports, ...chunk.dynamicImports]) reach(other);
-  };
-  for (const { fileName, isEntry } of chunks.values())
-    if (isEntry && !TOOLS.includes(fileName)) reach(fileName);
-  return left;
 }
 
 /** The schema of the config file is made from the table that checks the file. */

@@ -5,9 +5,6 @@
  * @property {'word' | 'string' | 'template' | 'regex' | 'punct'} kind
  * @property {string} text The string's value without its quotes; otherwise the source text.
  * @property {number} line
- * @property {number} start The place of its first character in the source.
- * @property {number} end The place after its last character.
- * @property {boolean} spaced Whether white space or a comment stands before it.
  */
 
 /**
@@ -60,19 +57,16 @@ export function tokenize(source, comments = []) {
   let depth = 0;
   let line = 1;
   let at = source.startsWith('#!') ? lineEnd(source, 0) : 0;
-  let spaced = true;
 
   /** @param {Token['kind']} kind @param {number} end @param {string} [text] */
   const push = (kind, end, text = source.slice(at, end)) => {
-    tokens.push({ kind, text, line, start: at, end, spaced });
+    tokens.push({ kind, text, line });
     skip(end);
-    spaced = false;
   };
   /** @param {number} end */
   const skip = (end) => {
     for (let i = at; i < end; i++) if (source[i] === '\n') line++;
     at = end;
-    spaced = true;
   };
   /** @param {number} end */
   const comment = (end) => {
@@ -141,19 +135,52 @@ export function importsOf(tokens) {
 }
 
 /**
- * Where a global is used by its bare name; `x.name` and the key in `{ name: … }` are other things.
+ * Where a global is used by its bare name. `x.name` and the key in `{ name: … }` are other things, and so is the name in a block that has
+ * `const { name } = globalThis`, which is undefined where the global does not exist.
  * @param {Token[]} tokens
  * @param {...string} names
  * @returns {Token[]}
  */
 export function globalsOf(tokens, ...names) {
+  const blocks = tokens.flatMap((token, i) =>
+    names.includes(token.text) && isTakenFromGlobalThis(tokens, i)
+      ? [{ name: token.text, ...blockAround(tokens, i - 2) }]
+      : [],
+  );
   return tokens.filter(
     (token, i) =>
       token.kind === 'word' &&
       names.includes(token.text) &&
       !isPunct(tokens[i - 1], '.', '?.') &&
-      !(isPunct(tokens[i + 1], ':') && isPunct(tokens[i - 1], '{', ',')),
+      !(isPunct(tokens[i + 1], ':') && isPunct(tokens[i - 1], '{', ',')) &&
+      !blocks.some(({ name, from, to }) => name === token.text && from < i && i < to),
   );
+}
+
+/** Whether the token is the name in `const { name } = globalThis`. @param {Token[]} tokens @param {number} at */
+function isTakenFromGlobalThis(tokens, at) {
+  return (
+    tokens[at - 2]?.text === 'const' &&
+    isPunct(tokens[at - 1], '{') &&
+    isPunct(tokens[at + 1], '}') &&
+    isPunct(tokens[at + 2], '=') &&
+    tokens[at + 3]?.text === 'globalThis'
+  );
+}
+
+/** The indexes of the braces around a token. @param {Token[]} tokens @param {number} at */
+function blockAround(tokens, at) {
+  let from = at;
+  for (let depth = 0; from >= 0 && depth >= 0; from--) {
+    if (isPunct(tokens[from], '}')) depth++;
+    if (isPunct(tokens[from], '{')) depth--;
+  }
+  let to = at;
+  for (let depth = 0; to < tokens.length && depth >= 0; to++) {
+    if (isPunct(tokens[to], '{')) depth++;
+    if (isPunct(tokens[to], '}')) depth--;
+  }
+  return { from, to };
 }
 
 /**

@@ -41,6 +41,36 @@ test('an install of the package brings at most 5 packages and 6 MB', () => {
   expect(footprint.bytes).toBeLessThanOrEqual(6_000_000);
 });
 
+describe('the code of the package', () => {
+  test('has the names of functions and private methods in a stack trace, and the line of each call as it was written', async () => {
+    const { stdout } = await run(process.execPath, ['trace.mjs'], { cwd: folder });
+    const frames = [...stdout.matchAll(/at (?:async )?(\S+)(?: \[as \w+\])? \(file:\/\/(.+):(\d+):\d+\)/g)];
+    const lines = new Map(
+      frames.map(([, name = '', file = '', line]) => [
+        name,
+        readFileSync(file, 'utf8').split('\n')[Number(line) - 1]?.trim(),
+      ]),
+    );
+    expect(lines.get('Object.runTool')).toBe('const value = tool.run(input, ctx);');
+    expect(lines.get('callTool')).toBe('return runHandler(call, tool.handler, input.value);');
+    expect(lines.get('#traced')).toBe('if (!callEvents?.hasSubscribers) return dispatch(call);');
+    expect([...lines.keys()].filter((name) => /(?:^|[.#])\w{1,2}$/.test(name))).toEqual([]);
+  });
+
+  test('is in lines that a person can read, in the library, the command and the inspector', () => {
+    const code = readdirSync(join(modules, 'fullmcp/dist'), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.js'))
+      .map((path) => ({
+        path,
+        lines: readFileSync(join(modules, 'fullmcp/dist', path), 'utf8').split('\n'),
+      }));
+    expect(code.length).toBeGreaterThan(100);
+    // A file that only re-exports has a line for all of its names.
+    const dense = code.filter(({ lines }) => lines.length > 20 && lines.join('').length / lines.length > 80);
+    expect(dense.map(({ path }) => path)).toEqual([]);
+  });
+});
+
 describe('the ten-line server', () => {
   test('serves both eras over HTTP', async () => {
     const child = spawn(process.execPath, ['http.mjs'], {
