@@ -42,6 +42,7 @@ const STEPS = [
   { name: 'package', command: 'node scripts/check-package.js', after: 'build' },
   { name: 'doc comments', command: 'node scripts/check-docs.js', after: 'build' },
   { name: 'reference', command: 'node scripts/reference.js --check', after: 'build' },
+  { name: 'surface', command: 'node scripts/surface.js --check', after: 'build' },
   { name: 'pages of commands', command: 'node scripts/cli-docs.js --check', after: 'build' },
   { name: 'size', command: 'node scripts/check-size.js', after: 'build' },
   { name: 'page of the inspector', command: 'node scripts/check-inspector.js', after: 'build' },
