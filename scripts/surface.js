@@ -30,7 +30,7 @@ const text = withoutList(readFileSync(PAGE, 'utf8')) + printList();
 if (process.argv.includes('--check')) check();
 else writeFileSync(PAGE, text);
 
-/** What the types say today, and how many exports that is. @returns {{ surface: Surface, size: number }} */
+/** The surface as the types are today, and the number of exports. @returns {{ surface: Surface, size: number }} */
 function readSurface() {
   const { checker, entries } = readPublicTypes();
   const original = (/** @type {ts.Symbol} */ symbol) =>
@@ -92,7 +92,7 @@ function printList() {
   return lines(
     BEGIN,
     `## The list: ${Object.keys(surface.entries).length} entries, ${size} names, ${optionCount} options`,
-    `Compared with ${release.version}. What several entries export is counted once.`,
+    `Compared with ${release.version}. An export of several entries is counted once.`,
     ['| entry | status | names |', '|---|---|---|', ...Object.keys(surface.entries).map(printRow)].join('\n'),
     ...Object.entries(surface.entries).flatMap(([entry, exported]) => [
       `### Names of \`${entry}\``,
