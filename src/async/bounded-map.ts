@@ -2,9 +2,10 @@
 export class BoundedMap<K, V> extends Map<K, V> {
   readonly #maxEntries: number;
 
-  constructor(maxEntries: number) {
+  constructor(maxEntries: number, entries: Iterable<readonly [K, V]> = []) {
     super();
     this.#maxEntries = maxEntries;
+    for (const [key, value] of entries) this.set(key, value);
   }
 
   override set(key: K, value: V): this {

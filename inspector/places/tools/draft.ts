@@ -1,6 +1,7 @@
 // The arguments that are typed for each tool. They stay while one looks at other tools, and when the page is loaded again.
 
 import { type Signal, signal } from '@preact/signals';
+import { BoundedMap } from '../../../src/async/bounded-map.js';
 import type { ToolView } from '../../../src/inspector/contract/connection.js';
 import type { JsonObject } from '../../../src/jsonrpc/message.js';
 import { initialArguments } from '../../form/initial-value.js';
@@ -29,14 +30,8 @@ export function draftOf(connection: string, { tool }: ToolView): Draft {
 /** Changes a part of a draft. */
 export function setDraft(connection: string, view: ToolView, change: Partial<Draft>): void {
   const key = keyOf(connection, view.tool.name);
-  const next = new Map(drafts.value);
-  next.delete(key);
-  next.set(key, { ...draftOf(connection, view), ...change });
-  for (const oldest of next.keys()) {
-    if (next.size <= MAX_DRAFTS) break;
-    next.delete(oldest);
-  }
-  drafts.value = next;
+  const next = { ...draftOf(connection, view), ...change };
+  drafts.value = new BoundedMap(MAX_DRAFTS, drafts.value).set(key, next);
   store();
 }
 

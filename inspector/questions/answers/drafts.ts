@@ -1,6 +1,7 @@
 // The answers that the user has typed so far. They stay when the page shows another place.
 
 import { type Signal, signal } from '@preact/signals';
+import { BoundedMap } from '../../../src/async/bounded-map.js';
 import type { QuestionView, Story } from '../../../src/inspector/contract/story.js';
 import type { JsonObject } from '../../../src/jsonrpc/message.js';
 import { initialArguments } from '../../form/initial-value.js';
@@ -32,14 +33,8 @@ export function draftOf(story: Story, question: QuestionView): Draft {
 }
 
 export function setDraft(story: Story, question: QuestionView, change: Partial<Draft>): void {
-  const next = new Map(drafts.value);
-  const name = nameOf(story, question);
-  next.set(name, { ...draftOf(story, question), ...change });
-  for (const oldest of next.keys()) {
-    if (next.size <= MAX_DRAFTS) break;
-    if (oldest !== name) next.delete(oldest);
-  }
-  drafts.value = next;
+  const next = { ...draftOf(story, question), ...change };
+  drafts.value = new BoundedMap(MAX_DRAFTS, drafts.value).set(nameOf(story, question), next);
 }
 
 export function dropDraft(story: Story, question: QuestionView): void {

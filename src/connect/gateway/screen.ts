@@ -1,5 +1,6 @@
 // The part of one server of a gateway that callers may see and use: the rule allows it, and the pins do not hold it back.
 
+import { BoundedMap } from '../../async/bounded-map.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { isObject } from '../../jsonrpc/message.js';
 import type { Call } from '../../protocol/call.js';
@@ -64,7 +65,7 @@ const kinds: Readonly<Record<GatewayItem['kind'], ListName>> = {
 export class Screen {
   readonly #parts: ScreenParts;
   /** The lists that were fetched last, by those who see the same. */
-  readonly #seen = new Map<string, SeenLists>();
+  readonly #seen = new BoundedMap<string, SeenLists>(MAX_CALLERS);
   /** Counts the changes: a list that was on its way while it changed may be an old one. */
   #generation = 0;
   #recording: Promise<void> | undefined;
@@ -307,9 +308,7 @@ export class Screen {
     const who = this.#viewOf(call);
     const known = this.#seen.get(who) ?? new Map();
     if (who.length > MAX_VIEW_LENGTH) return known;
-    this.#seen.delete(who);
     this.#seen.set(who, known);
-    if (this.#seen.size > MAX_CALLERS) this.#seen.delete(this.#seen.keys().next().value as string);
     return known;
   }
 

@@ -1,5 +1,6 @@
 // The words of a caller that a proxy does not pass on as they are, because the server would take them for somebody else's.
 
+import { BoundedMap } from '../../async/bounded-map.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { principalOf } from '../../protocol/caller.js';
@@ -44,7 +45,7 @@ const MAX_TAGS = 1000;
 /** The tags by which a proxy behind this one tells the callers apart. They are others in each process, and do not say who it is. */
 export class CallerTags {
   /** Of the callers that were seen last: making a tag takes longer than a small call. */
-  readonly #tags = new Map<string, string>();
+  readonly #tags = new BoundedMap<string, string>(MAX_TAGS);
   /** Made when it is needed: Workers may not make random values while they load. */
   #salt: string | undefined;
 
@@ -56,7 +57,6 @@ export class CallerTags {
     this.#salt ??= crypto.randomUUID();
     const tag = digest([this.#salt, owner]);
     this.#tags.set(owner, tag);
-    if (this.#tags.size > MAX_TAGS) this.#tags.delete(this.#tags.keys().next().value as string);
     return tag;
   }
 }

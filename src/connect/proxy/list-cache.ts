@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../async/bounded-map.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { staleMethods } from '../../protocol/tables/methods.js';
@@ -28,7 +29,7 @@ const kinds: Readonly<Record<string, 'tools' | 'prompts' | 'resources'>> = {
 
 /** Keeps lists for as long as the server allows. */
 export class ListCache {
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new BoundedMap<string, Kept>(MAX_KEPT);
   #generation = 0;
   readonly #ofLinks = new WeakMap<ProxyLink, Map<string, Outcome>>();
 
@@ -63,9 +64,6 @@ export class ListCache {
     if (resultType !== 'complete' || typeof ttlMs !== 'number' || !(ttlMs > 0)) return;
     const key = keyOf(call, cacheScope === 'public' ? undefined : whoOf(call, identity));
     if (key.length > MAX_KEY_LENGTH) return;
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size >= MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
-    this.#kept.delete(key);
     this.#kept.set(key, { outcome, expiresAt: performance.now() + Math.min(ttlMs, MAX_TTL_MS) });
   }
 

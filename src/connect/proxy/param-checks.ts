@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../async/bounded-map.js';
 import { hasEnded, withSignalOf } from '../../async/lifetime.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
@@ -20,7 +21,7 @@ const LOOK_AGAIN_MS = 10_000;
 /** Knows which arguments of which tools are repeated in headers, and compares them. */
 export class ParamChecks {
   /** By the name of the tool. The array of most tools is empty. */
-  readonly #known = new Map<string, readonly ParamHeader[]>();
+  readonly #known = new BoundedMap<string, readonly ParamHeader[]>(MAX_TOOLS);
   /** Resolves with false if the call that looks has ended before. */
   #looking: Promise<boolean> | undefined;
   #lookedAt = Number.NEGATIVE_INFINITY;
@@ -36,7 +37,6 @@ export class ParamChecks {
     if (!Array.isArray(tools)) return;
     for (const tool of tools) {
       if (!isObject(tool) || typeof tool['name'] !== 'string') continue;
-      if (this.#known.size >= MAX_TOOLS) this.#known.delete(this.#known.keys().next().value as string);
       const { inputSchema } = tool;
       this.#known.set(
         boundedKey(tool['name']),

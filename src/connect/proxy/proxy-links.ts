@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../async/bounded-map.js';
 import { backoff } from '../../async/delay.js';
 import { every } from '../../async/every.js';
 import type { Call } from '../../protocol/call.js';
@@ -71,7 +72,7 @@ export class ProxyLinks {
   readonly #all = new Map<ProxyLink, string | undefined>();
   /** Those that are open. The others are being opened. */
   readonly #open = new Set<ProxyLink>();
-  readonly #failures = new Map<string, Failure>();
+  readonly #failures = new BoundedMap<string, Failure>(MAX_FAILURES);
   readonly #sessions = new WeakMap<object, string>();
   #lastSession = 0;
   #isSessionEra = false;
@@ -204,10 +205,7 @@ export class ProxyLinks {
       this.#forget(link);
       const count = (this.#failures.get(key)?.count ?? 0) + 1;
       const retryAt = performance.now() + backoff(count - 1, RETRY);
-      this.#failures.delete(key);
       this.#failures.set(key, { error: error as McpError, count, retryAt });
-      if (this.#failures.size > MAX_FAILURES)
-        this.#failures.delete(this.#failures.keys().next().value as string);
       if (this.#open.size === 0) this.#parts.onState?.({ status: 'failed', error: error as McpError });
       throw error;
     }

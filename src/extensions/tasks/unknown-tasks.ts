@@ -1,5 +1,6 @@
 // Requests for tasks that the store does not have.
 
+import { BoundedMap } from '../../async/bounded-map.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Logger } from '../../server/state/log.js';
@@ -23,7 +24,7 @@ const MAX_IDS = 1000;
 export class UnknownTasks {
   readonly #parts: UnknownTasksParts;
   /** The tasks that this process has created last. */
-  readonly #created = new Set<string>();
+  readonly #created = new BoundedMap<string, true>(MAX_IDS);
   #hasWarned = false;
 
   constructor(parts: UnknownTasksParts) {
@@ -33,12 +34,7 @@ export class UnknownTasks {
   /** Remembers that this process has created a task, which may expire or belong to another caller than the one that asks. */
   noteCreated(id: string): void {
     if (this.#hasWarned || this.#parts.isShared()) return;
-    this.#created.add(id);
-    if (this.#created.size <= MAX_IDS) return;
-    for (const oldest of this.#created) {
-      this.#created.delete(oldest);
-      return;
-    }
+    this.#created.set(id, true);
   }
 
   /** The error for the client. */

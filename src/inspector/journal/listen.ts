@@ -1,6 +1,7 @@
 // Listens to the journals of servers in this process.
 
 import { channel } from 'node:diagnostics_channel';
+import { BoundedMap } from '../../async/bounded-map.js';
 import { JOURNAL_CHANNEL, type RunEvent } from '../../protocol/telemetry/journal-event.js';
 import type { JournalEvent } from '../contract/options.js';
 
@@ -9,7 +10,7 @@ const MAX_STORIES = 1000;
 
 /** Calls `listener` with what the runs of handlers in this process meet. Returns the function that ends it. */
 export function listenToJournals(listener: (event: JournalEvent) => void): () => void {
-  const runsOf = new Map<number, string[]>();
+  const runsOf = new BoundedMap<number, string[]>(MAX_STORIES);
   const heard = (message: unknown): void => {
     try {
       const { run, ...event } = message as RunEvent;
@@ -28,7 +29,5 @@ function numberOf(run: string, story: number, runsOf: Map<number, string[]>): nu
   const runs = runsOf.get(story) ?? [];
   if (!runs.includes(run)) runs.push(run);
   runsOf.set(story, runs);
-  const [oldest] = runsOf.keys();
-  if (runsOf.size > MAX_STORIES && oldest !== undefined) runsOf.delete(oldest);
   return runs.indexOf(run) + 1;
 }

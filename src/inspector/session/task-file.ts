@@ -3,6 +3,7 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import process from 'node:process';
+import { BoundedMap } from '../../async/bounded-map.js';
 import { Turns } from '../../async/turns.js';
 import { isObject } from '../../jsonrpc/message.js';
 import type { KnownTask } from './connection/known-tasks.js';
@@ -14,7 +15,7 @@ const MAX_AGE_MS = 30 * 24 * 60 * 60_000;
 
 export class TaskFile {
   readonly #path: string | undefined;
-  #tasks: Promise<Map<string, readonly KnownTask[]>> | undefined;
+  #tasks: Promise<BoundedMap<string, readonly KnownTask[]>> | undefined;
   readonly #writing = new Turns();
 
   /** Without a path, everything is kept in memory. */
@@ -32,25 +33,22 @@ export class TaskFile {
   async keep(address: string, tasks: readonly KnownTask[]): Promise<void> {
     this.#tasks ??= this.#read();
     const all = await this.#tasks;
-    all.delete(address);
     all.set(address, tasks);
-    for (const oldest of all.keys()) {
-      if (all.size <= MAX_SERVERS) break;
-      all.delete(oldest);
-    }
     await this.#writing.take(() => this.#write(all)).catch(() => undefined);
   }
 
-  async #read(): Promise<Map<string, readonly KnownTask[]>> {
-    if (this.#path === undefined) return new Map();
+  async #read(): Promise<BoundedMap<string, readonly KnownTask[]>> {
+    const read = new BoundedMap<string, readonly KnownTask[]>(MAX_SERVERS);
+    if (this.#path === undefined) return read;
     try {
       const text = await readFile(this.#path, 'utf8');
       const value: unknown = text.length > MAX_FILE ? {} : JSON.parse(text);
       const servers = isObject(value) && isObject(value['servers']) ? value['servers'] : {};
-      return new Map(Object.entries(servers).map(([address, tasks]) => [address, readTasks(tasks)]));
+      for (const [address, tasks] of Object.entries(servers)) read.set(address, readTasks(tasks));
     } catch {
-      return new Map();
+      // A file that cannot be read counts as empty.
     }
+    return read;
   }
 
   async #write(all: ReadonlyMap<string, readonly KnownTask[]>): Promise<void> {

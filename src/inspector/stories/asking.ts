@@ -1,5 +1,6 @@
 // The questions that wait for the page, and the answers that it asked to remember.
 
+import { BoundedMap } from '../../async/bounded-map.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { cancelledBy, McpError } from '../../protocol/errors.js';
 import { type QuestionInit, QuestionRecord } from './question.js';
@@ -17,7 +18,7 @@ export interface IncomingQuestion extends Omit<QuestionInit, 'id' | 'round'> {
 }
 
 export class PageQuestions {
-  readonly #remembered = new Map<string, JsonObject>();
+  readonly #remembered = new BoundedMap<string, JsonObject>(MAX_REMEMBERED);
   #last = 0;
   #open = 0;
 
@@ -78,7 +79,7 @@ export class PageQuestions {
           : `This question can no longer be answered: ${gone}`,
       );
     }
-    if (remember) this.#remember(keyOf(story, question), answer);
+    if (remember) this.#remembered.set(keyOf(story, question), answer);
     question.settle(answer);
     story.changed();
   }
@@ -105,14 +106,6 @@ export class PageQuestions {
     });
     story.addQuestion(question);
     return question;
-  }
-
-  #remember(key: string, answer: JsonObject): void {
-    this.#remembered.set(key, answer);
-    for (const oldest of this.#remembered.keys()) {
-      if (this.#remembered.size <= MAX_REMEMBERED) return;
-      this.#remembered.delete(oldest);
-    }
   }
 }
 

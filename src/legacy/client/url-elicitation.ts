@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../async/bounded-map.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { boundedKey } from '../../protocol/encoding/shorten.js';
@@ -18,8 +19,8 @@ interface PendingElicitations {
 
 /** The visits that calls of one session wait for. */
 export class UrlElicitations {
-  readonly #pending = new Map<string, PendingElicitations>();
-  readonly #done = new Set<string>();
+  readonly #pending = new BoundedMap<string, PendingElicitations>(MAX_REMEMBERED);
+  readonly #done = new BoundedMap<string, true>(MAX_REMEMBERED);
   readonly #waiting = new Map<string, () => void>();
   #last = 0;
 
@@ -40,7 +41,7 @@ export class UrlElicitations {
     const id = params?.['elicitationId'];
     if (method !== 'notifications/elicitation/complete' || typeof id !== 'string') return;
     const key = boundedKey(id);
-    remember(this.#done, key);
+    this.#done.set(key, true);
     this.#waiting.get(key)?.();
   }
 
@@ -52,8 +53,6 @@ export class UrlElicitations {
       if (inputRequests === undefined || !call.peer.capabilities.elicitation?.url) throw error;
       const requestState = `visits-${++this.#last}`;
       this.#pending.set(requestState, { ids: Object.keys(inputRequests), error: error as McpError });
-      if (this.#pending.size > MAX_REMEMBERED)
-        this.#pending.delete(this.#pending.keys().next().value as string);
       return { resultType: 'input_required', inputRequests, requestState };
     }
   }
@@ -97,9 +96,4 @@ function questionsOf(error: unknown): JsonObject | undefined {
 
 function isUrlElicitation(params: unknown): params is JsonObject {
   return isObject(params) && params['mode'] === 'url' && typeof params['elicitationId'] === 'string';
-}
-
-function remember(ids: Set<string>, id: string): void {
-  ids.add(id);
-  if (ids.size > MAX_REMEMBERED) ids.delete(ids.values().next().value as string);
 }

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../async/bounded-map.js';
 import { hasEnded } from '../../async/lifetime.js';
 import { isObject } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome } from '../../protocol/call.js';
@@ -52,7 +53,7 @@ export class KeptResults {
   readonly #entries: Entries;
   readonly #runs = new Runs();
   /** The least recently learned first. */
-  readonly #known = new Map<string, Known>();
+  readonly #known: BoundedMap<string, Known>;
   /** Held here, because the server holds its listeners only weakly. */
   readonly #onChange = (change: ServerChange): void => {
     const isStale = (one: { readonly method: string; readonly uri: unknown }): boolean =>
@@ -64,6 +65,7 @@ export class KeptResults {
   constructor(parts: KeptResultsParts) {
     this.#parts = parts;
     this.#entries = new Entries(parts.limits);
+    this.#known = new BoundedMap(parts.limits.maxEntries);
     parts.server?.onChange(this.#onChange);
   }
 
@@ -170,8 +172,6 @@ export class KeptResults {
     this.#known.delete(callKey);
     if (known.facts.length === 0 && !known.isPublic) return;
     this.#known.set(callKey, known);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > this.#parts.limits.maxEntries) this.#known.delete(oldest as string);
   }
 
   #hearsChanges(): boolean {

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../async/bounded-map.js';
 import type { Call, Middleware } from '../../protocol/call.js';
 import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import { type ErrorCode, McpError } from '../../protocol/errors.js';
@@ -63,7 +64,7 @@ export function circuitBreaker(options: CircuitBreakerOptions = {}): Middleware 
   const read = readOptions('circuitBreaker', options, optionTable);
   const { failures, openMs, by, isFailure = isPeerFailure, toolErrors, onChange } = read;
   const nameOf = groupNamer(by);
-  const circuits = new Map<string, Circuit>();
+  const circuits = new BoundedMap<string, Circuit>(MAX_CIRCUITS);
 
   /** Refuses a call, or tells whether it is the one that tries. */
   function admit(circuit: Circuit | undefined, name: string): boolean {
@@ -95,8 +96,6 @@ export function circuitBreaker(options: CircuitBreakerOptions = {}): Middleware 
   }
 
   function newCircuit(name: string): Circuit {
-    const [oldest] = circuits.keys();
-    if (circuits.size >= MAX_CIRCUITS && oldest !== undefined) circuits.delete(oldest);
     const circuit = { failures: 0, openUntil: undefined, isTrying: false };
     circuits.set(name, circuit);
     return circuit;

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../async/bounded-map.js';
 import { McpError } from '../../protocol/errors.js';
 import type { ClientAuth } from '../../protocol/model/client-auth.js';
 import { isLoopbackUrl } from '../fetch/check-url.js';
@@ -96,7 +97,7 @@ export function createAuth({
   preferredIssuers = [],
 }: AuthParts): OAuthClient {
   const { scopes = [], dpop = false, issuers = {}, privateHosts = [], onEvent } = options;
-  const accesses = new Map<string, ResourceAccess>();
+  const accesses = new BoundedMap<string, ResourceAccess>(MAX_SERVERS);
   const account = accountOf(kind, options);
 
   function accessTo(server: string): ResourceAccess {
@@ -114,8 +115,6 @@ export function createAuth({
       emit: (event: EventOf<OAuthEvent>) => onEvent?.({ ...event, server } as OAuthEvent),
       requestsFor: () => requests,
     });
-    const [oldest] = accesses.size >= MAX_SERVERS ? accesses.keys() : [];
-    if (oldest !== undefined) accesses.delete(oldest);
     accesses.set(server, access);
     return access;
   }

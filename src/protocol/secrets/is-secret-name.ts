@@ -1,5 +1,6 @@
 // Tells by its name whether a field, a header, a parameter or a variable is a secret.
 
+import { BoundedMap } from '../../async/bounded-map.js';
 import { isObject } from '../../jsonrpc/message.js';
 import { SECRET_ENDS, SECRET_NAMES } from './names.js';
 
@@ -24,7 +25,7 @@ export function isSecretName(name: string, value?: unknown): boolean {
 /** Makes a function that tells whether a name is that of a secret: a well-known one, or one of `own`, in any spelling. */
 export function secretNames(own: Iterable<string> = []): IsSecretName {
   const exact = new Set([...SECRET_NAMES, ...[...own].map(plainName)]);
-  const known = new Map<string, boolean>();
+  const known = new BoundedMap<string, boolean>(MAX_KNOWN_NAMES);
 
   function decide(name: string): boolean {
     const bare = plainName(name);
@@ -37,7 +38,6 @@ export function secretNames(own: Iterable<string> = []): IsSecretName {
     let isSecret = known.get(name);
     if (isSecret === undefined) {
       isSecret = decide(name.length > MAX_NAME ? name.slice(-MAX_NAME) : name);
-      if (known.size >= MAX_KNOWN_NAMES) known.clear();
       if (name.length <= MAX_NAME) known.set(name, isSecret);
     }
     if (!isSecret || typeof value === 'boolean') return false;

@@ -1,5 +1,6 @@
 // Secrets whose values are remembered: hidden wherever else they appear.
 
+import { BoundedMap } from '../../async/bounded-map.js';
 import { REDACTED } from './text.js';
 import { formsOf } from './values.js';
 
@@ -21,7 +22,7 @@ export class KnownValues {
   readonly #minLength: number;
   readonly #given = new Map<string, string>();
   // In the order in which they were seen: the oldest is forgotten first.
-  readonly #learned = new Map<string, string>();
+  readonly #learned = new BoundedMap<string, string>(MAX_LEARNED);
   #longestFirst: readonly (readonly [string, string])[] | undefined;
 
   constructor(
@@ -37,10 +38,6 @@ export class KnownValues {
   learn(secret: string): void {
     if (secret.length > MAX_VALUE) return;
     this.#add(this.#learned, secret);
-    for (const oldest of this.#learned.keys()) {
-      if (this.#learned.size <= MAX_LEARNED) break;
-      this.#learned.delete(oldest);
-    }
   }
 
   /** A string without the values that have at least this many characters. To be called before the string is shortened. */
@@ -58,10 +55,7 @@ export class KnownValues {
   #add(to: Map<string, string>, secret: string): void {
     if (secret === '' || secret.length < this.#minLength) return;
     const mask = typeof this.#mask === 'string' ? this.#mask : this.#mask(secret);
-    for (const form of formsOf(secret)) {
-      to.delete(form);
-      to.set(form, mask);
-    }
+    for (const form of formsOf(secret)) to.set(form, mask);
     this.#longestFirst = undefined;
   }
 }

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../async/bounded-map.js';
 import { hasEnded, onEnd } from '../../async/lifetime.js';
 import { ByNumber } from '../../jsonrpc/by-number.js';
 import {
@@ -39,7 +40,7 @@ interface OpenRequest {
 /** Pairs requests with responses on a connection that they share. The wire starts with the first listener. */
 export function wireExchange(wire: Wire): Exchange {
   const open = new ByNumber<OpenRequest>();
-  const cancelledIds = new Set<number>();
+  const cancelledIds = new BoundedMap<number, true>(MAX_CANCELLED_IDS);
   const serverRequests = peerRequests(wire.send);
   let events: ExchangeEvents | undefined;
   let endReason: McpError | undefined;
@@ -76,21 +77,13 @@ export function wireExchange(wire: Wire): Exchange {
 
   function cancel({ id, request, reject }: OpenRequest): void {
     settle(id);
-    rememberCancelled(id);
+    cancelledIds.set(id, true);
     const why = cancelledBy(request.signal.reason);
     // Spec 2025-11-25, Cancellation: `initialize` must not be cancelled.
     if (request.method !== 'initialize') {
       wire.send(printNotification('notifications/cancelled', { requestId: id, reason: cancelReason(why) }));
     }
     reject(why);
-  }
-
-  function rememberCancelled(id: number): void {
-    cancelledIds.add(id);
-    for (const oldest of cancelledIds) {
-      if (cancelledIds.size <= MAX_CANCELLED_IDS) break;
-      cancelledIds.delete(oldest);
-    }
   }
 
   function receive(text: string): void {
@@ -157,7 +150,7 @@ export function wireExchange(wire: Wire): Exchange {
     // of a request of the server, even if a request of the client has the same number.
     if (find(id)?.request.method !== 'subscriptions/listen') return;
     const entry = settle(id) as OpenRequest;
-    rememberCancelled(entry.id);
+    cancelledIds.set(entry.id, true);
     entry.reject(new McpError('connection_closed', 'The server has ended the subscription'));
   }
 

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { BoundedMap } from '../../../async/bounded-map.js';
 
 /** More connections than this do not wait for one worker, unless Node tells us nothing about them. */
 const MAX_WAITING = 10_000;
@@ -13,14 +14,11 @@ interface Closable {
  */
 export function closeConnectionsWith(worker: ChildProcess): void {
   // By the numbers of the messages that handed them over. A worker confirms each of them with its number.
-  const waiting = new Map<unknown, Closable>();
+  const waiting = new BoundedMap<unknown, Closable>(MAX_WAITING);
   const send = worker.send;
   worker.send = function (this: ChildProcess, ...args: Parameters<typeof send>) {
     const [message, connection] = args as [{ act?: string; seq?: unknown }, unknown];
-    if (message?.act === 'newconn' && isClosable(connection)) {
-      if (waiting.size === MAX_WAITING) waiting.delete(waiting.keys().next().value);
-      waiting.set(message.seq, connection);
-    }
+    if (message?.act === 'newconn' && isClosable(connection)) waiting.set(message.seq, connection);
     return send.apply(this, args);
   } as typeof send;
   worker.on('internalMessage' as 'message', (message) => {

@@ -1,3 +1,5 @@
+import { BoundedMap } from '../../../async/bounded-map.js';
+
 // The ids of tasks that were started, so that a later visit can follow them.
 
 const MAX_TASKS = 200;
@@ -10,7 +12,7 @@ export interface KnownTask {
 
 /** The tasks of one server, by its address. */
 export class KnownTasks {
-  readonly #tasks = new Map<string, KnownTask>();
+  readonly #tasks = new BoundedMap<string, KnownTask>(MAX_TASKS);
   readonly #onAdd: () => void;
 
   constructor(onAdd: () => void) {
@@ -27,10 +29,6 @@ export class KnownTasks {
   add(id: string, tool: string): void {
     if (id.length > 1000) return;
     this.#tasks.set(id, { id, tool: tool.slice(0, 200), at: Date.now() });
-    for (const oldest of this.#tasks.keys()) {
-      if (this.#tasks.size <= MAX_TASKS) break;
-      this.#tasks.delete(oldest);
-    }
     this.#onAdd();
   }
 

@@ -1,5 +1,6 @@
 // The parts that all connections of an inspector share.
 
+import { BoundedMap } from '../../../async/bounded-map.js';
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
 import { memoryTokenStore } from '../../../oauth/client/store/memory-token-store.js';
 import type { TokenStore } from '../../../oauth/client/store/token-store.js';
@@ -77,14 +78,14 @@ const MAX_KEPT = 200;
 
 /** The results of tasks as the server sent them: the client gives only what it made of them. */
 class TaskResults {
-  readonly #results = new Map<number, JsonObject>();
+  readonly #results = new BoundedMap<number, JsonObject>(MAX_KEPT);
 
   /** Middleware that looks at what `tasks/get` returns. */
   middleware(scope: () => Scope): Middleware {
     return async (call, next) => {
       const outcome = await next(call);
       const { result } = outcome;
-      if (call.method === 'tasks/get' && isObject(result)) this.#keep(scope().story, result);
+      if (call.method === 'tasks/get' && isObject(result)) this.#results.set(scope().story, result);
       return outcome;
     };
   }
@@ -94,13 +95,5 @@ class TaskResults {
     const result = this.#results.get(story);
     this.#results.delete(story);
     return result;
-  }
-
-  #keep(story: number, result: JsonObject): void {
-    this.#results.set(story, result);
-    for (const oldest of this.#results.keys()) {
-      if (this.#results.size <= MAX_KEPT) return;
-      this.#results.delete(oldest);
-    }
   }
 }

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../async/bounded-map.js';
 import type { JsonObject } from '../../../jsonrpc/message.js';
 import type { Auth } from '../../../protocol/call.js';
 import { McpError } from '../../../protocol/errors.js';
@@ -33,7 +34,7 @@ const MAX_CHECKED = 10_000;
 export class AccessTokens {
   readonly #parts: AccessTokenParts;
   /** The newest last. The digest is the key, so that a dump of the memory contains no token. */
-  readonly #checked = new Map<string, Checked>();
+  readonly #checked = new BoundedMap<string, Checked>(MAX_CHECKED);
   /** The number of grants that have ended: a check that began before the last one must not be kept. */
   #ended = 0;
 
@@ -86,8 +87,6 @@ export class AccessTokens {
       throw invalidToken('The access token was revoked, or its login has ended.');
     const auth = authOf(grant, opened['s'] as string[], opened['e'] as number);
     if (ended !== this.#ended) return auth;
-    const [oldest] = this.#checked.size >= MAX_CHECKED ? this.#checked.keys() : [];
-    if (oldest !== undefined) this.#checked.delete(oldest);
     this.#checked.set(digest, { auth, grantId, until: performance.now() + this.#parts.recheckMs });
     return auth;
   }

@@ -1,5 +1,6 @@
 // The lists that callers of any process may still know, in the store that all processes share.
 
+import { ExpiringMap } from '../../../async/expiring-map.js';
 import { encodeBase64Url } from '../../../protocol/encoding/base64.js';
 import { canonical, digestOf } from '../../../state/canonical.js';
 import type { SharedState } from '../../../state/cluster.js';
@@ -11,8 +12,8 @@ const KEPT_MS = 24 * 60 * 60 * 1000;
 const REWRITE_MS = KEPT_MS / 24;
 /** The time for which a list that was found is not read again. */
 const FOUND_MS = 60_000;
-/** The number of lists that are remembered in memory. */
-const MAX_REMEMBERED = 64;
+/** The number of lists that are remembered in memory, by a clock that nobody can set. */
+const REMEMBERED = { maxEntries: 64, now: () => performance.now() };
 /** A longer list has no digest: an entry of the store would be too large. */
 const MAX_DEFINITIONS = 1000;
 
@@ -24,8 +25,8 @@ type Definitions = Snapshot['definitions'];
 export class StoredCatalogs {
   readonly #shared: SharedState;
   readonly #log: Logger;
-  readonly #kept = new Recent<Promise<boolean>>(REWRITE_MS);
-  readonly #found = new Recent<Definitions>(FOUND_MS);
+  readonly #kept = new ExpiringMap<Promise<boolean>>(REMEMBERED);
+  readonly #found = new ExpiringMap<Definitions>(REMEMBERED);
 
   constructor(shared: SharedState, log: Logger) {
     this.#shared = shared;
@@ -39,7 +40,7 @@ export class StoredCatalogs {
     const known = this.#kept.get(digest);
     if (known !== undefined) return known;
     const writing = this.#write(snapshot);
-    this.#kept.set(digest, writing);
+    this.#kept.set(digest, writing, REWRITE_MS);
     return writing;
   }
 
@@ -65,7 +66,7 @@ export class StoredCatalogs {
       const entry = await this.#shared.store.get(await this.#key(digest));
       if (entry === undefined) return undefined;
       const found = new Map(entry.value['definitions'] as [string, string][]);
-      this.#found.set(digest, found);
+      this.#found.set(digest, found, FOUND_MS);
       return found;
     } catch (error) {
       this.#log('warning', 'A call was rejected as stale, because the store failed', error);
@@ -75,32 +76,5 @@ export class StoredCatalogs {
 
   async #key(digest: string): Promise<string> {
     return `catalog:${encodeBase64Url(await digestOf(canonical([this.#shared.server, digest])))}`;
-  }
-}
-
-/** The values that were set last, for a time. */
-class Recent<T> {
-  readonly #values = new Map<string, { readonly value: T; readonly until: number }>();
-  readonly #ms: number;
-
-  constructor(ms: number) {
-    this.#ms = ms;
-  }
-
-  get(key: string): T | undefined {
-    const found = this.#values.get(key);
-    // Not the time of day, which may jump.
-    return found !== undefined && performance.now() < found.until ? found.value : undefined;
-  }
-
-  set(key: string, value: T): void {
-    this.#values.delete(key);
-    this.#values.set(key, { value, until: performance.now() + this.#ms });
-    const [oldest] = this.#values.keys();
-    if (this.#values.size > MAX_REMEMBERED && oldest !== undefined) this.#values.delete(oldest);
-  }
-
-  delete(key: string): void {
-    this.#values.delete(key);
   }
 }

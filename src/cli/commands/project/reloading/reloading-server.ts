@@ -1,5 +1,6 @@
 // A server that passes calls on to the newest version of the code, and keeps its clients when the version changes.
 
+import { BoundedMap } from '../../../../async/bounded-map.js';
 import { callEnded } from '../../../../async/lifetime.js';
 import { listen } from '../../../../connect/proxy/listen.js';
 import type { ProxyServer } from '../../../../connect/proxy/make-proxy.js';
@@ -21,7 +22,7 @@ export class ReloadingServer implements ProxyServer {
   #current: Version;
   readonly #older = new Set<Version>();
   /** The version that has asked a question or started a task, by its state or id. It gets the answer, too. */
-  readonly #pending = new Map<string, Version>();
+  readonly #pending = new BoundedMap<string, Version>(MAX_PENDING);
 
   constructor(first: LoadedCode) {
     this.#current = versionOf(first);
@@ -72,18 +73,12 @@ export class ReloadingServer implements ProxyServer {
       const outcome = asChanging(call, await version.dispatch(call));
       const next = keyOf(outcome);
       if (typeof call.params['requestState'] === 'string') this.#pending.delete(call.params['requestState']);
-      if (next !== undefined && outcome.resultType !== 'complete') this.#keep(next, version);
+      if (next !== undefined && outcome.resultType !== 'complete') this.#pending.set(next, version);
       return outcome;
     } finally {
       version.openCalls--;
       this.#retire(version);
     }
-  }
-
-  #keep(key: string, version: Version): void {
-    this.#pending.set(key, version);
-    const [first] = this.#pending.keys();
-    if (this.#pending.size > MAX_PENDING && first !== undefined) this.#pending.delete(first);
   }
 
   /** Closes a version that has nothing left to do. */
