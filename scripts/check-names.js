@@ -1,7 +1,9 @@
-// Checks that one name means one thing: no two modules of src export types of the same name. Re-exports do not count.
+// Checks that one name means one thing: no two modules of src export types of the same name. Re-exports do not count. Also checks that
+// small ideas which were once written again in each room are written once (`one-home.js`).
 import { readFileSync } from 'node:fs';
 import ts from 'typescript-5.9';
 import { conclude, filesUnder, root } from './files.js';
+import { homeFailures } from './one-home.js';
 
 process.chdir(root);
 
@@ -15,6 +17,10 @@ for (const file of filesUnder('src').filter((path) => path.endsWith('.ts'))) {
 const failures = [...homes]
   .filter(([, files]) => files.size > 1)
   .map(([name, files]) => `${[...files].join(' and ')} both export a type ${name}. Rename one of them.`);
+const modules = [...filesUnder('src'), ...filesUnder('inspector')]
+  .filter((path) => /\.tsx?$/.test(path))
+  .map((path) => ({ path, text: readFileSync(path, 'utf8') }));
+failures.push(...homeFailures(modules));
 conclude(failures, `${homes.size} exported type names each have one meaning`);
 
 /** @param {ts.SourceFile} source @returns {string[]} */

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import { useId } from 'preact/hooks';
+import { isObject } from '../../src/jsonrpc/message.js';
 import { clean } from '../../src/tooling/clean.js';
 
 const MAX_ROWS = 24;
@@ -51,8 +52,7 @@ function problemOf(text: string): string | undefined {
   if (text.trim() === '') return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? undefined : 'The arguments must be a JSON object, in braces.';
+    return isObject(value) ? undefined : 'The arguments must be a JSON object, in braces.';
   } catch (error) {
     const message = error instanceof Error ? error.message : '';
     return `This is not JSON yet${placeOf(text, message)}.`;

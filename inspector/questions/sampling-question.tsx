@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { QuestionView } from '../../src/inspector/contract/story.js';
-import type { JsonObject } from '../../src/jsonrpc/message.js';
+import { isObject, type JsonObject } from '../../src/jsonrpc/message.js';
 import { clean, cleanLine } from '../../src/tooling/clean.js';
 import { Content } from '../results/content.js';
 import type { Draft, ReplyDraft } from './answers/drafts.js';
@@ -118,8 +118,4 @@ function factsOf(sampling: JsonObject): string {
 function toolNames(tools: readonly unknown[]): string {
   const names = tools.slice(0, 20).map((tool) => (isObject(tool) ? String(tool['name']) : '?'));
   return cleanLine(names.join(', '), 200);
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

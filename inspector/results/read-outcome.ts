@@ -1,6 +1,7 @@
 // Sorts the content of a result: what is the value, and what says the same as text.
 
-import type { JsonObject } from '../../src/jsonrpc/message.js';
+import { isObject, type JsonObject } from '../../src/jsonrpc/message.js';
+import { tryParse } from '../../src/jsonrpc/parse.js';
 
 /** A block of content, with the role of a prompt's message or the URI of a resource's content. */
 export interface Block {
@@ -53,9 +54,7 @@ function blocksOf(outcome: JsonObject): readonly Block[] {
 }
 
 function objectsIn(list: readonly unknown[]): readonly JsonObject[] {
-  return list.filter(
-    (each): each is JsonObject => typeof each === 'object' && each !== null && !Array.isArray(each),
-  );
+  return list.filter(isObject);
 }
 
 function isText({ content, role }: Block): boolean {
@@ -67,10 +66,5 @@ function jsonOf({ content }: Block): unknown {
   const text = content['text'];
   if (typeof text !== 'string' || text.length > MAX_PARSED) return undefined;
   const trimmed = text.trim();
-  if (!trimmed.startsWith('{') && !trimmed.startsWith('[')) return undefined;
-  try {
-    return JSON.parse(trimmed);
-  } catch {
-    return undefined;
-  }
+  return trimmed.startsWith('{') || trimmed.startsWith('[') ? tryParse(trimmed) : undefined;
 }

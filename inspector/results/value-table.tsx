@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
+import { isObject } from '../../src/jsonrpc/message.js';
 import { cleanLine } from '../../src/tooling/clean.js';
 import { Button } from '../parts/controls/button.js';
 
@@ -22,13 +23,9 @@ export function tableOf(value: unknown): Table | undefined {
 }
 
 function tableOfRows(rows: readonly unknown[], caption: string | undefined): Table | undefined {
-  if (rows.length < 2 || !rows.every(isRow)) return undefined;
+  if (rows.length < 2 || !rows.every(isObject)) return undefined;
   const columns = [...new Set(rows.slice(0, 50).flatMap((row) => Object.keys(row)))];
   return columns.length === 0 || columns.length > MAX_COLUMNS ? undefined : { caption, columns, rows };
-}
-
-function isRow(row: unknown): row is Readonly<Record<string, unknown>> {
-  return typeof row === 'object' && row !== null && !Array.isArray(row);
 }
 
 /** Rows as a table. With `previous`, cells that are different from the same row of the run before are marked. */

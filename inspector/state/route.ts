@@ -1,6 +1,7 @@
 // The address of what the page shows: `#/tools/order_pizza?size=large`, `#/call/17`, `#/task/f713`.
 
 import { type Signal, signal } from '@preact/signals';
+import { tryDecode } from '../../src/protocol/encoding/percent-decoding.js';
 
 export interface Route {
   /** `connect`, `tools`, `resources`, `prompts`, `tasks`, `server`, `timeline`, `call` or `tapes`. */
@@ -28,17 +29,9 @@ function read(): Route {
   const [place = '', name] = path.split('/', 2);
   return {
     place: place || 'tools',
-    ...(name !== undefined && { name: decoded(name) }),
+    ...(name !== undefined && { name: tryDecode(name) }),
     query: new URLSearchParams(query),
   };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 addEventListener('hashchange', () => {

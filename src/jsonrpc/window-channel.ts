@@ -1,5 +1,6 @@
 // JSON-RPC between two windows, with postMessage. Loaded into pages, so it is small and imports next to nothing.
 
+import { isObject } from './message.js';
 import { isUnfit, MAX_MESSAGE_SIZE } from './message-size.js';
 
 /** The parts of a window that a channel uses. */
@@ -73,15 +74,15 @@ export function windowChannel(options: WindowChannelOptions): WindowChannel {
 
   function receive({ source, origin: from, data }: MessageEvent<unknown>): void {
     if (source !== (peer as unknown) || (origin !== undefined && from !== origin)) return;
-    if (!isRecord(data) || data['jsonrpc'] !== '2.0') return;
+    if (!isObject(data) || data['jsonrpc'] !== '2.0') return;
     const { id, method, params } = data;
     if (isUnfit(data)) refuseUnfit(id, method);
     else if (method === undefined) respond(data, from);
     else if (typeof method !== 'string') return;
-    else if (id !== undefined) void answer(id, method, isRecord(params) ? params : {});
+    else if (id !== undefined) void answer(id, method, isObject(params) ? params : {});
     else if (method === cancelMethod)
       answering.get((params as { requestId?: unknown } | undefined)?.requestId)?.abort();
-    else options.onNotification(method, isRecord(params) ? params : {});
+    else options.onNotification(method, isObject(params) ? params : {});
   }
 
   function refuseUnfit(id: unknown, method: unknown): void {
@@ -94,8 +95,8 @@ export function windowChannel(options: WindowChannelOptions): WindowChannel {
     const request = asked.get(id);
     if (request === undefined) return;
     origin ??= from;
-    if (isRecord(result)) return request.settle(undefined, result);
-    const { code, message, data } = isRecord(error) ? error : {};
+    if (isObject(result)) return request.settle(undefined, result);
+    const { code, message, data } = isObject(error) ? error : {};
     request.settle(
       new RefusedError(
         typeof message === 'string' ? message : 'The response has neither a result nor an error.',
@@ -181,8 +182,4 @@ export function windowChannel(options: WindowChannelOptions): WindowChannel {
 
 function isId(id: unknown): boolean {
   return typeof id === 'number' || (typeof id === 'string' && id.length <= 200);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

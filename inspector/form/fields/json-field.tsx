@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { tryParse } from '../../../src/jsonrpc/parse.js';
 import type { ControlProps } from '../form-context.js';
 
 /** JSON for values that have no field of their own. JSON that cannot be read stays as it was typed. */
@@ -9,7 +10,7 @@ export function JsonField({ value, onChange, id, describedBy, isInvalid, name }:
   const wrong = useSignal<string | undefined>(undefined);
   useEffect(() => {
     // Changed from elsewhere: by the editor, or by the arguments of another run.
-    if (wrong.value === undefined && written(read(text.value)) !== written(value))
+    if (wrong.value === undefined && written(tryParse(text.value)) !== written(value))
       text.value = written(value);
   }, [value]);
   return (
@@ -42,12 +43,4 @@ export function JsonField({ value, onChange, id, describedBy, isInvalid, name }:
 
 function written(value: unknown): string {
   return value === undefined ? '' : (JSON.stringify(value, undefined, 2) ?? '');
-}
-
-function read(text: string): unknown {
-  try {
-    return text.trim() === '' ? undefined : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

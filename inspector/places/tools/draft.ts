@@ -3,7 +3,8 @@
 import { type Signal, signal } from '@preact/signals';
 import { BoundedMap } from '../../../src/async/bounded-map.js';
 import type { ToolView } from '../../../src/inspector/contract/connection.js';
-import type { JsonObject } from '../../../src/jsonrpc/message.js';
+import { isObject, type JsonObject } from '../../../src/jsonrpc/message.js';
+import { tryParse } from '../../../src/jsonrpc/parse.js';
 import { initialArguments } from '../../form/initial-value.js';
 import { fromQuery } from './from-query.js';
 
@@ -54,8 +55,8 @@ export function forgetDraft(connection: string, { tool }: ToolView): void {
 
 /** The arguments to send; undefined if the JSON cannot be read. */
 export function argumentsOf({ value, text }: Draft): JsonObject | undefined {
-  const read = text === undefined ? value : parsed(text);
-  return typeof read === 'object' && read !== null && !Array.isArray(read) ? (read as JsonObject) : undefined;
+  const read = text === undefined ? value : tryParse(text.trim() || '{}');
+  return isObject(read) ? read : undefined;
 }
 
 export function schemaOf(tool: JsonObject): JsonObject {
@@ -75,14 +76,6 @@ function fresh(schema: JsonObject): Draft {
 
 function keyOf(connection: string, tool: string): string {
   return `${connection}\n${tool}`;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text.trim() || '{}');
-  } catch {
-    return undefined;
-  }
 }
 
 function stored(): ReadonlyMap<string, Draft> {

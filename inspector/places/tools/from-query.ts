@@ -1,6 +1,7 @@
 // The arguments in an address, as in `#/tools/order_pizza?size=large`.
 
 import type { JsonObject } from '../../../src/jsonrpc/message.js';
+import { tryParse } from '../../../src/jsonrpc/parse.js';
 import { fieldsOf } from '../../../src/schema/read/across-branches.js';
 import { type Shape, shapeOf } from '../../../src/schema/read/shape.js';
 
@@ -50,9 +51,6 @@ function define(place: JsonObject, key: string, value: unknown): void {
 }
 
 function jsonOr(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const value = tryParse(text);
+  return value === undefined ? text : value;
 }

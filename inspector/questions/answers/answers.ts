@@ -1,7 +1,7 @@
 // Turns what was typed into the answer that travels.
 
 import type { QuestionView } from '../../../src/inspector/contract/story.js';
-import type { JsonObject } from '../../../src/jsonrpc/message.js';
+import { isObject, type JsonObject } from '../../../src/jsonrpc/message.js';
 import { check } from '../../form/check.js';
 import type { Draft, ReplyDraft } from './drafts.js';
 
@@ -73,8 +73,4 @@ function parsed(text: string): { value: unknown } | { problem: string } {
   } catch (error) {
     return { problem: `This is not JSON: ${error instanceof Error ? error.message : String(error)}.` };
   }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

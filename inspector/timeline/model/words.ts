@@ -1,7 +1,7 @@
 // The words of the timeline about a story: its state, its outcome and what the user answered, in words.
 
 import type { QuestionView, Story } from '../../../src/inspector/contract/story.js';
-import type { JsonObject } from '../../../src/jsonrpc/message.js';
+import { isObject, type JsonObject } from '../../../src/jsonrpc/message.js';
 import { cleanLine } from '../../../src/tooling/clean.js';
 
 const MAX_WORDS = 120;
@@ -131,8 +131,4 @@ function firstText(content: unknown): string | undefined {
   for (const item of content.slice(0, 20))
     if (isObject(item) && typeof item['text'] === 'string') return item['text'];
   return undefined;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

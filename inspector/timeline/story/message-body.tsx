@@ -2,6 +2,8 @@ import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { MessageHead, MessageText } from '../../../src/inspector/contract/message.js';
 import type { ExchangeFacts } from '../../../src/inspector/contract/story.js';
+import { isObject } from '../../../src/jsonrpc/message.js';
+import { tryParse } from '../../../src/jsonrpc/parse.js';
 import { clean, cleanLine } from '../../../src/tooling/clean.js';
 import { CopyButton } from '../../parts/controls/copy-button.js';
 import { CodeBlock } from '../../parts/values/code-block.js';
@@ -23,7 +25,7 @@ export function MessageBody({
 }): VNode {
   const { text, failure } = useText(head.seq);
   const value =
-    text === undefined || text.isCut || text.text.length > TREE_AT_MOST ? undefined : parsed(text.text);
+    text === undefined || text.isCut || text.text.length > TREE_AT_MOST ? undefined : tryParse(text.text);
   const isTree = !isRaw.value && value !== undefined;
   return (
     <div class="message">
@@ -136,16 +138,4 @@ function useText(seq: number): { text: MessageText | undefined; failure: string 
   return held.seq === seq
     ? { text: held.text, failure: held.failure }
     : { text: undefined, failure: undefined };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

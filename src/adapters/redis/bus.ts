@@ -1,6 +1,6 @@
 // The bus on Redis: plain pub/sub, which a cluster passes on to all its nodes.
 
-import type { JsonObject } from '../../jsonrpc/message.js';
+import { tryParseObject } from '../../jsonrpc/parse.js';
 import type { Bus } from '../../state/bus.js';
 import type { Access } from './engine.js';
 import { PUBLISH } from './scripts.js';
@@ -22,7 +22,8 @@ export function redisBus(engine: Access, shared: Subscriptions): Bus {
       return subscriptions.subscribe(channelOf(topic), {
         gap: () => listener.gap(),
         message(text) {
-          const message = parsed(text);
+          // Anybody who can reach Redis can publish. A message that is not an object is not one of ours.
+          const message = tryParseObject(text);
           if (message !== undefined) listener.message(message);
         },
       });
@@ -32,16 +33,4 @@ export function redisBus(engine: Access, shared: Subscriptions): Bus {
       engine.close();
     },
   };
-}
-
-// Anybody who can reach Redis can publish. A message that is not an object is not one of ours.
-function parsed(text: string): JsonObject | undefined {
-  try {
-    const message: unknown = JSON.parse(text);
-    return typeof message === 'object' && message !== null && !Array.isArray(message)
-      ? (message as JsonObject)
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,7 @@
 // Prints the result of a tool: text as it is, data as JSON or as a table, bytes into a file.
 
 import type { CallResult } from '../../client/model/client.js';
+import { tryParse } from '../../jsonrpc/parse.js';
 import type { ContentBlock } from '../../protocol/model/content.js';
 import { cleanLine } from '../../tooling/clean.js';
 import type { Options, Typed } from '../command/definition.js';
@@ -80,7 +81,7 @@ export function printText(text: string, out: Output, mimeType?: string): void {
 }
 
 function shownText({ content, data, text }: CallResult, asTable: boolean, out: Output): string {
-  const structured = data ?? parsed(text);
+  const structured = data ?? tryParse(text);
   const table = asTable
     ? tableOf(structured)
     : out.isPiped || out.isJson
@@ -90,7 +91,7 @@ function shownText({ content, data, text }: CallResult, asTable: boolean, out: O
   const words = content.flatMap(textOf).join('\n');
   // Servers repeat their data as text, for clients that do not know structured content.
   const isRepeated =
-    data !== undefined && (text === '' || JSON.stringify(parsed(text)) === JSON.stringify(data));
+    data !== undefined && (text === '' || JSON.stringify(tryParse(text)) === JSON.stringify(data));
   return isRepeated && words === text ? JSON.stringify(data, undefined, 2) : words;
 }
 
@@ -117,12 +118,4 @@ function binaryOf(block: ContentBlock): readonly SavedBinary[] {
 
 function textFile(text: string): SavedBinary {
   return { bytes: Buffer.from(text), mimeType: 'text/plain' };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

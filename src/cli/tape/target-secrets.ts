@@ -2,6 +2,7 @@
 
 import type { ConnectOptions } from '../../connect/targets/options.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { tryDecode } from '../../protocol/encoding/percent-decoding.js';
 import { piecesOf } from '../../protocol/secrets/values.js';
 import type { Typed } from '../command/definition.js';
 import type { TypedTarget } from '../target/read-target.js';
@@ -32,13 +33,5 @@ function valuesOf(record: unknown): readonly string[] {
 function urlSecrets(url: unknown): readonly string[] {
   if (!(url instanceof URL) && !(typeof url === 'string' && URL.canParse(url))) return [];
   const { username, password, searchParams } = new URL(url);
-  return [decoded(username), decoded(password), ...searchParams.values()];
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return [tryDecode(username), tryDecode(password), ...searchParams.values()];
 }

@@ -1,6 +1,7 @@
 // Searches the tools of a server in the client, for programs that give tools to a model.
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { tryParse } from '../../jsonrpc/parse.js';
 import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
 import { checkCounts, timerMs } from '../../protocol/checks/number-options.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
@@ -98,7 +99,7 @@ export async function toolSearch(client: ToolClient, options: ToolSearchOptions 
       if (name === SEARCH_TOOL) return answerSearch(args as JsonObject, limit, search);
       if (name !== CALL_TOOL) return client.callTool(name, args, callOptions);
       const { name: inner, arguments: given } = args as JsonObject;
-      const innerArgs = typeof given === 'string' ? parse(given) : (given ?? {});
+      const innerArgs = typeof given === 'string' ? tryParse(given) : (given ?? {});
       if (typeof inner !== 'string' || inner === CALL_TOOL || !isObject(innerArgs)) return failure(BAD_CALL);
       return inner === SEARCH_TOOL
         ? answerSearch(innerArgs, limit, search)
@@ -122,14 +123,6 @@ async function answerSearch(
 
 function failure(text: string): ToolAnswer {
   return { content: [{ type: 'text', text }], text, data: undefined, isError: true };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The tools of a client, with an index that follows them. */

@@ -2,6 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { tryParseObject } from '../../jsonrpc/parse.js';
 import type { Refusal } from './guard.js';
 
 /** Arguments of tools may be files. */
@@ -33,12 +34,8 @@ export async function readCommand(req: IncomingMessage): Promise<JsonObject> {
       'The body was read before. Mount the inspector before parsers of bodies, or pass the body on as `req.body`.',
     );
   const text = isText ? String(body) : await readText(req);
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isObject(value)) return value;
-  } catch {
-    // The sentence below says what is wrong.
-  }
+  const value = tryParseObject(text);
+  if (value !== undefined) return value;
   throw new UnreadableCommand(400, 'A command must be a JSON object.');
 }
 

@@ -1,7 +1,7 @@
 // Events of a journal on lines of stderr: how a process that the inspector started reports the runs of its handlers.
 
 import { randomBytes } from 'node:crypto';
-import { isObject } from '../../jsonrpc/message.js';
+import { tryParseObject } from '../../jsonrpc/parse.js';
 import type { JournalEvent } from '../contract/options.js';
 
 /** The variable with the mark that the lines begin with. Without it, `fullmcp run` reports nothing. */
@@ -41,13 +41,8 @@ export function readJournalLine(mark: string, line: string): JournalLineParts {
 }
 
 function readEvent(json: string): JournalEvent | undefined {
-  let event: unknown;
-  try {
-    event = JSON.parse(json);
-  } catch {
-    return undefined;
-  }
-  if (!isObject(event)) return undefined;
+  const event = tryParseObject(json);
+  if (event === undefined) return undefined;
   const { story, run, kind, key, cell, value, idempotencyKey, ms, warning } = event;
   const isEvent =
     [story, run].every(Number.isSafeInteger) &&

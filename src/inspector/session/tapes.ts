@@ -1,6 +1,7 @@
 // Tapes: recordings that the page opened, and the calls in them made again.
 
-import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import type { JsonObject } from '../../jsonrpc/message.js';
+import { tryParseObject } from '../../jsonrpc/parse.js';
 import type { Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { nameParam } from '../../protocol/tables/methods.js';
@@ -141,12 +142,7 @@ function timesIn(text: string): readonly { readonly at: number; readonly ms?: nu
 }
 
 function parsed(line: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
+  return tryParseObject(line) ?? {};
 }
 
 function shown(value: unknown): string {

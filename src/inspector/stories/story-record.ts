@@ -2,6 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import type { JsonObject } from '../../jsonrpc/message.js';
+import { tryParseObject } from '../../jsonrpc/parse.js';
 import type { Failure } from '../contract/failure.js';
 import type { OutputVerdict, Story, StoryKind, StoryRound, TaskView, Tick } from '../contract/story.js';
 import type { HttpExchange, Scope } from '../wiretap/seen.js';
@@ -48,15 +49,6 @@ export interface StoryEnding {
   readonly outcome?: string | undefined;
   readonly error?: Failure | undefined;
   readonly outputCheck?: OutputVerdict | undefined;
-}
-
-/** Undefined if masks in the text have made it unreadable. */
-function parsed(outcome: string): JsonObject | undefined {
-  try {
-    return JSON.parse(outcome) as JsonObject;
-  } catch {
-    return undefined;
-  }
 }
 
 export class StoryRecord {
@@ -162,7 +154,7 @@ export class StoryRecord {
     if (outcome !== undefined) {
       this.#outcomeText = outcome;
       this.#outcomeBytes = Buffer.byteLength(outcome);
-      if (this.#outcomeBytes <= MAX_INLINE) this.#outcome = parsed(outcome);
+      if (this.#outcomeBytes <= MAX_INLINE) this.#outcome = tryParseObject(outcome);
     }
     const running = this.rounds.at(-1);
     if (running !== undefined && running.outcome === undefined) {

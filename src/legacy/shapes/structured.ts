@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { tryParse } from '../../jsonrpc/parse.js';
 import { isPrinted, printedValue } from '../../protocol/encoding/printed-value.js';
 import { STRUCTURED } from '../../protocol/tables/meta-keys.js';
 
@@ -37,7 +38,7 @@ export function withoutObject(result: JsonObject): JsonObject {
       structuredContent: (structuredContent as JsonObject | undefined)?.['result'],
     }),
     ...(form === 'printed' && {
-      structuredContent: parse((rest['content'] as JsonObject[] | undefined)?.[0]?.['text']),
+      structuredContent: tryParse(String((rest['content'] as JsonObject[] | undefined)?.[0]?.['text'])),
     }),
     ...(Object.keys(meta).length > 0 && { _meta: meta }),
   };
@@ -57,13 +58,5 @@ function mark(result: JsonObject, form: 'wrapped' | 'parsed' | 'printed'): JsonO
 function parseText(block: JsonObject | undefined): unknown {
   const text = block?.['type'] === 'text' ? (block['text'] as string).trim() : '';
   const mayParse = text !== '' && text.length <= 100_000 && '-0123456789"[tfn'.includes(text.charAt(0));
-  return mayParse ? parse(text) : undefined;
-}
-
-function parse(text: unknown): unknown {
-  try {
-    return JSON.parse(String(text));
-  } catch {
-    return undefined;
-  }
+  return mayParse ? tryParse(text) : undefined;
 }

@@ -1,4 +1,5 @@
-import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import type { JsonObject } from '../../jsonrpc/message.js';
+import { tryParseObject } from '../../jsonrpc/parse.js';
 import type { AuditNote } from './entry.js';
 import { type Mac, macsOf } from './mac.js';
 
@@ -79,7 +80,7 @@ export function readLine(line: string): ReadLine | undefined {
   const at = line.length - ENDING;
   if (!line.startsWith(HASH_FIELD, at) || !line.endsWith('"}')) return undefined;
   const body = `${line.slice(0, at)}}`;
-  const entry = parse(body);
+  const entry = tryParseObject(body);
   const seq = entry?.['seq'];
   if (entry === undefined || !Number.isSafeInteger(seq)) return undefined;
   return { seq: seq as number, hash: line.slice(at + HASH_FIELD.length, -2), entry, body };
@@ -93,17 +94,8 @@ export function printHead(mac: Mac, { seq, hash }: AuditHead): string {
 
 /** Reads a printed head; undefined if it is not one, or if its code is wrong. */
 export function readHead(macs: readonly Mac[], text: string): AuditHead | undefined {
-  const { seq, hash, mac } = parse(text) ?? {};
+  const { seq, hash, mac } = tryParseObject(text) ?? {};
   if (!Number.isSafeInteger(seq) || typeof hash !== 'string') return undefined;
   const isRight = macs.some((one) => one(`head\n${seq}\n${hash}`) === mac);
   return isRight ? { seq: seq as number, hash } : undefined;
-}
-
-function parse(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
-import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import type { JsonObject } from '../../jsonrpc/message.js';
+import { tryParseObject } from '../../jsonrpc/parse.js';
 import { displayUrl } from '../../protocol/secrets/display-url.js';
 import { type SafeFetch, SafeFetchError, type SafeFetchInit } from '../fetch/safe-fetch.js';
 import { DocumentError, type DocumentHop } from './document-error.js';
@@ -44,19 +45,9 @@ export async function fetchDocument(
   const { status, headers } = response;
   const said = `${displayUrl(url)} replied with ${status}`;
   if (status !== 200) return { status, reply: said };
-  const json = parseObject(await response.text());
+  const json = tryParseObject(await response.text());
   const type = headers.get('content-type')?.split(';', 1)[0]?.slice(0, 60) ?? 'no content type';
   return json === undefined
     ? { status, reply: `${said} and ${type}, which is not a JSON object` }
     : { url, json, headers };
-}
-
-function parseObject(text: string): JsonObject | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  return isObject(value) ? value : undefined;
 }

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { tryParse } from '../../jsonrpc/parse.js';
 import { STRUCTURED } from '../tables/meta-keys.js';
 
 // A value that a result carries only as text, because its structured content could not be sent as it is. A mark in `_meta`
@@ -16,10 +17,5 @@ export function isPrinted({ _meta, structuredContent }: JsonObject): boolean {
 export function printedValue(result: JsonObject): unknown {
   const { content } = result;
   const text: unknown = isPrinted(result) && Array.isArray(content) && content[0]?.text;
-  if (typeof text !== 'string') return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return typeof text === 'string' ? tryParse(text) : undefined;
 }

@@ -1,5 +1,6 @@
 // URLs for logs, messages and people, without secrets.
 
+import { tryDecode } from '../encoding/percent-decoding.js';
 import { isSecretName } from './is-secret-name.js';
 import { REDACTED } from './text.js';
 
@@ -25,7 +26,7 @@ export function hideInUrl(
       ? `${url.slice(0, colon + 1)}${mask(url.slice(colon + 1, userEnd))}${url.slice(userEnd)}`
       : url;
   return hidden.replace(PARAMETER, (pair: string, begin: string, name: string, value: string) =>
-    isSecret(decoded(name)) ? `${begin}${mask(value)}` : pair,
+    isSecret(tryDecode(name)) ? `${begin}${mask(value)}` : pair,
   );
 }
 
@@ -48,12 +49,4 @@ function userOf(url: string): { readonly start: number; readonly userEnd: number
   const end = url.slice(start).search(/[/?#]/);
   const at = url.lastIndexOf('@', end < 0 ? undefined : start + end);
   return { start, userEnd: at < start ? -1 : at };
-}
-
-function decoded(name: string): string {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
 }

@@ -1,3 +1,4 @@
+import { tryParse } from '../../jsonrpc/parse.js';
 import { type HideInText, hideInText } from '../secrets/text.js';
 import { LoggedCall } from './handler-log.js';
 
@@ -120,11 +121,8 @@ function readable(_key: string, value: unknown): unknown {
 
 /** The value of JSON, so that a program can search in it; the string itself if it was cut. */
 function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const value = tryParse(text);
+  return value === undefined ? text : value;
 }
 
 function subjectOf({ method, target, id, caller }: LoggedCall): string {

@@ -1,3 +1,5 @@
+import { isPlainObject } from './plain-json.js';
+
 // Every keyword that the validator acts on, and the shape that its value must have. Other keywords (titles, `x-mcp-header`,
 // those of OpenAPI) stay in the JSON that is sent and have no effect on validation.
 
@@ -104,7 +106,7 @@ export function shapeProblem(shape: KeywordShape, value: unknown): string | unde
     case 'names':
       return isNames(value) ? undefined : 'an array of strings';
     case 'namesMap':
-      return isObject(value) && Object.values(value).every(isNames)
+      return isPlainObject(value) && Object.values(value).every(isNames)
         ? undefined
         : 'an object of arrays of strings';
     case 'pattern':
@@ -114,7 +116,7 @@ export function shapeProblem(shape: KeywordShape, value: unknown): string | unde
       return Array.isArray(value) ? undefined : 'an array of schemas';
     case 'schemaMap':
     case 'schemaOrNamesMap':
-      return isObject(value) ? undefined : 'an object';
+      return isPlainObject(value) ? undefined : 'an object';
     default:
       return undefined; // 'any', and the shapes that are checked when they are read as schemas or types
   }
@@ -122,8 +124,4 @@ export function shapeProblem(shape: KeywordShape, value: unknown): string | unde
 
 function isNames(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((name) => typeof name === 'string');
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 // Compiles the rules that apply to a definition: the server's, those of its tags, and its own.
 
+import { isObject } from '../../jsonrpc/message.js';
 import { type KeysOf, unknownKeys } from '../../protocol/checks/known-keys.js';
 import { closestName } from '../../schema/explain/closest-name.js';
 import type { AccessOptions, AccessRule, AccessTarget, Allow } from '../define/access.js';
@@ -45,7 +46,7 @@ export function readServerAccess(access: AccessOptions | undefined, log: Logger)
   const failures = new AllowFailures(log, 'The policy');
   const tags = new Map<string, AccessRule>();
   const report = (path: string, value: unknown): AccessRule => {
-    const problem = isRecord(value) ? ruleProblem(value) : 'it must be an object: { scopes: ["files:read"] }';
+    const problem = isObject(value) ? ruleProblem(value) : 'it must be an object: { scopes: ["files:read"] }';
     if (problem === undefined) return value as AccessRule;
     problems.push(`"${path}": ${problem}`);
     return {};
@@ -58,11 +59,11 @@ export function readServerAccess(access: AccessOptions | undefined, log: Logger)
   const policy = typeof given?.forTool === 'function' ? given : undefined;
   if (given !== policy)
     problems.push('"access.policy" must be made with policy({ default, rules }) of fullmcp/middleware');
-  if (!isRecord(rules)) problems.push('"access.tags" must be an object: { admin: { scopes: ["admin"] } }');
+  if (!isObject(rules)) problems.push('"access.tags" must be an object: { admin: { scopes: ["admin"] } }');
   else {
     for (const [tag, rule] of Object.entries(rules)) {
       const path = `access.tags.${tag}`;
-      if (isRecord(rule))
+      if (isObject(rule))
         for (const { key, hint } of unknownKeys(rule, ruleKeys, foreignRuleNames))
           problems.push(`"${path}.${key}" is unknown. ${hint}`);
       tags.set(tag, report(path, rule));
@@ -146,8 +147,4 @@ function tagsProblem(tags: unknown): string | undefined {
   if (tags === undefined || (Array.isArray(tags) && tags.every((tag) => typeof tag === 'string')))
     return undefined;
   return '"tags" must be an array of strings, such as ["admin"]';
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

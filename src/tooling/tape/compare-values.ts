@@ -1,6 +1,7 @@
 // Compares two results by what they mean: the order of fields, fresh ids and times, metadata and removed secrets make no difference.
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { tryParse } from '../../jsonrpc/parse.js';
 import { REDACTED as HIDDEN } from '../../protocol/secrets/text.js';
 import { REMOVED } from '../../testing/recording/secrets.js';
 
@@ -119,12 +120,7 @@ function fits(recorded: string, text: string): boolean {
 
 /** The object or array that a string is the JSON of. */
 function fromJson(text: string): unknown {
-  if (text.length > MAX_JSON_TEXT || !/^\s{0,100}[[{]/.test(text)) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return text.length > MAX_JSON_TEXT || !/^\s{0,100}[[{]/.test(text) ? undefined : tryParse(text);
 }
 
 function byKey(items: readonly unknown[], key: string): ReadonlyMap<string, unknown> {

@@ -1,6 +1,7 @@
 // Asks NATS which instances of services run now.
 
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
+import { tryParse } from '../../../jsonrpc/parse.js';
 import type { ServiceInstance } from '../../../protocol/services.js';
 import type { NatsClient } from '../connection/client.js';
 import type { NatsMessage } from '../connection/nats-types.js';
@@ -72,7 +73,7 @@ function waiter(): { readonly promise: Promise<void>; readonly resolve: () => vo
 
 /** Reads a description. Undefined if it is not that of an MCP service. */
 function readInstance({ data }: NatsMessage, prefix: string): ServiceInstance | undefined {
-  const info = parse(new TextDecoder().decode(data));
+  const info = tryParse(new TextDecoder().decode(data));
   if (!isObject(info) || info['type'] !== TYPES.INFO) return undefined;
   const { name, id, version, metadata, endpoints } = info;
   const text = (key: string): string | undefined => {
@@ -103,14 +104,6 @@ function endpointOf(endpoints: unknown, subject: string): JsonObject | undefined
 
 function toolsOf({ metadata }: JsonObject): readonly string[] {
   const printed = isObject(metadata) ? metadata[META_TOOLS] : undefined;
-  const tools = typeof printed === 'string' ? parse(printed) : undefined;
+  const tools = typeof printed === 'string' ? tryParse(printed) : undefined;
   return Array.isArray(tools) ? tools.filter((tool) => typeof tool === 'string') : [];
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

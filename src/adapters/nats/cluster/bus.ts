@@ -1,6 +1,7 @@
 // The bus on core NATS: one subscription for each topic in a process.
 
-import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
+import type { JsonObject } from '../../../jsonrpc/message.js';
+import { tryParseObject } from '../../../jsonrpc/parse.js';
 import type { Bus, BusListener } from '../../../state/bus.js';
 import type { NatsClient } from '../connection/client.js';
 import type { NatsMessage, NatsSubscription } from '../connection/nats-types.js';
@@ -142,10 +143,5 @@ class Topic {
 
 // A process that may publish to the subject may send anything.
 function parse(message: NatsMessage): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(message.data));
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  return tryParseObject(new TextDecoder().decode(message.data));
 }

@@ -1,4 +1,5 @@
 import type { CatalogDefinitions } from '../../../extensions/catalog/live-catalog.js';
+import { isObject } from '../../../jsonrpc/message.js';
 
 const kinds = ['tools', 'resources', 'prompts'] as const;
 
@@ -14,7 +15,7 @@ export function definitionsOf(fileName: string, module: object): CatalogDefiniti
   for (const [key, value] of Object.entries(module)) {
     const group = kinds.find((kind) => kind === key);
     const kind = kindOf(value);
-    if (group !== undefined && kind === undefined && isRecord(value))
+    if (group !== undefined && kind === undefined && isObject(value))
       found[group].push(...Object.entries(value));
     else if (kind === 'resource')
       throw new TypeError(
@@ -34,10 +35,6 @@ export function definitionsOf(fileName: string, module: object): CatalogDefiniti
 }
 
 function kindOf(value: unknown): 'tool' | 'resource' | 'prompt' | undefined {
-  const kind = isRecord(value) ? value['kind'] : undefined;
+  const kind = isObject(value) ? value['kind'] : undefined;
   return kind === 'tool' || kind === 'resource' || kind === 'prompt' ? kind : undefined;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,6 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import { BlockList, isIP } from 'node:net';
+import { tryDecode } from '../../../protocol/encoding/percent-decoding.js';
 import { McpError } from '../../../protocol/errors.js';
 import type { NodeHttpOptions } from '../../../transports/http/client/options.js';
 
@@ -52,7 +53,7 @@ function readProxy(setting: string, from: string): HttpProxy {
     );
   }
   const { username, password } = url;
-  const credentials = `${decode(username)}:${decode(password)}`;
+  const credentials = `${tryDecode(username)}:${tryDecode(password)}`;
   const bare = new URL(url.origin);
   return {
     url: bare,
@@ -60,14 +61,6 @@ function readProxy(setting: string, from: string): HttpProxy {
     authorization:
       credentials === ':' ? undefined : `Basic ${Buffer.from(credentials, 'utf8').toString('base64')}`,
   };
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** The host without the brackets of IPv6. */

@@ -1,5 +1,6 @@
 // The servers that there are logins for. The names of the files do not tell them, so that they are kept beside the tokens, encrypted as well.
 
+import { tryParse } from '../../../jsonrpc/parse.js';
 import { tokensKey } from '../../../oauth/client/store/records.js';
 import type { TokenStore } from '../../../oauth/client/store/token-store.js';
 
@@ -49,11 +50,6 @@ export function withServers(store: TokenStore, account: string): TokenStore {
 }
 
 function parse(text: string | undefined): readonly string[] {
-  if (text === undefined) return [];
-  try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
-  } catch {
-    return [];
-  }
+  const value = text === undefined ? undefined : tryParse(text);
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }

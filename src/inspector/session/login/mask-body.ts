@@ -1,5 +1,6 @@
 // Bodies of the requests and replies of a login, with their secrets masked.
 
+import { tryParse } from '../../../jsonrpc/parse.js';
 import { copyWithoutSecrets } from '../../../protocol/secrets/copy.js';
 import { hideRecognized } from '../../../protocol/secrets/recognized.js';
 import { isLoginSecret, MASK, maskAddress, maskValue } from '../../wiretap/mask.js';
@@ -20,7 +21,7 @@ const maskFields = copyWithoutSecrets({
 export function maskBody(text: string, type: string): string {
   if (text === '') return '';
   if (type.includes('json') || /^\s{0,20}[[{]/.test(text)) {
-    const value = parsed(text);
+    const value = tryParse(text);
     if (value !== undefined) return cut(JSON.stringify(maskFields(value), null, 2));
   }
   if (type.includes('urlencoded')) return cut(maskForm(new URLSearchParams(text)).join('\n'));
@@ -37,14 +38,6 @@ function maskForm(form: URLSearchParams): readonly string[] {
   return [...form].map(
     ([name, value]) => `${name}=${isLoginSecret(name) ? maskValue(value) : maskAddress(value)}`,
   );
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function cut(text: string): string {

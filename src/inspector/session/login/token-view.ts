@@ -1,7 +1,8 @@
 // A token as the page shows it: masked, its claims decoded here, and nothing about it checked.
 
 import { Buffer } from 'node:buffer';
-import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
+import type { JsonObject } from '../../../jsonrpc/message.js';
+import { tryParseObject } from '../../../jsonrpc/parse.js';
 import type { StoredTokens } from '../../../oauth/client/store/records.js';
 import type { TokenView } from '../../contract/connection.js';
 import { maskValue } from '../../wiretap/mask.js';
@@ -41,10 +42,5 @@ export function viewOfToken(token: string): TokenView {
 }
 
 function decoded(part: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  return tryParseObject(Buffer.from(part, 'base64url').toString('utf8'));
 }

@@ -1,4 +1,5 @@
-import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
+import type { JsonObject } from '../../../jsonrpc/message.js';
+import { tryParseObject } from '../../../jsonrpc/parse.js';
 import type { TokenStore } from './token-store.js';
 
 // The values in a token store: tokens by server, and registrations by issuer.
@@ -95,11 +96,5 @@ export async function readClient(store: TokenStore, key: string): Promise<Stored
 }
 
 function parse(text: string | undefined): JsonObject | undefined {
-  if (text === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  return text === undefined ? undefined : tryParseObject(text);
 }

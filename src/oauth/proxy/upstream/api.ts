@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
+import { tryParse } from '../../../jsonrpc/parse.js';
 import type { SafeFetch } from '../../fetch/safe-fetch.js';
 
 /** A request to the API of a provider. */
@@ -37,18 +38,10 @@ export async function readApi(
     },
     ...(json !== undefined && { body: JSON.stringify(json) }),
   });
-  const value = parse(await response.text());
+  const value = tryParse(await response.text());
   return {
     status: response.status,
     body: isObject(value) ? value : undefined,
     items: Array.isArray(value) ? value : [],
   };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 import { encodeBase64 } from '../../../protocol/encoding/base64.js';
+import { tryDecode } from '../../../protocol/encoding/percent-decoding.js';
 import { quote } from '../../../protocol/encoding/shorten.js';
 import { McpError } from '../../../protocol/errors.js';
 import type { HeaderValues, HttpLinkOptions } from './options.js';
@@ -86,13 +87,5 @@ export function isReserved(name: string): boolean {
 /** The header for credentials in the URL: `fetch` rejects a URL that contains them. */
 function basicAuth({ username, password }: URL): string | undefined {
   if (username === '' && password === '') return undefined;
-  return `Basic ${encodeBase64(new TextEncoder().encode(`${decode(username)}:${decode(password)}`))}`;
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return `Basic ${encodeBase64(new TextEncoder().encode(`${tryDecode(username)}:${tryDecode(password)}`))}`;
 }

@@ -1,5 +1,6 @@
 // Finds the address of a client behind trusted proxies.
 
+import { isObject } from '../../../jsonrpc/message.js';
 import { addressMatcher, plainAddress } from '../../../protocol/checks/ip-addresses.js';
 import { checkOptions, type KeysOf } from '../../../protocol/checks/known-keys.js';
 
@@ -36,7 +37,7 @@ export function readTrustProxy(
   option: false | number | readonly string[] | TrustProxyOptions | undefined,
 ): ClientAddress | undefined {
   if (option === undefined || option === false) return undefined;
-  const isOptions = typeof option === 'object' && option !== null && !Array.isArray(option);
+  const isOptions = isObject(option);
   if (isOptions) checkOptions('trustProxy', option, optionKeys);
   const { proxies, header = 'x-forwarded-for' } = (
     isOptions ? option : { proxies: option }
