@@ -1,3 +1,4 @@
+import { every } from '../../../async/every.js';
 import type { Lifetime } from '../../../async/lifetime.js';
 import { unref } from '../../../async/unref.js';
 import type { RequestId } from '../../../jsonrpc/message.js';
@@ -71,7 +72,7 @@ export class SessionTable {
   readonly #options: SessionTableOptions;
   // No session waits for answers by itself.
   readonly #clientRequests = new ClientRequests();
-  #timer: ReturnType<typeof setInterval> | undefined;
+  #stopTimer: (() => void) | undefined;
 
   constructor(options: SessionTableOptions) {
     this.#options = options;
@@ -197,7 +198,7 @@ export class SessionTable {
     };
     session.restore(facts ?? initialFacts);
     this.#live.set(live.tag, live);
-    this.#timer ??= this.#startTimer();
+    this.#stopTimer ??= this.#startTimer();
     return live;
   }
 
@@ -286,8 +287,8 @@ export class SessionTable {
     live.via.end();
     if (this.#live.get(live.tag) === live) this.#live.delete(live.tag);
     if (this.#live.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
   }
 
   /** Ends the session permanently, in all processes. */
@@ -323,11 +324,9 @@ export class SessionTable {
     this.#options.directory.topic.close();
   }
 
-  #startTimer(): ReturnType<typeof setInterval> {
+  #startTimer(): () => void {
     const { idleMs } = this.#options;
-    const timer = setInterval(() => this.#sweep(), Math.max(10, Math.min(30_000, idleMs / 2)));
-    unref(timer);
-    return timer;
+    return every(Math.max(10, Math.min(30_000, idleMs / 2)), () => this.#sweep());
   }
 
   #sweep(): void {

@@ -1,5 +1,5 @@
 import { settlesWithin } from '../../../async/deadline.js';
-import { backoff, delay } from '../../../async/delay.js';
+import { Retries, type RetriesOptions } from '../../../async/retries.js';
 import { unref } from '../../../async/unref.js';
 import type { JsonObject } from '../../../jsonrpc/message.js';
 import { LEASE_MS, LeaseKeeper } from '../../../state/lease-keeper.js';
@@ -93,26 +93,30 @@ export class CallWatch {
     { sentAt, on }: { readonly sentAt: number; readonly on: RunEvents },
   ): Promise<void> {
     const [put, { queue, key }] = this.runChanges(tag, run, running);
-    const isWritten = async (changes: readonly StoreChange[], mayRetry: (attempt: number) => boolean) => {
-      for (let attempt = 0; mayRetry(attempt); attempt++) {
+    const isWritten = async (
+      changes: readonly StoreChange[],
+      limit: Pick<RetriesOptions, 'forMs' | 'maxAttempts'>,
+    ) => {
+      const retries = new Retries({ baseMs: 100, maxMs: 2000, unref: true, ...limit });
+      while (await retries.next()) {
         try {
           await this.#parts.store.write(changes);
           return true;
         } catch {
-          await delay(backoff(attempt, { baseMs: 100, maxMs: 2000 }), { unref: true });
+          // The store is still unavailable.
         }
       }
       return false;
     };
-    const endAt = sentAt + (this.#keeper.leaseMs * 2) / 3;
+    const forMs = sentAt + (this.#keeper.leaseMs * 2) / 3 - performance.now();
     const removal: StoreChange[] = [
       { do: 'delete', key: put.key },
       { do: 'dequeue', queue, key },
     ];
-    if (await isWritten(removal, () => performance.now() < endAt)) return;
+    if (forMs > 0 && (await isWritten(removal, { forMs }))) return;
     // Now the call belongs to the process that finds the record, so there must be one.
     on.lost();
-    await isWritten([put, { do: 'enqueue', queue, key }], (attempt) => attempt < MAX_ATTEMPTS);
+    await isWritten([put, { do: 'enqueue', queue, key }], { maxAttempts: MAX_ATTEMPTS });
   }
 
   async #record(
