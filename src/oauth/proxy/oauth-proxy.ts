@@ -131,7 +131,13 @@ export function makeOAuthProxy(runtime: ProxyRuntime): (options: OAuthProxyOptio
         clients: new ClientDirectory({ known, documents, registrations }),
         registrations,
         upstream,
-        keeper: new UpstreamTokenKeeper({ grants, records, upstream, unverifiedMaxAgeMs }),
+        keeper: new UpstreamTokenKeeper({
+          store: shared.store,
+          grants,
+          records,
+          upstream,
+          unverifiedMaxAgeMs,
+        }),
         clientKeys: new ClientKeys(clientFetch),
         metadata: metadataOf({
           addresses,

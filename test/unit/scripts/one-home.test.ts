@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { homeFailures } from '../../../scripts/one-home.js';
+
+/** The function of scripts/one-home.js that is tried here. */
+interface HomeCheck {
+  homeFailures(modules: readonly { readonly path: string; readonly text: string }[]): string[];
+}
+
+// The scripts are JavaScript without declarations, so their types are stated here.
+const script = new URL('../../../scripts/one-home.js', import.meta.url).href;
+const { homeFailures }: HomeCheck = await import(script);
 
 function failuresOf(path: string, text: string): string[] {
   return homeFailures([{ path, text }]);

@@ -1,3 +1,4 @@
+import type { Lease } from '../../../state/store.js';
 import { grantFromJson, grantToJson, type LoginGrant } from './grant.js';
 import { OAuthError } from './oauth-error.js';
 import { digestText, isSameSecret, randomToken } from './random.js';
@@ -163,11 +164,19 @@ export class Grants {
     throw new OAuthError('temporarily_unavailable', 'Too many requests use this login at once. Retry later.');
   }
 
-  /** Stores new upstream tokens in a grant. Other changes of the grant are kept. Returns the grant; undefined if it has ended. */
-  async updateUpstream(id: string, upstream: LoginGrant['upstream']): Promise<LoginGrant | undefined> {
+  /**
+   * Stores new upstream tokens in a grant, in place of those that they were refreshed with. Other changes of the grant are kept, and
+   * so are tokens that somebody else has stored in the meantime. Returns the grant; undefined if it has ended.
+   */
+  async updateUpstream(
+    { id, upstream: before }: LoginGrant,
+    upstream: LoginGrant['upstream'],
+  ): Promise<LoginGrant | undefined> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const found = await this.#read(id);
       if (found === undefined) return undefined;
+      const { accessToken, refreshToken } = found.grant.upstream;
+      if (accessToken !== before.accessToken || refreshToken !== before.refreshToken) return found.grant;
       const next = { ...found.grant, upstream, confirmedAt: Date.now() };
       if ((await this.#write(found, next)).ok) return next;
     }
@@ -178,6 +187,14 @@ export class Grants {
   async revoke(grant: LoginGrant, why?: string): Promise<void> {
     await this.#records.write([await this.#records.remove('oauth-grant', grant.id)]);
     this.#onRevoked(grant, why);
+  }
+
+  /** Ends a grant if a lease is still held. Returns whether it is. */
+  async revokeUnder(lease: Lease, grant: LoginGrant): Promise<boolean> {
+    const removal = await this.#records.remove('oauth-grant', grant.id);
+    const { ok } = await this.#records.write([removal], lease);
+    if (ok) this.#onRevoked(grant, undefined);
+    return ok;
   }
 
   async #read(id: string): Promise<ReadGrant | undefined> {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../jsonrpc/message.js';
-import type { Put, Store, StoreChange, Version, Written } from '../../../state/store.js';
+import type { Lease, Put, Store, StoreChange, Version, Written } from '../../../state/store.js';
 import { callerGroup } from '../../../state/store-shares.js';
 import type { Sealer } from './sealer.js';
 
@@ -11,8 +11,6 @@ export type RecordKind =
   | 'oauth-grant'
   /** There for as long as the previous refresh token of a grant may be repeated. */
   | 'oauth-grace'
-  /** There while one process refreshes the tokens of the provider. */
-  | 'oauth-refreshing'
   /** A client that registered itself. */
   | 'oauth-client'
   /** The number of registrations in a period. */
@@ -44,9 +42,14 @@ export class Records {
     this.#owner = parts.owner;
   }
 
+  /** The group of the records with an id. */
+  group(id: string): Promise<string> {
+    return callerGroup(this.#owner, id);
+  }
+
   /** The key of a record. */
   async key(kind: RecordKind, id: string): Promise<string> {
-    return `${kind}:${await callerGroup(this.#owner, id)}`;
+    return `${kind}:${await this.group(id)}`;
   }
 
   /** Reads a record; undefined if there is none. */
@@ -81,8 +84,8 @@ export class Records {
     return { do: 'delete', key: await this.key(kind, id), ...(version !== undefined && { if: { version } }) };
   }
 
-  /** Makes changes of records with one id: all, or none. */
-  write(changes: readonly StoreChange[]): Promise<Written> {
-    return this.#store.write(changes);
+  /** Makes changes of records with one id: all, or none. With `guard`, they are made only while that lease is held. */
+  write(changes: readonly StoreChange[], guard?: Lease): Promise<Written> {
+    return this.#store.write(changes, guard === undefined ? {} : { guard });
   }
 }

@@ -1,15 +1,18 @@
-import { backoff, delay } from '../../../async/delay.js';
+import { Flights } from '../../../async/flight.js';
+import { withRetries } from '../../../async/retries.js';
+import { Once } from '../../../state/once.js';
+import type { Lease, Store } from '../../../state/store.js';
 import type { UpstreamTokens } from '../upstream/provider.js';
 import type { Upstream } from '../upstream/upstream.js';
 import { UpstreamError } from '../upstream/upstream-error.js';
 import type { LoginGrant } from './grant.js';
 import type { Grants } from './grants.js';
 import { OAuthError } from './oauth-error.js';
-import { randomToken } from './random.js';
 import type { Records } from './records.js';
 
 /** The parts of `UpstreamTokenKeeper`. */
 interface KeeperParts {
+  readonly store: Store;
   readonly grants: Grants;
   readonly records: Records;
   readonly upstream: Upstream;
@@ -19,20 +22,25 @@ interface KeeperParts {
 
 /** A token that expires this soon is refreshed first. */
 const MARGIN_MS = 60_000;
-/** Longer than a request to the provider can take. */
-const LOCK_MS = 30_000;
-const WAIT_MS = 20_000;
-const POLL_MS = 100;
-/** Six attempts take up to 3 s. */
-const MAX_SAVES = 6;
+/** The lease is longer than a request to the provider can take. */
+const REFRESHING = { queue: 'oauth-refreshing', leaseMs: 30_000, waitMs: 20_000 };
+/** Seven attempts take up to 3 s. */
+const SAVING = {
+  baseMs: 50,
+  maxMs: 1000,
+  maxAttempts: 7,
+  isFinal: (error: unknown) => error instanceof RangeError,
+};
 
 /** Keeps the tokens of the provider fresh. Of all processes, only one refreshes the tokens of a grant. */
 export class UpstreamTokenKeeper {
   readonly #parts: KeeperParts;
-  readonly #flights = new Map<string, Promise<LoginGrant>>();
+  readonly #flights = new Flights<string, LoginGrant>();
+  readonly #once: Once;
 
   constructor(parts: KeeperParts) {
     this.#parts = parts;
+    this.#once = new Once({ store: parts.store, ...REFRESHING });
   }
 
   /** The tokens of a grant, refreshed if they are about to expire. */
@@ -54,78 +62,47 @@ export class UpstreamTokenKeeper {
 
   /** One refresh at a time in this process. */
   #refreshOnce(grant: LoginGrant): Promise<LoginGrant> {
-    const known = this.#flights.get(grant.id);
-    if (known !== undefined) return known;
-    const flight = this.#refreshAlone(grant).finally(() => this.#flights.delete(grant.id));
-    this.#flights.set(grant.id, flight);
-    return flight;
+    const flight =
+      this.#flights.get(grant.id) ?? this.#flights.start(grant.id, () => this.#refreshAlone(grant));
+    return flight.join();
   }
 
   /** One refresh at a time among all processes. */
   async #refreshAlone(grant: LoginGrant): Promise<LoginGrant> {
     if (grant.upstream.refreshToken === undefined) return this.#end(grant);
-    const { grants, records } = this.#parts;
-    const until = performance.now() + WAIT_MS;
-    for (let wait = POLL_MS; performance.now() < until; wait = Math.min(wait * 2, 1000)) {
-      const owner = randomToken();
-      const lock = await records.put('oauth-refreshing', grant.id, {
-        value: { owner },
-        if: 'absent',
-        ttlMs: LOCK_MS,
-      });
-      if ((await records.write([lock])).ok) {
-        try {
-          return await this.#refreshNow(grant.id);
-        } finally {
-          await this.#unlock(grant.id, owner);
-        }
-      }
-      await delay(wait * (0.5 + Math.random() / 2));
-      const current = await grants.find(grant.id);
-      if (current === undefined) throw ended();
-      if (this.#isConfirmed(current)) return current;
-    }
-    throw new OAuthError(
-      'temporarily_unavailable',
-      'The tokens of the provider are being refreshed. Retry later.',
-    );
+    let current = grant;
+    const refreshed = await this.#once.run({
+      key: await this.#parts.records.group(grant.id),
+      find: async () => {
+        current = await this.#find(grant.id);
+        return this.#isConfirmed(current) ? current : undefined;
+      },
+      work: (lease) => this.#refreshNow(current, lease),
+    });
+    return refreshed ?? Promise.reject(busy());
   }
 
-  async #refreshNow(id: string): Promise<LoginGrant> {
+  async #refreshNow(grant: LoginGrant, lease: Lease): Promise<LoginGrant> {
     const { grants, upstream } = this.#parts;
-    // Another process may have been faster than the lock.
-    const grant = await grants.find(id);
-    if (grant === undefined) throw ended();
-    if (this.#isConfirmed(grant)) return grant;
     try {
       const tokens = await upstream.refresh(grant.upstream);
-      return (await this.#save(id, tokens)) ?? Promise.reject(ended());
+      return (await this.#save(grant, tokens)) ?? Promise.reject(ended());
     } catch (error) {
-      if (error instanceof UpstreamError && error.isFinal) return this.#end(grant);
-      throw error;
+      if (!(error instanceof UpstreamError && error.isFinal)) throw error;
+      if (await grants.revokeUnder(lease, grant)) throw ended();
+      // Another process has the lease since, and perhaps new tokens: the provider refused only those that it has replaced.
+      const current = await this.#find(grant.id);
+      return this.#isConfirmed(current) ? current : Promise.reject(busy());
     }
   }
 
   /** The provider may accept a refresh token only once: the login would end if the new one were lost. */
-  async #save(id: string, tokens: UpstreamTokens): Promise<LoginGrant | undefined> {
-    for (let attempt = 0; ; attempt++) {
-      try {
-        return await this.#parts.grants.updateUpstream(id, tokens);
-      } catch (error) {
-        if (attempt >= MAX_SAVES || error instanceof RangeError) throw error;
-        await delay(backoff(attempt, { baseMs: 50, maxMs: 1000 }));
-      }
-    }
+  #save(grant: LoginGrant, tokens: UpstreamTokens): Promise<LoginGrant | undefined> {
+    return withRetries(() => this.#parts.grants.updateUpstream(grant, tokens), SAVING);
   }
 
-  async #unlock(id: string, owner: string): Promise<void> {
-    const { records } = this.#parts;
-    // The lock ends by itself, so that a failure here only delays the next refresh.
-    try {
-      const lock = await records.read('oauth-refreshing', id);
-      if (lock?.value['owner'] === owner)
-        await records.write([await records.remove('oauth-refreshing', id, lock.version)]);
-    } catch {}
+  async #find(id: string): Promise<LoginGrant> {
+    return (await this.#parts.grants.find(id)) ?? Promise.reject(ended());
   }
 
   /** Whether the provider stood by a login not long ago. Nobody would ask it about tokens that do not expire otherwise. */
@@ -145,4 +122,11 @@ function isFresh({ expiresAt }: UpstreamTokens): boolean {
 
 function ended(): OAuthError {
   return new OAuthError('invalid_grant', 'The login at the provider has ended: log in again.');
+}
+
+function busy(): OAuthError {
+  return new OAuthError(
+    'temporarily_unavailable',
+    'The tokens of the provider are being refreshed. Retry later.',
+  );
 }
