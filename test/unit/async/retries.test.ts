@@ -26,31 +26,31 @@ async function attemptTimes(retries: Retries, most = 10): Promise<number[]> {
 }
 
 describe('Retries', () => {
-  it('makes the first attempt at once, and waits longer and longer before the others', async () => {
+  it('the first attempt is made at once, and the others after longer and longer pauses', async () => {
     const retries = new Retries(PAUSES);
     expect(await attemptTimes(retries, 5)).toEqual([0, 100, 300, 700, 1100]);
     expect(retries.failures).toBe(4);
   });
 
-  it('makes at most as many attempts as it may', async () => {
+  it('no more attempts are made than allowed', async () => {
     expect(await attemptTimes(new Retries({ ...PAUSES, maxAttempts: 3 }))).toEqual([0, 100, 300]);
   });
 
-  it('begins no attempt after its time, and does not wait for one in vain', async () => {
+  it('no attempt begins after the time for all of them, and nobody waits for one in vain', async () => {
     const startedAt = performance.now();
     expect(await attemptTimes(new Retries({ ...PAUSES, forMs: 699 }))).toEqual([0, 100, 300]);
     expect(performance.now() - startedAt).toBe(300);
     expect(await attemptTimes(new Retries({ ...PAUSES, forMs: 700 }))).toEqual([0, 100, 300, 700]);
   });
 
-  it('waits as short as at first after a success', async () => {
+  it('pauses are as short as at first after a success', async () => {
     const retries = new Retries(PAUSES);
     expect(await attemptTimes(retries, 3)).toEqual([0, 100, 300]);
     retries.reset();
     expect(await attemptTimes(retries, 2)).toEqual([100, 300]);
   });
 
-  it('ends the pause and the attempts with what they belong to, and leaves nothing behind', async () => {
+  it('attempts and the pause between them end with what they belong to, and leave nothing behind', async () => {
     const controller = new AbortController();
     const retries = new Retries({ ...PAUSES, until: controller });
     expect(await retries.next()).toBe(true);
@@ -62,7 +62,7 @@ describe('Retries', () => {
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 
-  it('makes no attempt for a lifetime that has ended, and creates no signal for one that succeeds at once', async () => {
+  it('no attempt is made for a lifetime that has ended, and no signal for one whose first attempt succeeds', async () => {
     const lifetime = new Lifetime();
     const signal = vi.spyOn(lifetime, 'signal', 'get');
     expect(await new Retries({ ...PAUSES, until: lifetime }).next()).toBe(true);
@@ -71,7 +71,7 @@ describe('Retries', () => {
     expect(await new Retries({ ...PAUSES, until: lifetime }).next()).toBe(false);
   });
 
-  it('lets the process end during a pause only with unref', async () => {
+  it('the process may end during a pause between attempts only with unref', async () => {
     const timers = vi.spyOn(globalThis, 'setTimeout');
     for (const options of [PAUSES, { ...PAUSES, unref: true }]) {
       const retries = new Retries(options);
@@ -92,20 +92,20 @@ describe('withRetries', () => {
     });
   }
 
-  it('resolves with the first success', async () => {
+  it('work that is retried resolves with the first success', async () => {
     const work = failing(2);
     const result = withRetries(work, PAUSES);
     await vi.runAllTimersAsync();
     expect(await result).toBe('attempt 3');
   });
 
-  it('rejects with the last error when no further attempt may be made', async () => {
+  it('work that is retried rejects with the last error when no further attempt may be made', async () => {
     const failure = failureOf(Error, withRetries(failing(9), { ...PAUSES, maxAttempts: 2 }));
     await vi.runAllTimersAsync();
     expect(await failure).toEqual(new Error('attempt 2'));
   });
 
-  it('does not repeat work after a final error', async () => {
+  it('work is not retried after a final error', async () => {
     const work = failing(9);
     const isFinal = (_: unknown, failures: number): boolean => failures === 1;
     const failure = failureOf(Error, withRetries(work, { ...PAUSES, isFinal }));
@@ -114,14 +114,14 @@ describe('withRetries', () => {
     expect(work).toHaveBeenCalledTimes(2);
   });
 
-  it('rejects with the error that takes the place of a final one', async () => {
+  it('work that is retried rejects with the error that takes the place of a final one', async () => {
     const isFinal = (): never => {
       throw new Error('another');
     };
     await expect(withRetries(failing(1), { ...PAUSES, isFinal })).rejects.toThrow('another');
   });
 
-  it('rejects with the reason of a signal that ends the attempts', async () => {
+  it('work that is retried rejects with the reason of a signal that ends the attempts', async () => {
     const controller = new AbortController();
     const failure = failureOf(Error, withRetries(failing(9), { ...PAUSES, until: controller }));
     await vi.advanceTimersByTimeAsync(50);

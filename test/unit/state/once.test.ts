@@ -54,7 +54,7 @@ function processes(count: number, store = memoryStore()): Process[] {
 const forever = (): Promise<never> => new Promise(() => undefined);
 
 describe('Once', () => {
-  it('lets one of many processes do the work, and gives the result to all of them', async () => {
+  it('one of many processes does the work, and all of them get the result', async () => {
     const all = processes(8);
     const ends = await run(...all.map((each) => each.refresh()));
     expect(ends).toEqual(all.map(() => ({ status: 'fulfilled', value: 'new' })));
@@ -62,7 +62,7 @@ describe('Once', () => {
     expect(await all[0]?.store.size(QUEUE)).toBe(0);
   });
 
-  it('lets another process do the work when the one that began has died', async () => {
+  it('another process does the work when the one that began it has died', async () => {
     const [dead, other] = processes(2) as [Process, Process];
     const startedAt = performance.now();
     void dead.refresh(forever);
@@ -72,7 +72,7 @@ describe('Once', () => {
     expect(await other.store.size(QUEUE)).toBe(0);
   });
 
-  it('refuses the late write of a process that was slower than its lease', async () => {
+  it('the late write of a process that was slower than its lease is refused', async () => {
     const [slow, other] = processes(2) as [Process, Process];
     let proceed!: () => void;
     const paused = new Promise<void>((resolve) => {
@@ -89,7 +89,7 @@ describe('Once', () => {
     expect(await slow.store.size(QUEUE)).toBe(0);
   });
 
-  it('does not end the lease of the process that has taken over', async () => {
+  it('a process that was slower than its lease does not end the lease of the one that has taken over', async () => {
     const [slow, other, third] = processes(3) as [Process, Process, Process];
     let fail!: (error: Error) => void;
     const failing = slow.refresh(
@@ -110,7 +110,7 @@ describe('Once', () => {
     expect(third.begun).toEqual([]);
   });
 
-  it('gives a failure to the process that met it, and lets the others try one after the other, more and more seldom', async () => {
+  it('a failure belongs to the process that met it, and the others try one after the other, more and more seldom', async () => {
     const all = processes(6);
     const attempts: number[] = [];
     let open = 0;
@@ -131,7 +131,7 @@ describe('Once', () => {
     for (const [index, ms] of pauses.entries()) expect(ms).toBeGreaterThanOrEqual(125 * 2 ** index);
   });
 
-  it('does the work again after a failure, and then counts failures anew', async () => {
+  it('work that has failed is done again by another process, as the next attempt', async () => {
     const [one, other] = processes(2) as [Process, Process];
     await run(one.refresh(() => Promise.reject(new Error('The provider does not answer.'))));
     const leases: Lease[] = [];
@@ -146,7 +146,7 @@ describe('Once', () => {
     expect(await other.store.size(QUEUE)).toBe(0);
   });
 
-  it('does not keep failed work in the queue that nobody needs again', async () => {
+  it('failed work that nobody needs again does not stay in the queue', async () => {
     const store = memoryStore();
     const once = new Once({ store, queue: QUEUE, leaseMs: LEASE_MS, waitMs: 1000 });
     const fail = (): Promise<never> => Promise.reject(new Error('The provider does not answer.'));
@@ -155,7 +155,7 @@ describe('Once', () => {
     expect(await store.size(QUEUE)).toBe(1);
   });
 
-  it('gives up when another process works for too long, and does nothing itself', async () => {
+  it('a process gives up when another one works for too long, and does nothing itself', async () => {
     const store = memoryStore();
     const busy = new Process(store);
     const impatient = new Process(store, LEASE_MS / 2);
@@ -168,27 +168,30 @@ describe('Once', () => {
   it.each([
     ['was not made', false, 0],
     ['was made, but not confirmed', true, LEASE_MS],
-  ])('reports a store that fails, and works again after it, if the write %s', async (_, isMade, atLeast) => {
-    const inner = memoryStore();
-    let isFailing = true;
-    const store: Store = {
-      ...inner,
-      async write(...args) {
-        if (isFailing && !isMade) throw new Error('The store is down.');
-        const written = await inner.write(...args);
-        if (isFailing) throw new Error('The store is down.');
-        return written;
-      },
-    };
-    const process = new Process(store);
-    await expect(process.refresh()).rejects.toThrow('The store is down.');
-    isFailing = false;
-    const startedAt = performance.now();
-    expect(await run(process.refresh())).toEqual([{ status: 'fulfilled', value: 'new' }]);
-    expect((process.begun[0] as number) - startedAt).toBeGreaterThanOrEqual(atLeast);
-  });
+  ])(
+    'a process reports a store that fails, and does the work when it is back, if the write %s',
+    async (_, isMade, atLeast) => {
+      const inner = memoryStore();
+      let isFailing = true;
+      const store: Store = {
+        ...inner,
+        async write(...args) {
+          if (isFailing && !isMade) throw new Error('The store is down.');
+          const written = await inner.write(...args);
+          if (isFailing) throw new Error('The store is down.');
+          return written;
+        },
+      };
+      const process = new Process(store);
+      await expect(process.refresh()).rejects.toThrow('The store is down.');
+      isFailing = false;
+      const startedAt = performance.now();
+      expect(await run(process.refresh())).toEqual([{ status: 'fulfilled', value: 'new' }]);
+      expect((process.begun[0] as number) - startedAt).toBeGreaterThanOrEqual(atLeast);
+    },
+  );
 
-  it('keeps a result although the store fails when the lease is given back', async () => {
+  it('a result is kept although the store fails when the lease is given back', async () => {
     const inner = memoryStore();
     const store: Store = {
       ...inner,
@@ -200,7 +203,7 @@ describe('Once', () => {
     expect(await run(new Process(store).refresh())).toEqual([{ status: 'fulfilled', value: 'new' }]);
   });
 
-  it('is not misled by a clock that jumps', async () => {
+  it('a clock that jumps does not end a lease', async () => {
     const [one, other] = processes(2) as [Process, Process];
     void one.refresh(forever);
     const waiting = other.refresh();
