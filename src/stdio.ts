@@ -42,7 +42,7 @@ export function serveStdio(
   return serveOverStdio(
     {
       dispatch,
-      session: (send) => channelSession(dispatch, send, { isShared: true }),
+      session: (send) => channelSession(dispatch, send, { isBridged: true }),
       secrets: environmentSecrets(process.env),
       provideSecret: server.provideSecret,
       drain: server.drain,

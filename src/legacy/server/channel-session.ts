@@ -28,14 +28,14 @@ interface ChannelSessionOptions {
    * Whether several clients may share the connection, as they do behind a bridge to a pipe: it sends `initialize` for each of them.
    * Otherwise a second `initialize` is refused. Default: false.
    */
-  readonly isShared?: boolean;
+  readonly isBridged?: boolean;
 }
 
 /** Serves the session era on one connection: a pipe, a WebSocket, or HTTP+SSE. */
 export function channelSession(
   dispatch: Dispatch,
   send: (text: string) => void,
-  { isShared = false }: ChannelSessionOptions = {},
+  { isBridged = false }: ChannelSessionOptions = {},
 ): (calls: OpenCalls) => ChannelSession {
   return function channelSession(calls) {
     // These requests belong to the connection, not to the session: a question may be answered after another `initialize`.
@@ -66,7 +66,7 @@ export function channelSession(
 
     // The new session is set at once, because requests may follow in the same write.
     function initialize(message: RequestMessage, forward: SessionRequest['forward']): Promise<string> {
-      if (session !== undefined && !isShared)
+      if (session !== undefined && !isBridged)
         throw new McpError(
           'invalid_request',
           'This connection has a session already. Open another connection for another session.',

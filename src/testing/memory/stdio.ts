@@ -24,7 +24,7 @@ export function memoryStdio(dispatch: Dispatch): Wire {
     dispatch,
     send,
     input,
-    session: channelSession(dispatch, send, { isShared: true }),
+    session: channelSession(dispatch, send, { isBridged: true }),
     caller: { isLocal: true },
   });
   const toServer = new Pipe(random, (text) => channel.receive(text));

@@ -14,7 +14,7 @@ import type { SessionTable } from './session-table.js';
 // The ends of calls that do not end by themselves: cancelled, never answered, or left behind by a process that has died.
 
 /** The members of a session that the end of a call needs. */
-type EndingSession = Pick<CallSession, 'tag' | 'streams' | 'parked'>;
+type EndingSession = Pick<CallSession, 'tag' | 'streams'>;
 
 export interface CallEndingsParts {
   readonly pending: PendingCalls;
@@ -46,7 +46,6 @@ export class CallEndings {
       ended.isHeld ? [] : [this.#parts.watch.ending(tag, ended)],
     );
     if (pending === undefined) return false;
-    live.parked?.delete(pending.request.id);
     await this.#end(live, pending, reason);
     return true;
   }
@@ -113,7 +112,7 @@ export class CallEndings {
   }
 
   #sessionOf(tag: string): EndingSession {
-    return this.#parts.table.get(tag) ?? { tag, streams: new Map(), parked: undefined };
+    return this.#parts.table.get(tag) ?? { tag, streams: new Map() };
   }
 
   /**

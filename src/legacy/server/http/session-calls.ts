@@ -8,7 +8,7 @@ import type { InFlight } from '../../../transports/http/server/in-flight.js';
 import { callerOf, type Incoming } from '../../../transports/http/server/incoming.js';
 import { callEnded } from '../client-requests.js';
 import { Session } from '../session.js';
-import type { CallRecord, StreamingCall } from '../shared/call-record.js';
+import type { CallRecord, HeldRun, StreamingCall } from '../shared/call-record.js';
 import { CallWatch } from '../shared/call-watch.js';
 import { type AskedCall, PendingCalls, randomPart, runningOf, toResumed } from '../shared/pending-calls.js';
 import type { SessionDirectory } from '../shared/session-directory.js';
@@ -66,17 +66,16 @@ export class SessionCalls {
 
   constructor(parts: SessionCallsParts) {
     const { store, directory, askMs } = parts;
-    const { isShared } = directory;
     this.#parts = parts;
     // Longer than the watch over the call, which reads it.
     this.#pending = new PendingCalls(store, { ttlMs: 2 * askMs + 600_000 });
     this.#watch = new CallWatch({
       ...parts,
-      isShared,
+      isShared: directory.isShared,
       onDead: (tag, running) => this.#endings.endDead(tag, running),
       onExpired: (tag, call, round) => this.#endings.endExpired(tag, call, round),
     });
-    this.#questions = new SessionQuestions({ pending: this.#pending, watch: this.#watch, isShared });
+    this.#questions = new SessionQuestions({ pending: this.#pending, watch: this.#watch });
     this.#endings = new CallEndings({
       ...parts,
       pending: this.#pending,
@@ -94,7 +93,7 @@ export class SessionCalls {
 
   /** Watches over the calls of other processes. */
   start(): void {
-    if (this.#parts.directory.isShared) this.#watch.start();
+    this.#watch.start();
   }
 
   /** Serves a request; never rejects. */
@@ -118,21 +117,12 @@ export class SessionCalls {
     });
   }
 
-  /** Records a call that has begun to stream, so that its client does not wait for a process that has died. */
+  /** Records a call that has begun to stream, so that its client does not wait for a process that has died. Undefined if there is only this process. */
   record(
-    live: CallSession,
+    { tag, session, calls }: CallSession,
     stream: ResumableStream,
-    running: Omit<StreamingCall, 'stream' | 'revision'>,
+    running: Pick<StreamingCall, 'ids' | 'isBatch' | 'again'>,
   ): Promise<CallRecord | undefined> | undefined {
-    return this.#parts.directory.isShared ? this.#record(live, stream, running) : undefined;
-  }
-
-  async #record(
-    live: CallSession,
-    stream: ResumableStream,
-    running: Omit<StreamingCall, 'stream' | 'revision'>,
-  ): Promise<CallRecord | undefined> {
-    const { tag, session, calls } = live;
     // The process may take over its own call later, which has the same id then.
     const known = running.ids.map((id) => calls.get(id));
     const end = (): void => {
@@ -142,9 +132,10 @@ export class SessionCalls {
     };
     const record = { ...running, stream: stream.name, revision: session.revision };
     const ended = (): void => void this.#repeatable.delete(stream);
-    const run = await this.#watch.begin(tag, record, { lost: end, ended });
-    if (run !== undefined && running.again !== undefined) this.#repeatable.set(stream, { run, end });
-    return run;
+    return this.#watch.begin(tag, record, { lost: end, ended })?.then((run) => {
+      if (run !== undefined && running.again !== undefined) this.#repeatable.set(stream, { run, end });
+      return run;
+    });
   }
 
   /** Takes the client's answer to a question. False if nobody asked the question. */
@@ -153,35 +144,39 @@ export class SessionCalls {
     message: Extract<Message, { kind: 'result' | 'error' }>,
     incoming: Incoming,
   ): Promise<boolean> {
-    const { isShared, topic } = this.#parts.directory;
     const { tag } = live;
     const run = randomPart();
     const requestedAt = performance.now();
     const answered = await storeAnswer(() =>
       this.#pending.answer(tag, message, (pending) => [
         this.#watch.unparked(tag, pending),
-        ...(isShared ? this.#watch.runChanges(tag, run, runningOf(pending)) : []),
+        ...(this.#watch.claiming(tag, run, runningOf(pending)) ?? []),
       ]),
     );
     if (answered.is === 'taken' && answered.wakes !== undefined)
-      topic.publish({ do: 'answered', session: tag, call: answered.wakes });
+      this.#parts.directory.topic.publish({ do: 'answered', session: tag, call: answered.wakes });
     if (answered.is === 'complete') {
       const { pending, lease } = answered;
       const held = lease && { tag, run, running: runningOf(pending), lease, requestedAt };
-      const stream = isShared
-        ? this.#endings.continueStream(live, pending.stream)
-        : this.#endings.streamOf(live, pending.stream);
-      const lifetime = new Lifetime();
-      const lost = (): void => {
-        stream.abandon();
-        lifetime.end(callEnded());
-      };
-      const kept = held && this.#watch.keep(held, { lost });
-      const work = this.#continue(live, pending, { caller: callerOf(incoming), stream, lifetime, run: kept });
-      const done = work.catch(this.#report);
-      incoming.waitUntil?.(done);
+      const work = this.#continue(live, pending, this.#takeUp(live, pending, { held, incoming }));
+      incoming.waitUntil?.(work.catch(this.#report));
     }
     return answered.is !== 'unknown';
+  }
+
+  /** Prepares to continue an answered call. */
+  #takeUp(
+    live: LiveSession,
+    { stream: name }: AskedCall,
+    { held, incoming }: { readonly held: HeldRun | undefined; readonly incoming: Incoming },
+  ): Continuation {
+    const lifetime = new Lifetime();
+    const stream = held ? this.#endings.continueStream(live, name) : this.#endings.streamOf(live, name);
+    const lost = (): void => {
+      stream.abandon();
+      lifetime.end(callEnded());
+    };
+    return { caller: callerOf(incoming), stream, lifetime, run: held && this.#watch.keep(held, { lost }) };
   }
 
   async #continue(
@@ -191,7 +186,6 @@ export class SessionCalls {
   ): Promise<void> {
     const { call, request } = pending;
     const { tag } = live;
-    live.parked?.delete(request.id);
     if (pending.failure !== undefined) sendWithdrawal(stream, pending);
     const message: RequestMessage = { kind: 'request', ...request };
     const reply = replyOn(live.session.revision, stream, run);
@@ -219,15 +213,13 @@ export class SessionCalls {
 
   /** Cancels a call, wherever it runs or waits. */
   async cancel(live: LiveSession, id: RequestId, reason: unknown): Promise<void> {
-    const { isShared, topic } = this.#parts.directory;
     const error = cancelledByClient(reason);
     const running = live.calls.get(id);
     if (running !== undefined) return running.end(error);
-    const call = isShared
-      ? (await this.#pending.open(live.tag)).find(({ request, isHeld }) => request.id === id && !isHeld)?.call
-      : live.parked?.get(id);
-    if (call !== undefined && (await this.#endings.endParked(live, call, callEnded()))) return;
-    topic.publish({
+    const open = await this.#pending.open(live.tag);
+    const parked = open.find(({ request, isHeld }) => request.id === id && !isHeld);
+    if (parked !== undefined && (await this.#endings.endParked(live, parked.call, callEnded()))) return;
+    this.#parts.directory.topic.publish({
       ...{ do: 'cancel', session: live.tag, id },
       ...(typeof error.cause === 'string' && { reason: error.cause }),
     });
@@ -235,45 +227,45 @@ export class SessionCalls {
 
   /** Withdraws all questions of a session that ends. Its calls get no response. */
   async withdrawAll(live: LiveSession): Promise<void> {
-    const calls = this.#parts.directory.isShared
-      ? (await this.#pending.open(live.tag)).map(({ call }) => call)
-      : [...(live.parked?.values() ?? [])];
-    await Promise.all(calls.map((call) => this.#endings.endParked(live, call)));
+    const open = await this.#pending.open(live.tag);
+    await Promise.all(open.map(({ call }) => this.#endings.endParked(live, call)));
   }
 
   /** Ends the calls that no other process can continue, and gives away those that another process can serve again. */
   async close(sessions: Iterable<LiveSession>): Promise<void> {
     this.#watch.close();
-    const reason = new McpError('connection_closed', 'The server is shutting down.');
-    const parked = [...sessions].flatMap((live) =>
-      [...(live.parked?.values() ?? [])].map((call) => ({ live, call })),
-    );
+    const left = this.#parts.directory.isShared
+      ? []
+      : [...sessions].filter(({ streams }) => streams.size > 0);
     const given = [...this.#repeatable.values()].map(async ({ run, end }) => {
       end();
       await run.release();
     });
-    await Promise.all([
-      ...given,
-      ...parked.map(({ live, call }) => this.#endings.endParked(live, call, reason)),
-    ]);
+    await Promise.all([...given, ...left.map((live) => this.#endParked(live))]);
+  }
+
+  async #endParked(live: LiveSession): Promise<void> {
+    const reason = new McpError('connection_closed', 'The server is shutting down.');
+    const parked = (await this.#pending.open(live.tag)).filter(({ isHeld }) => !isHeld);
+    await Promise.all(parked.map(({ call }) => this.#endings.endParked(live, call, reason)));
   }
 
   async #serveAgain(
     tag: string,
-    { stream: _, revision: __, asking: ___, ...running }: StreamingCall,
+    { ids, isBatch, again }: StreamingCall,
     stream: ResumableStream,
   ): Promise<void> {
-    const { request, handshake, auth } = running.again as NonNullable<StreamingCall['again']>;
+    if (again === undefined) return;
+    const { request, handshake, auth } = again;
     const live: CallSession = {
       tag,
       session: new Session(handshake, this.#parts.dispatch),
       calls: new Map(),
       streams: new Map(),
-      parked: undefined,
       usedAt: 0,
       isOver: false,
     };
-    const run = await this.record(live, stream, running);
+    const run = await this.record(live, stream, { ids, isBatch, again });
     if (run === undefined) {
       // The earlier record stays, and with it the call is found again. Without either, nobody would serve it if this process died.
       stream.abandon();

@@ -28,10 +28,7 @@ import type { LiveSession } from './session-table.js';
 // The questions of calls in sessions over HTTP. Any process can take the answers.
 
 /** The members of a session that its calls need. */
-export type CallSession = Pick<
-  LiveSession,
-  'tag' | 'session' | 'calls' | 'streams' | 'parked' | 'usedAt' | 'isOver'
->;
+export type CallSession = Pick<LiveSession, 'tag' | 'session' | 'calls' | 'streams' | 'usedAt' | 'isOver'>;
 
 /** A call that asks its client. */
 export interface AskingCall {
@@ -44,7 +41,6 @@ export interface AskingCall {
 export interface SessionQuestionsParts {
   readonly pending: PendingCalls;
   readonly watch: CallWatch;
-  readonly isShared: boolean;
 }
 
 // The bus wakes a process that waits for answers. If it lost the message, the process looks after this time.
@@ -61,9 +57,7 @@ export class SessionQuestions {
 
   /** Asks without waiting: the process that gets the last answer continues the call. */
   async park(asking: AskingCall, asked: AskedRound, call: string): Promise<void> {
-    const { watch, isShared } = this.#parts;
-    const { live, message, reply, lifetime } = asking;
-    const stream = openOf(reply);
+    const stream = openOf(asking.reply);
     const parked: AskedCall = {
       ...newPending(asking, asked.requests, call),
       isHeld: false,
@@ -72,20 +66,16 @@ export class SessionQuestions {
       elicitationIds: asked.elicitationIds,
       requestState: asked.requestState,
     };
-    const run = isShared ? await this.#askWatched(asking, parked, stream) : undefined;
-    if (!isShared) await this.#ask(live.tag, parked, { changes: [watch.parked(live.tag, parked)] });
-    if (!isShared) {
-      live.parked ??= new Map();
-      live.parked.set(message.id, call);
-    }
-    if (isShared && !(await this.#sendParked(asking, parked, { stream, run }))) return;
-    if (!isShared && !lifetime.ended)
-      for (const { text } of parked.questions) stream.send(text, { keep: true });
+    const run = await this.#askWatched(asking, parked, stream);
+    if (!(await this.#send(asking, parked, { stream, run }))) return;
     await stream.stored();
-    await run?.end([watch.parked(live.tag, parked)]);
+    await run?.end([this.#parts.watch.parked(asking.live.tag, parked)]);
   }
 
-  /** Asks in the care of other processes: if this one dies before the questions are in the event log, another one sends them. */
+  /**
+   * Asks in the care of other processes: if this one dies before the questions are in the event log, another one sends them. Returns
+   * the record of the call; undefined if there are no others.
+   */
   async #askWatched(
     { live: { tag }, message, reply, lifetime }: AskingCall,
     parked: AskedCall,
@@ -107,7 +97,8 @@ export class SessionQuestions {
       asking: { call, round: parked.round },
     };
     const held = { tag, run: randomPart(), running, requestedAt: performance.now() };
-    const { lease } = await this.#ask(tag, parked, { changes: watch.runChanges(tag, held.run, running) });
+    const changes = watch.claiming(tag, held.run, running) ?? [watch.parked(tag, parked)];
+    const { lease } = await this.#ask(tag, parked, { changes });
     if (lease === undefined) return undefined;
     const lost = (): void => {
       stream.abandon();
@@ -118,15 +109,19 @@ export class SessionQuestions {
     return run;
   }
 
-  // The process that continues the call appends its response to the log. A client that had the question before the log did could
-  // answer so early that the response comes before the question, and whoever reads on from the question would miss it.
   /** Sends the questions. False if another process has the call now. */
-  async #sendParked(
+  async #send(
     { live: { tag }, lifetime }: AskingCall,
     parked: AskedCall,
     { stream, run }: { readonly stream: ResumableStream; readonly run: CallRecord | undefined },
   ): Promise<boolean> {
     const texts = lifetime.ended ? [] : parked.questions.map(({ text }) => text);
+    if (run === undefined) {
+      for (const text of texts) stream.send(text, { keep: true });
+      return true;
+    }
+    // The process that continues the call appends its response to the log. A client that had the question before the log did could
+    // answer so early that the response comes before the question, and whoever reads on from the question would miss it.
     const areStored = await Promise.all(texts.map((text) => stream.sendStored(text)));
     const isAsked = areStored.every((isStored) => isStored);
     // A call that has ended is cancelled, or another process asks its questions now.
@@ -140,16 +135,16 @@ export class SessionQuestions {
   }
 
   /** False if the client has answered already, or the call is left to another process. */
-  async #withdrawParked(tag: string, parked: AskedCall, run: CallRecord | undefined): Promise<boolean> {
+  async #withdrawParked(tag: string, parked: AskedCall, run: CallRecord): Promise<boolean> {
     const { pending, watch } = this.#parts;
     try {
       const unpark = (): StoreChange[] => [watch.unparked(tag, parked)];
-      const options = { only: parked, guard: run?.lease };
+      const options = { only: parked, guard: run.lease };
       return (await pending.withdraw(tag, parked.call, unpark, options)) !== undefined;
     } catch {
       // The client may have answered meanwhile. The process that finds the record sends the questions again if it has not.
-      await run?.release();
-      return run === undefined;
+      await run.release();
+      return false;
     }
   }
 

@@ -33,7 +33,7 @@ export interface SessionRequestParts {
 
 /** Serves one request of a session; never rejects. Resolves with false if the call waits for answers of its client. */
 export type ServeRequest = (
-  live: Pick<LiveSession, 'session' | 'calls' | 'parked' | 'usedAt' | 'isOver'> & { readonly via?: Via },
+  live: Pick<LiveSession, 'session' | 'calls' | 'usedAt' | 'isOver'> & { readonly via?: Via },
   message: RequestMessage,
   path: ReplyPath,
 ) => Promise<boolean>;
@@ -105,12 +105,9 @@ export function sessionRequests({ dispatch, inFlight }: SessionRequestParts): Se
   };
 }
 
-function refusal(
-  live: Pick<LiveSession, 'calls' | 'parked' | 'isOver'>,
-  { id }: RequestMessage,
-): McpError | undefined {
-  const { calls, parked } = live;
-  if (calls.has(id) || parked?.has(id))
+function refusal(live: Pick<LiveSession, 'calls' | 'isOver'>, { id }: RequestMessage): McpError | undefined {
+  const { calls } = live;
+  if (calls.has(id))
     return new McpError('invalid_request', 'A request with this id is already open. Use another id.');
   if (calls.size >= MAX_OPEN_CALLS)
     return new McpError('overloaded', `A session can have at most ${MAX_OPEN_CALLS} open calls.`);

@@ -27,8 +27,6 @@ export interface LiveSession extends DirectoryKey {
   readonly principal: string;
   readonly calls: Map<RequestId, Lifetime>;
   readonly streams: Map<string, ResumableStream>;
-  /** The calls that wait for answers, if no other process could continue them. */
-  parked: Map<RequestId, string> | undefined;
   /** The stream for messages that do not belong to a call. */
   getStream: { readonly end: () => void } | undefined;
   /** When the session was used, and when the directory was asked about it, by the clock that nobody can set. */
@@ -136,8 +134,7 @@ export class SessionTable {
   /** Asks the directory about a session, if that is due. A request waits for the reply only if the store is not known to be away. */
   async #refresh(live: LiveSession, needsFacts: boolean): Promise<void> {
     const mustKnow = needsFacts && !live.hasFacts;
-    const isDue =
-      !live.hasFacts || (this.#options.directory.isShared && performance.now() - live.checkedAt >= CHECK_MS);
+    const isDue = !live.hasFacts || this.#options.directory.mayHaveChanged(live.checkedAt, CHECK_MS);
     if (mustKnow || (isDue && !this.#reads.isAway)) await this.#check(live);
     else if (isDue && needsFacts) this.#checkLater(live);
     if (mustKnow && !live.hasFacts && !live.isOver) throw notLookedUp();
@@ -187,7 +184,6 @@ export class SessionTable {
       tag: id.slice(-TAG_LENGTH),
       calls: new Map(),
       streams: new Map(),
-      parked: undefined,
       getStream: undefined,
       usedAt: performance.now(),
       checkedAt: performance.now(),
@@ -334,7 +330,7 @@ export class SessionTable {
       if (live.expiresAt <= Date.now()) this.#stop(live);
       else if (isIdle(live)) {
         if (live.usedAt <= performance.now() - this.#options.idleMs) this.forget(live);
-      } else if (this.#options.directory.isShared && live.checkedAt <= performance.now() - CHECK_OPEN_MS)
+      } else if (this.#options.directory.mayHaveChanged(live.checkedAt, CHECK_OPEN_MS))
         void this.#check(live);
     }
   }

@@ -13,7 +13,10 @@ import { type AskedCall, randomPart } from './pending-calls.js';
 export interface CallWatchParts {
   readonly store: Store;
   readonly server: string;
-  /** Whether other processes use the store. Otherwise running calls are not recorded: they would be lost with it. */
+  /**
+   * Whether other processes use the store. Otherwise running calls are not claimed: nobody could take them over, and each claim would
+   * cost a streamed call more than a tenth of its CPU time.
+   */
   readonly isShared: boolean;
   /** The time for which a call waits for the answers of its client. */
   readonly askMs: number;
@@ -60,8 +63,12 @@ export class CallWatch {
     return this.#ownId;
   }
 
-  /** Claims from now on: other processes may die at any time, and parked calls expire. */
+  /** Claims the calls of other processes from now on: they may die at any time. */
   start(): void {
+    if (this.#parts.isShared) this.#claimSoon();
+  }
+
+  #claimSoon(): void {
     if (this.#timer !== undefined || this.#isClosed) return;
     const { askMs } = this.#parts;
     const every = Math.max(10, Math.min(this.#keeper.leaseMs / 3, askMs / 2));
@@ -69,10 +76,12 @@ export class CallWatch {
     unref(this.#timer);
   }
 
-  /** Records a call that has begun to stream. Undefined if no other process could do anything about it. */
-  async begin(tag: string, running: StreamingCall, on: RunEvents): Promise<CallRecord | undefined> {
-    if (!this.#parts.isShared) return undefined;
-    const call = { tag, run: randomPart(), running };
+  /** Records a call that has begun to stream. Undefined if no other process could take it over; resolves with undefined if the store failed. */
+  begin(tag: string, running: StreamingCall, on: RunEvents): Promise<CallRecord | undefined> | undefined {
+    return this.#parts.isShared ? this.#begin({ tag, run: randomPart(), running }, on) : undefined;
+  }
+
+  async #begin(call: Omit<HeldRun, 'lease' | 'requestedAt'>, on: RunEvents): Promise<CallRecord | undefined> {
     const sentAt = performance.now();
     const recording = this.#record(call, on);
     try {
@@ -92,7 +101,7 @@ export class CallWatch {
     { tag, run, running }: Omit<HeldRun, 'lease' | 'requestedAt'>,
     { sentAt, on }: { readonly sentAt: number; readonly on: RunEvents },
   ): Promise<void> {
-    const [put, { queue, key }] = this.runChanges(tag, run, running);
+    const [put, { queue, key }] = this.#claimOf(tag, run, running);
     const isWritten = async (
       changes: readonly StoreChange[],
       limit: Pick<RetriesOptions, 'forMs' | 'maxAttempts'>,
@@ -125,13 +134,17 @@ export class CallWatch {
   ): Promise<CallRecord | undefined> {
     const { tag, run, running } = call;
     const requestedAt = performance.now();
-    const written = await this.#parts.store.write(this.runChanges(tag, run, running));
+    const written = await this.#parts.store.write(this.#claimOf(tag, run, running));
     const lease = written.ok ? written.lease : undefined;
     return lease && this.keep({ ...call, lease, requestedAt }, on);
   }
 
-  /** The changes that record a running call and claim it. */
-  runChanges(tag: string, run: string, running: StreamingCall): readonly [Put, Enqueue] {
+  /** The changes that record a running call and claim it. Undefined if no other process could take it over. */
+  claiming(tag: string, run: string, running: StreamingCall): readonly StoreChange[] | undefined {
+    return this.#parts.isShared ? this.#claimOf(tag, run, running) : undefined;
+  }
+
+  #claimOf(tag: string, run: string, running: StreamingCall): readonly [Put, Enqueue] {
     const hold = { owner: this.#owner(), ms: this.#keeper.leaseMs };
     return [
       { do: 'put', key: runKey(tag, run), value: running as unknown as JsonObject, ttlMs: RECORD_MS },
@@ -162,14 +175,14 @@ export class CallWatch {
 
   /** The change that watches a parked call, until it expires. */
   parked(tag: string, { call, round }: Pick<AskedCall, 'call' | 'round'>): StoreChange {
-    this.start();
+    this.#claimSoon();
     const key = `${tag}:ask:${call}:${round}`;
     return { do: 'enqueue', queue: this.#queue, key, inMs: this.#parts.askMs };
   }
 
   /** The change that watches the end of a parked call: a process that dies before it has stored the end leaves it to another. */
   ending(tag: string, { call, round }: Pick<AskedCall, 'call' | 'round'>): StoreChange {
-    this.start();
+    this.#claimSoon();
     const key = `${tag}:ask:${call}:${round}`;
     return { do: 'enqueue', queue: this.#queue, key, inMs: this.#keeper.leaseMs };
   }
@@ -197,7 +210,7 @@ export class CallWatch {
     } catch (error) {
       this.#report(error);
     }
-    this.start();
+    this.#claimSoon();
   }
 
   // A failure leaves the key to the next claim.

@@ -76,7 +76,6 @@ export class SessionDirectory {
 
   /** Whether a session has ended in any process. False if the store cannot say. */
   async isOver(key: DirectoryKey): Promise<boolean> {
-    if (!this.isShared || this.hasEnded(key)) return this.hasEnded(key);
     return this.recall(key).then(
       (facts) => facts === undefined,
       () => false,
@@ -95,6 +94,11 @@ export class SessionDirectory {
     return toFacts(entry, uris);
   }
 
+  /** Whether other processes may have changed a session since it was read: the bus may have lost their messages. */
+  mayHaveChanged(readAt: number, withinMs: number): boolean {
+    return this.isShared && performance.now() - readAt >= withinMs;
+  }
+
   /** Reads something from the store. Rejects if the store fails. */
   async reach(): Promise<void> {
     await this.#store.get('session:none');
@@ -109,7 +113,7 @@ export class SessionDirectory {
       const after = withChange(before, change);
       if (after === before) {
         // An attempt whose reply was lost may have made the change, and told nobody.
-        if (this.isShared) await this.#tellAll({ do: 'recall', session: key.tag });
+        await this.#tellAll({ do: 'recall', session: key.tag });
         return after;
       }
       const value = { ...entry?.value, logLevel: after.logLevel, hasUris: after.uris !== undefined };
@@ -117,7 +121,7 @@ export class SessionDirectory {
       if (after.uris !== before.uris)
         changes.push(put(urisKey(key), { uris: after.uris as string[] }, { before: uris, key }));
       if ((await this.#store.write(changes)).ok) {
-        if (this.isShared) await this.#tellAll({ do: 'recall', session: key.tag, ...told(change) });
+        await this.#tellAll({ do: 'recall', session: key.tag, ...told(change) });
         return after;
       }
     }
@@ -157,7 +161,7 @@ export class SessionDirectory {
   // The process with the session's stream may get no request for long. If it cannot be told, and this process ends before the bus
   // works again, it would never know.
   async #tellAll(message: SessionMessage): Promise<void> {
-    if (await this.#tell(message)) return;
+    if (!this.isShared || (await this.#tell(message))) return;
     throw new McpError(
       'overloaded',
       'The change is stored, but not all processes could be told. Retry later.',

@@ -39,10 +39,9 @@ export function sessionWarnings({ isShared, originOf, warn }: SessionWarningPart
 
   return {
     unknownAnswer() {
-      once(isShared ? lateAnswer : `${answerHere} ${SHARING_ADVICE}`);
-      return isShared
-        ? 'No open question has this id. It was never asked, or its call has ended.'
-        : 'This process did not ask a question with this id, or its call has ended.';
+      const { toOperator, toClient } = isShared ? lateAnswer : answerHere;
+      once(toOperator);
+      return toClient;
     },
     async unknownSession(id, principal) {
       // Looking for the origin costs signatures, and both signs have been reported.
@@ -57,10 +56,14 @@ export function sessionWarnings({ isShared, originOf, warn }: SessionWarningPart
   };
 }
 
-const lateAnswer =
-  'A client answered a question that is not open: it was never asked, or its call has ended.';
-const answerHere =
-  'A client answered a question that is not open in this process: its call has ended, or another process asked it.';
+const lateAnswer = {
+  toOperator: 'A client answered a question that is not open: it was never asked, or its call has ended.',
+  toClient: 'No open question has this id. It was never asked, or its call has ended.',
+};
+const answerHere = {
+  toOperator: `A client answered a question that is not open in this process: its call has ended, or another process asked it. ${SHARING_ADVICE}`,
+  toClient: 'This process did not ask a question with this id, or its call has ended.',
+};
 const sessionMeanwhile = `A client sent the id of a session that was opened while this process ran, but not with its secret. ${SHARING_ADVICE} If there is only this process, the id belongs to another caller or is forged, and you need do nothing.`;
 const sessionEarlier =
   'A client sent the id of a session that was opened before this process started, with a secret that this process does not have, so the client has to begin a new session. To change a secret without ending sessions, set MCP_SECRET to the new and the old one, with a comma between them.';
