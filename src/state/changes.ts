@@ -22,8 +22,12 @@ export function groupOfWork(key: string): string {
   return group;
 }
 
+const PRINTABLE_ASCII = /^[\x20-\x7e]*$/;
+
 /** Throws unless a store has to accept the key. */
 export function checkKey(key: string): void {
+  // Nearly every key, and encoding one only to count its bytes takes as long as the rest of a write in memory.
+  if (key.length <= MAX_KEY_BYTES && PRINTABLE_ASCII.test(key)) return;
   if (/[\p{Cc}\p{Cs}]/u.test(key))
     throw new RangeError(`The key ${JSON.stringify(key)} has a character that a store cannot keep.`);
   const bytes = new TextEncoder().encode(key).length;

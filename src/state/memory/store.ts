@@ -70,9 +70,10 @@ class MemoryStore {
   }
 
   async page(prefix: string, { after = '', limit = 100 } = {}): Promise<readonly StoreEntry[]> {
-    const keys = [...this.#contents.entries.keys()]
-      .filter((key) => key.startsWith(prefix))
-      .sort(compareBytes);
+    const keys: string[] = [];
+    // Without a copy of all keys: the store may have 100,000, and few of them begin with the prefix.
+    for (const key of this.#contents.entries.keys()) if (key.startsWith(prefix)) keys.push(key);
+    keys.sort(compareBytes);
     const page: StoreEntry[] = [];
     for (const key of keys) {
       if (page.length >= limit) break;
