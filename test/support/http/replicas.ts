@@ -45,6 +45,8 @@ export interface ReplicasOptions extends Pick<SessionParts, 'askMs' | 'leaseMs' 
   readonly bus?: Bus;
   readonly log?: EventLog;
   readonly requestTimeoutMs?: number;
+  /** Whether the server does not know that it has replicas, as one without a cluster. */
+  readonly isAlone?: boolean;
   /** Identifies the caller of a request by a header. */
   readonly hasUsers?: boolean;
 }
@@ -95,7 +97,8 @@ async function startReplica(
 ) {
   const warnings: string[] = [];
   const life = { isDead: false };
-  const { secret = SECRET, askMs, leaseMs, sessionMaxAgeMs, requestTimeoutMs, hasUsers = false } = options;
+  const { secret = SECRET, askMs, leaseMs, sessionMaxAgeMs, requestTimeoutMs } = options;
+  const { hasUsers = false, isAlone = false } = options;
   const store = mortal(options.store, life);
   const bus = mortal(options.bus, life);
   const eventLog = mortal(options.log, life);
@@ -105,7 +108,7 @@ async function startReplica(
     ...(leaseMs !== undefined && { leaseMs }),
     ...(sessionMaxAgeMs !== undefined && { sessionMaxAgeMs }),
     retryMs: 10,
-    shared: { server: 'replicated', store, bus: () => bus, eventLog: () => eventLog },
+    shared: { server: 'replicated', store, bus: () => (isAlone ? undefined : bus), eventLog: () => eventLog },
     warn: (message) => void warnings.push(message),
   });
   server.provideSecret(secret);

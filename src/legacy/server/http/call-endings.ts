@@ -46,14 +46,15 @@ export class CallEndings {
       ended.isHeld ? [] : [this.#parts.watch.ending(tag, ended)],
     );
     if (pending === undefined) return false;
-    await this.#end(live, pending, reason);
+    // A process that waits for the answers sees that they are no longer needed, and tells its client.
+    if (!pending.isHeld) await this.#end(live, pending, reason);
     return true;
   }
 
   async #end(live: EndingSession, pending: AskedCall, reason: McpError | undefined): Promise<void> {
     const { watch, store } = this.#parts;
     const stream = this.streamOf(live, pending.stream);
-    sendWithdrawal(stream, pending, { last: reason === undefined && !pending.isHeld });
+    sendWithdrawal(stream, pending, { last: reason === undefined });
     if (reason !== undefined)
       stream.send(printError(pending.request.id, reason.toWire(pending.revision)), {
         last: true,
@@ -61,7 +62,7 @@ export class CallEndings {
       });
     await stream.stored();
     // If this fails, the call gets a second end, which nobody reads.
-    if (!pending.isHeld) await store.write([watch.unparked(live.tag, pending)]).catch(() => undefined);
+    await store.write([watch.unparked(live.tag, pending)]).catch(() => undefined);
   }
 
   /** Ends a call whose client has not answered in time, or whose end another process has begun. */

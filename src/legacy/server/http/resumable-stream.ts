@@ -30,6 +30,8 @@ export class ResumableStream {
   #queue: (Queued | (() => void))[] = [];
   #queuedLength = 0;
   #isWorking = false;
+  /** Whether the log does not take an event that is tried again. Meanwhile, a client that is connected need not wait for the log. */
+  #isLogLate = false;
   #claim: StreamClaim | undefined | Promise<StreamClaim | undefined>;
   #working: Promise<void> | undefined;
   /** Set while the connection gets its events from the log: other processes may write them. */
@@ -99,6 +101,7 @@ export class ResumableStream {
     this.#isWriter = true;
     this.#isEnding = options.last === true;
     this.#add({ data, isSent: false, ...options });
+    if (this.#isLogLate) this.#deliverQueued();
     if (this.#queue.length > MAX_QUEUED || this.#queuedLength > MAX_QUEUED_LENGTH) this.#overflow();
   }
 
@@ -223,8 +226,9 @@ export class ResumableStream {
       for (let attempt = 0; ; attempt++) {
         const id = await log.append(this.name, data, { last });
         if (id !== undefined || performance.now() >= giveUpAt) return id;
-        // A client that is connected need not wait for the log.
         this.#deliver(event, undefined);
+        this.#isLogLate = true;
+        this.#deliverQueued();
         await delay(backoff(attempt, delays), { unref: true });
         if (!(await this.#isOwn())) return undefined;
       }
@@ -232,6 +236,16 @@ export class ResumableStream {
       // Too large for the log.
       this.#deliver(event, undefined);
       return instead === undefined ? undefined : this.#store({ last, keep, data: instead, isSent: true });
+    } finally {
+      this.#isLogLate = false;
+    }
+  }
+
+  // What is done after an event waits until the event is stored, and so do the events behind it.
+  #deliverQueued(): void {
+    for (const next of this.#queue) {
+      if (typeof next === 'function') return;
+      this.#deliver(next, undefined);
     }
   }
 

@@ -201,15 +201,18 @@ export class SessionQuestions {
 
   async #answersOf(
     tag: string,
-    { call }: AskedCall,
+    held: AskedCall,
     { stream, signal }: { readonly stream: ResumableStream; readonly signal: AbortSignal },
   ): Promise<ClientAnswers> {
     for (;;) {
-      const woken = this.#nextLook(call);
+      const woken = this.#nextLook(held.call);
       if (signal.aborted) throw callEnded();
-      const current = await this.#parts.pending.get(tag, call).catch(() => 'unavailable' as const);
-      if (current === undefined || (current !== 'unavailable' && current.state === 'withdrawn'))
+      const current = await this.#parts.pending.get(tag, held.call).catch(() => 'unavailable' as const);
+      if (current === undefined || (current !== 'unavailable' && current.state === 'withdrawn')) {
+        // The session has ended in another process. If this one knows, the client was told when the signal aborted.
+        if (!signal.aborted) sendWithdrawal(stream, held);
         throw callEnded();
+      }
       if (current !== 'unavailable' && current.state === 'answered') {
         if (current.failure === undefined) return toResumed(current);
         sendWithdrawal(stream, current);

@@ -1,3 +1,4 @@
+import { settlesWithin } from '../../../async/deadline.js';
 import { Lifetime, withSignal } from '../../../async/lifetime.js';
 import {
   type Message,
@@ -81,6 +82,8 @@ export interface SessionParts extends SessionOptions {
 }
 
 const SESSION = 'mcp-session-id';
+/** The time for storing the ends of calls in a shutdown that gives calls less time. */
+const MIN_CLOSE_MS = 5000;
 
 /** Serves Streamable HTTP with sessions (2025-03-26 to 2025-11-25) and HTTP+SSE (2024-11-05). */
 export function httpSessions(
@@ -278,7 +281,10 @@ export function httpSessions(
       async close(deadline) {
         const ending = calls.close(table.sessions());
         table.close();
-        await Promise.all([ending, httpSse?.then((sse) => sse.close(deadline))]);
+        // A log that does not take the end of a call must not delay the shutdown for as long as it is tried.
+        const isEnded = settlesWithin(ending, Math.max(MIN_CLOSE_MS, deadline.deadlineMs));
+        await Promise.all([isEnded, httpSse?.then((sse) => sse.close(deadline))]);
+        if (await isEnded) await ending;
       },
     };
   };

@@ -130,20 +130,20 @@ export class SessionDirectory {
 
   /** Ends a session for all processes, until its id expires. */
   async end(key: DirectoryKey): Promise<void> {
-    // Without other processes, the bounded memory below is enough. If the write fails, the client sends DELETE again, and this
-    // process must still know the session then.
-    if (this.isShared) await this.#storeEnd(key);
+    // If the write fails, the client sends DELETE again, and this process must still know the session then.
+    await this.#storeEnd(key);
     this.#ended.add(key.tag, key);
     const { tag, issuedAt, expiresAt } = key;
     await this.#tell({ do: 'end', session: tag, issuedAt, expiresAt });
   }
 
   async #storeEnd(key: DirectoryKey): Promise<void> {
+    // Without other processes, the bounded memory of ended sessions is enough: the sessions of a day could fill a store in memory.
+    const end: StoreChange = this.isShared
+      ? { do: 'put', key: sessionKey(key), value: { ended: true }, ttlMs: lifeOf(key) }
+      : { do: 'delete', key: sessionKey(key) };
     try {
-      await this.#store.write([
-        { do: 'put', key: sessionKey(key), value: { ended: true }, ttlMs: lifeOf(key) },
-        { do: 'delete', key: urisKey(key) },
-      ]);
+      await this.#store.write([end, { do: 'delete', key: urisKey(key) }]);
     } catch (error) {
       // If only the reply was lost, the next DELETE finds no session, and nobody else ends its streams.
       this.topic.publish({ do: 'recall', session: key.tag });
