@@ -5,9 +5,9 @@ import type { EventStream, Streams } from '../../../transports/http/server/event
 import { callerOf, type HeaderFields, type Incoming } from '../../../transports/http/server/incoming.js';
 import { refuse } from '../../../transports/http/server/refusal.js';
 import type { GuardedLog } from './guarded-log.js';
+import type { Followed } from './resumable-stream.js';
 import { openStream, streamName } from './session-reply.js';
 import type { LiveSession } from './session-table.js';
-import type { Followed } from './stream-options.js';
 
 // The GET of a session: its own stream, or the rest of a lost one.
 

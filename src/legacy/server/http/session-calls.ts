@@ -1,5 +1,5 @@
 import { Lifetime } from '../../../async/lifetime.js';
-import type { Message, RequestId, RequestMessage } from '../../../jsonrpc/message.js';
+import type { RequestId, RequestMessage } from '../../../jsonrpc/message.js';
 import type { Dispatch } from '../../../protocol/call.js';
 import type { Caller } from '../../../protocol/caller.js';
 import { cancelledByClient, McpError } from '../../../protocol/errors.js';
@@ -10,9 +10,15 @@ import { callEnded } from '../client-requests.js';
 import { Session } from '../session.js';
 import type { CallRecord, HeldRun, StreamingCall } from '../shared/call-record.js';
 import { CallWatch } from '../shared/call-watch.js';
-import { type AskedCall, PendingCalls, randomPart, runningOf, toResumed } from '../shared/pending-calls.js';
+import {
+  type AskedCall,
+  type ClientAnswer,
+  PendingCalls,
+  randomPart,
+  runningOf,
+  toResumed,
+} from '../shared/pending-calls.js';
 import type { SessionDirectory } from '../shared/session-directory.js';
-import { storeAnswer } from '../shared/store-answer.js';
 import { CallEndings } from './call-endings.js';
 import type { GuardedLog } from './guarded-log.js';
 import type { ResumableStream } from './resumable-stream.js';
@@ -139,27 +145,22 @@ export class SessionCalls {
   }
 
   /** Takes the client's answer to a question. False if nobody asked the question. */
-  async receive(
-    live: LiveSession,
-    message: Extract<Message, { kind: 'result' | 'error' }>,
-    incoming: Incoming,
-  ): Promise<boolean> {
+  async receive(live: LiveSession, message: ClientAnswer, incoming: Incoming): Promise<boolean> {
     const { tag } = live;
     const run = randomPart();
     const requestedAt = performance.now();
-    const answered = await storeAnswer(() =>
-      this.#pending.answer(tag, message, (pending) => [
-        this.#watch.unparked(tag, pending),
-        ...(this.#watch.claiming(tag, run, runningOf(pending)) ?? []),
-      ]),
-    );
+    const answered = await this.#pending.answer(tag, message, (pending) => [
+      this.#watch.unparked(tag, pending),
+      ...(this.#watch.claiming(tag, run, runningOf(pending)) ?? []),
+    ]);
     if (answered.is === 'taken' && answered.wakes !== undefined)
       this.#parts.directory.topic.publish({ do: 'answered', session: tag, call: answered.wakes });
     if (answered.is === 'complete') {
       const { pending, lease } = answered;
       const held = lease && { tag, run, running: runningOf(pending), lease, requestedAt };
       const work = this.#continue(live, pending, this.#takeUp(live, pending, { held, incoming }));
-      incoming.waitUntil?.(work.catch(this.#report));
+      const done = work.catch(this.#report);
+      incoming.waitUntil?.(done);
     }
     return answered.is !== 'unknown';
   }

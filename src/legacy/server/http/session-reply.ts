@@ -8,9 +8,8 @@ import { challengeHeaders } from '../../../transports/http/server/refusal.js';
 import { accepts } from '../../../transports/http/server/reply.js';
 import type { CallRecord } from '../shared/call-record.js';
 import type { GuardedLog } from './guarded-log.js';
-import { ResumableStream } from './resumable-stream.js';
+import { ResumableStream, type ResumableStreamOptions } from './resumable-stream.js';
 import type { LiveSession } from './session-table.js';
-import type { ResumableStreamOptions } from './stream-options.js';
 
 // The reply to a POST of a session.
 

@@ -1,3 +1,4 @@
+import { withRetries } from '../../../async/retries.js';
 import type { JsonObject, Message, RequestMessage } from '../../../jsonrpc/message.js';
 import { McpError } from '../../../protocol/errors.js';
 import { rejectionIn } from '../../../protocol/model/input.js';
@@ -39,6 +40,9 @@ export interface AskedCall {
   readonly failure?: string;
 }
 
+/** The response of a client to a question. */
+export type ClientAnswer = Extract<Message, { kind: 'result' | 'error' }>;
+
 /** The fate of an answer. */
 export type Answered =
   /** Nobody asked this question, or its call has ended. */
@@ -69,6 +73,13 @@ export interface WithdrawOptions {
 }
 
 const MAX_TRIES = 20;
+/** An answer is stored again after the store failed. */
+const RETRY = {
+  baseMs: 100,
+  maxMs: 2000,
+  maxAttempts: 6,
+  isFinal: (error: unknown) => McpError.is(error) || error instanceof RangeError,
+};
 const MAX_LENGTH = 8 * 1024 * 1024;
 /** The time for which an answer to a question that was withdrawn is expected. */
 const WITHDRAWN_MS = 300_000;
@@ -119,12 +130,24 @@ export class PendingCalls {
   }
 
   /**
-   * Takes an answer, once, whichever process gets it. `watched` makes the changes of the queue for a call that this process
-   * continues.
+   * Takes an answer, once, whichever process gets it. Retries if the store fails: the user should not have to answer again. `watched`
+   * makes the changes of the queue for a call that this process continues.
    */
   async answer(
     tag: string,
-    message: Extract<Message, { kind: 'result' | 'error' }>,
+    message: ClientAnswer,
+    watched: (pending: AskedCall) => readonly StoreChange[],
+  ): Promise<Answered> {
+    try {
+      return await withRetries(() => this.#answer(tag, message, watched), RETRY);
+    } catch (error) {
+      throw McpError.is(error) ? error : answerNotStored(error);
+    }
+  }
+
+  async #answer(
+    tag: string,
+    message: ClientAnswer,
     watched: (pending: AskedCall) => readonly StoreChange[],
   ): Promise<Answered> {
     const id = String(message.id);
@@ -149,7 +172,7 @@ export class PendingCalls {
         ? { is: 'taken', wakes: call }
         : { is: 'complete', pending: next, lease: written.lease };
     }
-    throw new McpError('overloaded', 'The answer could not be stored. Send it again.');
+    throw answerNotStored();
   }
 
   /**
@@ -235,12 +258,12 @@ export function toResumed({
   };
 }
 
+function answerNotStored(cause?: unknown): McpError {
+  return new McpError('overloaded', 'The answer could not be stored. Send it again.', { cause });
+}
+
 // One failure ends the round: the other questions are withdrawn.
-function withAnswer(
-  pending: AskedCall,
-  id: string,
-  message: Extract<Message, { kind: 'result' | 'error' }>,
-): AskedCall {
+function withAnswer(pending: AskedCall, id: string, message: ClientAnswer): AskedCall {
   const { method = '' } = pending.questions.find((question) => question.id === id) ?? {};
   const rejection = message.kind === 'error' ? rejectionIn(method, message.error) : undefined;
   if (message.kind === 'error' && rejection === undefined)
