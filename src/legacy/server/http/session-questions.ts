@@ -88,7 +88,7 @@ export class SessionQuestions {
       await this.#ask(tag, parked, { changes: [recorded.asking(parked)], guard: recorded.lease });
       return recorded;
     }
-    // The store did not take the record when the call began to stream.
+    // The store did not take the record when the call began to stream, or there are no other processes.
     const running = {
       stream: stream.name,
       ids: [message.id],
