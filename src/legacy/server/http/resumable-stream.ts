@@ -278,7 +278,7 @@ export class ResumableStream {
     }
   }
 
-  // What is done after an event waits until the event is stored, and so do the events behind it.
+  // Work that follows an event waits until the event is stored, and so do the events behind that work.
   #deliverQueued(): void {
     for (const next of this.#queue) {
       if (typeof next === 'function') return;
