@@ -3,42 +3,59 @@ import { defineConfig } from 'vitest/config';
 
 const source = (path: string): string => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
 
-/** The suites, each a command of its own; `npm test` runs the first, that of the inspector's page, and everything that is in none of them. */
+/**
+ * The suites, each a command of its own. `npm test` runs `alone`, and `quick`, which has every test that is in none of these.
+ */
 const suites = {
-  // Tests that leave nothing behind in their process. They share the processes of the run, so that the library is not loaded anew for each
-  // file, which takes longer than most of these tests. Tests that count what is left in their process cannot.
-  sharing: [
-    'test/unit/{cli,client,connect,inspector,jsonrpc,legacy,middleware,oauth,protocol,schema,server,testing}/**/!(shared-claims).test.ts',
-    'test/unit/extensions/!(tasks)/!(many-files).test.ts',
-    'test/flows/{auth,oauth,middleware,proxy}/**/!(asking|official-clients).test.ts',
+  // Tests that need a process of their own, because they look at what is left in it, replace modules that others have loaded, or use a
+  // server that others close.
+  alone: [
+    'test/examples/{auth/protect,certificates,oauth-server,operations/audit}.test.ts',
+    'test/flows/hostile/unread.test.ts',
+    'test/openapi/without-yaml.test.ts',
+    'test/unit/adapters/node/oauth/open-browser-platforms.test.ts',
+    'test/unit/server/handle/stack.test.ts',
+    'test/unit/transports/stdio/client/spawn-end.test.ts',
+  ],
+  // Peers from npm, which are installed first.
+  peers: [
+    'test/interop/*.test.ts',
+    'test/cli/{check,conformance,share,use}/peers.test.ts',
+    'test/cli/{check/{record,replay},operate/{bench,doctor,proxy},project/dev,share/generate}.test.ts',
+    'test/flows/{proxy/{gateway,official-clients},sessions/clients}.test.ts',
+    'test/inspector/session/foreign-servers.test.ts',
+    'test/openapi/large-lists.test.ts',
   ],
   engines: [
     'test/unit/adapters/{postgres,redis,nats}/**/*.test.ts',
+    'test/examples/cluster.test.ts',
     'test/flows/{cluster,hostile/outages}/**/*.test.ts',
     'test/flows/sessions/processes.test.ts',
   ],
+  // Tests that take long for what they test: many streams, random rules, compilers, processes that are started and killed.
   long: [
-    'test/cli/{hostile,*/peers,check/record,share/generate}.test.ts',
-    'test/cli/project/**/*.test.ts',
-    'test/examples/cluster.test.ts',
+    'test/cli/{auth/login,check/conformance,hostile,operate/proxy-attacks}.test.ts',
+    'test/cli/project/{caller,dev-attacks,first-minute,new,run}.test.ts',
     'test/flows/{load,access}/**/*.test.ts',
-    'test/flows/{client/chaos,client/faults-stdio,real-clients/stdio}.test.ts',
+    'test/flows/{client/{chaos,faults-*},hostile/{http,websocket},proxy/asking,real-clients/stdio}.test.ts',
     'test/flows/endings/{moments,phases,rolling}.test.ts',
-    'test/flows/proxy/{asking,official-clients}.test.ts',
-    'test/flows/tasks/{absence,busy-disk,crash,idempotency-crash,load,replicas,shutdown}.test.ts',
-    'test/inspector/page/{apps,hostile,many-messages,peers,attacks/*}.test.ts',
-    'test/inspector/session/lying-servers.test.ts',
-    'test/interop/{asking,inspector,login,migration,official-clients}.test.ts',
+    'test/flows/tasks/{absence,busy-disk,crash,idempotency-crash,load,replicas,shutdown,trouble}.test.ts',
+    'test/inspector/{host/{cli,journal-process,processes},session/lying-servers}.test.ts',
     'test/openapi/generated-requests.test.ts',
-    'test/simulation/plants.test.ts',
-    'test/unit/adapters/{lmdb,node/audit}/processes.test.ts',
+    'test/simulation/*.test.ts',
+    'test/support/second-attempts.test.ts',
+    'test/types/{hover,misfit}.test.ts',
+    'test/unit/adapters/lmdb/{consistency,failures,processes}.test.ts',
+    'test/unit/adapters/node/{audit/processes,workers/workers}.test.ts',
     'test/unit/extensions/{tasks/processes/*,skills/many-files}.test.ts',
-    'test/unit/server/watch/shared-claims.test.ts',
+    'test/unit/middleware/{facts/long-names,otel/processes}.test.ts',
+    'test/unit/scripts/check-layers.test.ts',
+    'test/unit/server/{catalog/listed-entries,watch/{shared-claims,watches}}.test.ts',
     'test/unit/transports/stdio/server/{end,messages}.test.ts',
   ],
   chaos: ['test/chaos/engines.test.ts'],
   // The page of the inspector in Chromium.
-  inspector: ['test/inspector/page/!(apps|hostile|many-messages|peers).test.ts'],
+  inspector: ['test/inspector/page/**/*.test.ts', 'test/inspector/host/browser-attacks.test.ts'],
   browser: ['test/browser/**/*.test.ts'],
   runtimes: ['test/runtimes/**/*.test.ts'],
   // Exactly the version of `engines`.
@@ -46,7 +63,8 @@ const suites = {
   types: ['test/dist/**/*.test.ts'],
 };
 
-const inOneProcess = { isolate: false, restoreMocks: true, unstubEnvs: true, unstubGlobals: true };
+/** The files share the processes of the run, so that the library, a thousand modules, is not loaded anew for each of them. */
+const sharedProcesses = { isolate: false, restoreMocks: true, unstubEnvs: true, unstubGlobals: true };
 
 export default defineConfig({
   resolve: {
@@ -60,11 +78,16 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'quick', include: ['test/**/*.test.ts'], exclude: Object.values(suites).flat() },
+        test: {
+          name: 'quick',
+          include: ['test/**/*.test.ts'],
+          exclude: Object.values(suites).flat(),
+          ...sharedProcesses,
+        },
       },
       ...Object.entries(suites).map(([name, include]) => ({
         extends: true as const,
-        test: { name, include, ...(name === 'sharing' && inOneProcess) },
+        test: { name, include },
       })),
     ],
     globalSetup: ['test/support/built.ts', 'test/interop/install.ts'],

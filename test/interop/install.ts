@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { parseCLI, type TestProject } from 'vitest/node';
+import type { TestProject } from 'vitest/node';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const stamp = '.lock-that-was-installed';
@@ -16,21 +16,24 @@ const homes = [
     tests: [
       here('.'),
       here('../cli/check/peers.test.ts'),
-      here('../cli/use/peers.test.ts'),
       here('../cli/check/record.test.ts'),
       here('../cli/check/replay.test.ts'),
+      here('../cli/conformance/'),
+      here('../cli/operate/bench.test.ts'),
+      here('../cli/operate/doctor.test.ts'),
+      here('../cli/operate/proxy.test.ts'),
+      here('../cli/project/dev.test.ts'),
       here('../cli/share/generate.test.ts'),
       here('../cli/share/peers.test.ts'),
-      here('../cli/conformance/'),
-      here('../cli/operate/'),
-      here('../cli/project/dev.test.ts'),
+      here('../cli/use/peers.test.ts'),
       here('../flows/cluster/'),
-      here('../flows/proxy/'),
+      here('../flows/proxy/gateway.test.ts'),
+      here('../flows/proxy/official-clients.test.ts'),
       here('../flows/sessions/clients.test.ts'),
       here('../inspector/page/peers.test.ts'),
       here('../inspector/session/foreign-servers.test.ts'),
-      here('../browser/apps/chart.test.ts'),
-      here('../browser/apps/sandbox.test.ts'),
+      here('../browser/apps/'),
+      here('../openapi/large-lists.test.ts'),
     ],
   },
   { folder: here('../../examples/migration/'), tests: [here('migration.test.ts')] },
@@ -44,10 +47,16 @@ const homes = [
 
 /** Installs the peers before the tests that need them. Does nothing if no test of the run needs them. */
 export default async function install(project: TestProject): Promise<void> {
-  const { testFiles } = await project.globTestFiles(parseCLI(['vitest', ...process.argv.slice(2)]).filter);
-  for (const { folder, tests } of homes) {
-    if (testFiles.some((file) => tests.some((path) => file.startsWith(path)))) await installIn(folder);
-  }
+  // Vitest calls this for the root and for each project. The root knows the files of the whole run.
+  if (!project.isRootProject()) return;
+  for (const folder of foldersFor(project.vitest.state.getPaths())) await installIn(folder);
+}
+
+/** The folders whose peers these tests need. */
+export function foldersFor(files: readonly string[]): string[] {
+  return homes
+    .filter(({ tests }) => files.some((file) => tests.some((path) => file.startsWith(path))))
+    .map(({ folder }) => folder);
 }
 
 async function installIn(folder: string): Promise<void> {

@@ -4,9 +4,11 @@ import { createServer, prompt, resource, tool } from 'fullmcp';
 import { serve } from 'fullmcp/node';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import demo from '../../../examples/demo/server.js';
+import { ownDemo } from '../../support/examples/demo.js';
 import { fullmcp } from '../support/run-cli.js';
 import { folder, HOSTILE, manifestFile, served, UNSAFE } from './support.js';
+
+const demo = await ownDemo();
 
 const files = await folder();
 const shop = await served(

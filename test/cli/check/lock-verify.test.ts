@@ -5,9 +5,11 @@ import { connect } from 'fullmcp/client';
 import { gateway } from 'fullmcp/gateway';
 import { serve } from 'fullmcp/node';
 import { describe, expect, it } from 'vitest';
-import demo from '../../../examples/demo/server.js';
+import { ownDemo } from '../../support/examples/demo.js';
 import { fullmcp } from '../support/run-cli.js';
 import { folder, HOSTILE, served, UNSAFE } from './support.js';
+
+const demo = await ownDemo();
 
 const files = await folder();
 const shop = (

@@ -11,10 +11,12 @@ import * as calling from '../../../examples/client/calling.js';
 import * as connecting from '../../../examples/client/connecting.js';
 import * as many from '../../../examples/client/many.js';
 import * as subscribing from '../../../examples/client/subscribing.js';
-import demo from '../../../examples/demo/server.js';
 import { paid } from '../../../examples/tasks/idempotent.js';
+import { ownDemo } from '../../support/examples/demo.js';
 import { build } from '../../support/examples/program.js';
 import { until } from '../../support/until.js';
+
+const demo = await ownDemo();
 
 // Runs the code that the pages about the client show.
 

@@ -3,11 +3,13 @@ import { connect } from 'fullmcp/client';
 import { serve } from 'fullmcp/node';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import demo from '../../../examples/demo/server.js';
 import type { JournalEvent } from '../../../src/inspector/contract/options.js';
 import { journalLine, newJournalMark, readJournalLine } from '../../../src/inspector/journal/journal-line.js';
 import { listenToJournals } from '../../../src/inspector/journal/listen.js';
 import { STORY } from '../../../src/protocol/tables/meta-keys.js';
+import { ownDemo } from '../../support/examples/demo.js';
+
+const demo = await ownDemo();
 
 const answers = { size: 'large', toppings: ['ham'], sure: true };
 

@@ -1,12 +1,14 @@
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import demo from '../../../examples/demo/server.js';
 import type { ConnectOptions } from '../../../src/connect/targets/options.js';
 import type { Target } from '../../../src/connect/targets/target.js';
 import { type Serving, serve } from '../../../src/node.js';
 import type { Revision } from '../../../src/protocol/tables/revisions.js';
+import { ownDemo } from '../../support/examples/demo.js';
 import { type Rig, rig } from './rig.js';
+
+const demo = await ownDemo();
 
 // The demo over each transport, in each era.
 

@@ -6,10 +6,12 @@ import { connect } from 'fullmcp/client';
 import { replay } from 'fullmcp/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import demo from '../../../examples/demo/server.js';
 import type { JsonObject } from '../../../src/jsonrpc/message.js';
 import { type Serving, serve } from '../../../src/node.js';
+import { ownDemo } from '../../support/examples/demo.js';
 import { rig } from './rig.js';
+
+const demo = await ownDemo();
 
 let serving: Serving;
 let folder: string;
