@@ -34,6 +34,8 @@ export function PromptView({
   const missing = args.filter((each) => each.isRequired && !values.value[each.name]);
   const isReady = connection.status === 'ready';
   useEffect(() => {
+    // The first of the list was not picked: a user who walks through the places by their keys wants to go on.
+    if (route.value.name === undefined) return;
     const empty = args.findIndex((each) => each.isRequired && !values.value[each.name]);
     if (empty >= 0) document.getElementById(`${id}-${empty}`)?.focus({ preventScroll: true });
   }, []);

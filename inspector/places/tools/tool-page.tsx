@@ -163,6 +163,8 @@ function isUnchanged(value: unknown, sent: JsonObject | undefined, path: string)
 /** The cursor begins where something is to be typed. On a touch screen this would open the keyboard. */
 function focusFirstEmpty(page: HTMLElement | null): void {
   if (page === null || matchMedia('(pointer: coarse)').matches) return;
+  // The first of the list was not picked: a user who walks through the places by their keys wants to go on.
+  if (route.value.name === undefined) return;
   // A user who walks through the list wants to stay in it.
   if (document.activeElement !== null && document.activeElement !== document.body) return;
   const fields = page.querySelectorAll<HTMLInputElement>(

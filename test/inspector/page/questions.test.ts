@@ -93,17 +93,39 @@ describeInChromium('the keyboard alone', () => {
     await page.keyboard.press('Escape');
     await page.keyboard.press('g');
     await expect.poll(() => new URL(page.url()).hash).toMatch(/^#\/call\/\d+$/);
-    for (const [key, place] of [
-      ['2', 'resources'],
-      ['3', 'prompts'],
-      ['5', 'server'],
-      ['1', 'tools'],
+  });
+
+  test('walks through the places, none of which takes the next key', async () => {
+    await world.connect(demo);
+    const page = await world.visit('#/server');
+    await place(page).getByRole('heading', { name: 'Overview' }).waitFor();
+    for (const [key, address, shown] of [
+      ['1', '#/tools', '.tools-page input.field'],
+      ['2', '#/resources', '.resources-content'],
+      ['3', '#/prompts', '.prompts-form input'],
+      ['5', '#/server', '.server-facts'],
+      ['1', '#/tools', '.tools-page input.field'],
     ] as const) {
       await page.keyboard.press(key);
-      await expect.poll(() => new URL(page.url()).hash).toContain(`#/${place}`);
+      await expect.poll(() => new URL(page.url()).hash).toBe(address);
+      await page.locator(shown).first().waitFor();
+      await settled(page);
     }
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('BODY');
+    await page.goto(`${page.url().split('#')[0]}#/prompts/explain`);
+    await focusIn(page, '.prompts-field', /topic/);
   });
 });
+
+/** Waits until the effects of what is shown have run: they come after the next frame. */
+function settled(page: Page): Promise<void> {
+  return page.evaluate(
+    () =>
+      new Promise<void>((resolve) =>
+        requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve))),
+      ),
+  );
+}
 
 /** Waits until the focus is in an element with these words: keys that come before it belong to something else. */
 async function focusIn(page: Page, selector: string, words: RegExp): Promise<void> {

@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
-import demo from '../../../examples/demo/server.js';
-import { describeInChromium } from '../../browser/chromium.js';
-import { until } from '../../support/until.js';
-import { loadAxe, violations } from './support/axe.js';
-import { usePage } from './support/world.js';
+import demo from '../../../../examples/demo/server.js';
+import { describeInChromium } from '../../../browser/chromium.js';
+import { until } from '../../../support/until.js';
+import { loadAxe, violations } from './axe.js';
+import { usePage } from './world.js';
 
 const SCREENS: readonly (readonly [screen: string, hash: string, ready: string])[] = [
   ['Connect', '#/connect', 'h1, textarea'],
@@ -26,43 +26,41 @@ const SCREENS: readonly (readonly [screen: string, hash: string, ready: string])
   ['settings', '#/server/settings', '.server-settings'],
 ];
 
-describeInChromium('axe finds nothing', () => {
-  const world = usePage();
-  beforeAll(async () => {
-    const connection = await world.connect(demo);
-    const run = (name: string, input: object): Promise<object> =>
-      world.inspector.run(name, { connection, ...input });
-    await run('call', { tool: 'add', args: { a: 2, b: 40 } });
-    await run('call', { tool: 'find_order', args: { id: 9 } });
-    await run('call', { tool: 'order_pizza', args: {} });
-    await run('call', { tool: 'bake_bread', args: { stepMs: 5 }, asTask: true });
-    await run('read', { uri: 'notes://all' });
-    await run('subscribe', { uri: 'notes://all' });
-    await run('prompt', { name: 'explain', args: { topic: 'bread' } });
-    await until('the prompt is there', () => world.storiesOf('explain').at(-1)?.state === 'ok');
-    await until('the tool asks', () => world.storiesOf('order_pizza').at(-1)?.state === 'asks');
-  });
-
-  describe.each([
-    ['light', 1440],
-    ['dark', 1440],
-    ['light', 360],
-    ['dark', 360],
-  ] as const)('in the %s theme, %i wide', (theme, width) => {
-    let page: Page;
+/** The tests of every screen in one theme and at one width. Each file of `axe/` has one of them, so that they run side by side. */
+export function testEveryScreen(theme: 'light' | 'dark', width: number): void {
+  describeInChromium('axe finds nothing', () => {
+    const world = usePage();
     beforeAll(async () => {
-      page = await world.visit('#/server/settings', { theme, width, isKept: true });
-      await loadAxe(page);
+      const connection = await world.connect(demo);
+      const run = (name: string, input: object): Promise<object> =>
+        world.inspector.run(name, { connection, ...input });
+      await run('call', { tool: 'add', args: { a: 2, b: 40 } });
+      await run('call', { tool: 'find_order', args: { id: 9 } });
+      await run('call', { tool: 'order_pizza', args: {} });
+      await run('call', { tool: 'bake_bread', args: { stepMs: 5 }, asTask: true });
+      await run('read', { uri: 'notes://all' });
+      await run('subscribe', { uri: 'notes://all' });
+      await run('prompt', { name: 'explain', args: { topic: 'bread' } });
+      await until('the prompt is there', () => world.storiesOf('explain').at(-1)?.state === 'ok');
+      await until('the tool asks', () => world.storiesOf('order_pizza').at(-1)?.state === 'asks');
     });
 
-    test.each(SCREENS)('on %s', async (_, hash, ready) => {
-      await page.evaluate((address) => {
-        location.hash = address;
-      }, hash);
-      await page.locator(ready).first().waitFor();
-      expect(await violations(page)).toEqual([]);
-      // Nothing scrolls sideways.
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    describe(`in the ${theme} theme, ${width} wide`, () => {
+      let page: Page;
+      beforeAll(async () => {
+        page = await world.visit('#/server/settings', { theme, width, isKept: true });
+        await loadAxe(page);
+      });
+
+      test.each(SCREENS)('on %s', async (_, hash, ready) => {
+        await page.evaluate((address) => {
+          location.hash = address;
+        }, hash);
+        await page.locator(ready).first().waitFor();
+        expect(await violations(page)).toEqual([]);
+        // Nothing scrolls sideways.
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+      });
     });
   });
-});
+}
