@@ -1,4 +1,4 @@
-import { checkOptions, type KeysOf } from '../protocol/checks/known-keys.js';
+import { type OptionTable, readOptions } from '../protocol/checks/options.js';
 import type { Infer, SchemaLike, Sent } from '../schema/schema.js';
 import { DefinitionError } from './catalog/compile.js';
 import type { ServerSetup } from './define/options.js';
@@ -30,16 +30,18 @@ export interface Definers<State, User> {
   ) => Prompt<Infer<Args>, State, User>;
 }
 
-const setupKeys = { lifespan: true, user: true } satisfies KeysOf<ServerSetup<never, never>>;
+const setupTable = { lifespan: 'function', user: 'function' } as const satisfies OptionTable<
+  ServerSetup<never, never>
+>;
 
 /** Makes the definition functions; `create` builds a server from all its options. */
 export function makeDefiners(setup: object | undefined, create: (options: object) => object): object {
   if (setup === undefined) return { tool, resource, prompt };
-  checkOptions('defineWith', setup, setupKeys);
+  readOptions<ServerSetup<never, never>, typeof setupTable>('defineWith', setup, setupTable);
   return { tool, resource, prompt, createServer };
 
   function createServer(options: object): object {
-    const duplicates = Object.keys(setupKeys).filter((key) => Object.hasOwn(options, key));
+    const duplicates = Object.keys(setupTable).filter((key) => Object.hasOwn(options, key));
     if (duplicates.length > 0)
       throw new DefinitionError(
         duplicates.map(

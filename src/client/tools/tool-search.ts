@@ -2,17 +2,16 @@
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { tryParse } from '../../jsonrpc/parse.js';
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
-import { checkCounts, timerMs } from '../../protocol/checks/number-options.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import type { ListedTool } from '../../protocol/model/model.js';
 import { type IndexedList, ListedIndex } from '../../protocol/model/search/listed-index.js';
+import { searchTable } from '../../protocol/model/search/options.js';
 import {
   BAD_CALL,
   BAD_SEARCH,
   CALL_TOOL,
   callTool,
-  DEFAULT_LIMIT,
   foundTools,
   MAX_LIMIT,
   MAX_QUERY,
@@ -63,7 +62,11 @@ export interface ToolSearch {
   readonly call: (name: string, args?: object, options?: ToolCallOptions) => Promise<ToolAnswer>;
 }
 
-const optionKeys: KeysOf<ToolSearchOptions> = { limit: true, always: true, maxAgeMs: true };
+const optionTable = {
+  limit: { is: 'count', default: searchTable.limit.default },
+  always: 'strings',
+  maxAgeMs: { is: 'ms', default: 60_000 },
+} as const satisfies OptionTable<ToolSearchOptions>;
 
 /**
  * Lets a model search the tools of a client instead of reading all of them: for programs that call models, with servers that list
@@ -74,12 +77,10 @@ const optionKeys: KeysOf<ToolSearchOptions> = { limit: true, always: true, maxAg
  * const { tools, run } = await toTools(search, 'anthropic');
  */
 export async function toolSearch(client: ToolClient, options: ToolSearchOptions = {}): Promise<ToolSearch> {
-  checkOptions('toolSearch', options, optionKeys, { maxResults: 'limit', ttlMs: 'maxAgeMs' });
-  const { limit = DEFAULT_LIMIT, always = [], maxAgeMs = 60_000 } = options;
-  checkCounts('toolSearch', { limit });
-  timerMs('toolSearch.maxAgeMs', maxAgeMs);
-  if (!Array.isArray(always) || always.some((name) => typeof name !== 'string'))
-    throw new TypeError('toolSearch: "always" must be an array of strings: the names of tools.');
+  const { limit, always, maxAgeMs } = readOptions('toolSearch', options, optionTable, {
+    maxResults: 'limit',
+    ttlMs: 'maxAgeMs',
+  });
   const list = new SearchedList(client, maxAgeMs);
   const { tools: known } = await list.current();
   if (known.some(({ name }) => name === SEARCH_TOOL))

@@ -2,18 +2,17 @@
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { type Call, type Dispatch, type Outcome, withoutParamHeaders } from '../../protocol/call.js';
-import { checkOptions } from '../../protocol/checks/known-keys.js';
+import { readOptions } from '../../protocol/checks/options.js';
 import { copyCall } from '../../protocol/direct.js';
 import type { ListedTool } from '../../protocol/model/model.js';
 import { type IndexedList, ListedIndex } from '../../protocol/model/search/listed-index.js';
-import { type SearchOptions, searchKeys, searchProblem } from '../../protocol/model/search/options.js';
+import { type SearchOptions, type SearchSettings, searchTable } from '../../protocol/model/search/options.js';
 import { MAX_FOUND, rankTools } from '../../protocol/model/search/rank-tools.js';
 import {
   BAD_CALL,
   BAD_SEARCH,
   CALL_TOOL,
   callTool,
-  DEFAULT_LIMIT,
   foundTools,
   readSearch,
   SEARCH_TOOL,
@@ -27,6 +26,8 @@ interface FrontParts {
   readonly warn: (message: string, cause?: unknown) => void;
 }
 
+const frontTable = { search: { is: 'object', options: searchTable } } as const;
+
 /** Wraps a dispatch, so that it lists the two tools and answers them; returns it as it is without the option. Throws a TypeError. */
 export function withSearch(
   dispatch: Dispatch,
@@ -34,25 +35,22 @@ export function withSearch(
   { owner, warn }: FrontParts,
 ): Dispatch {
   if (option === undefined || option === false) return dispatch;
-  const options = option === true ? {} : option;
-  const problem = searchProblem(options);
-  if (problem !== undefined) throw new TypeError(`${owner}: "search${problem}.`);
-  checkOptions(`${owner}: search`, options, searchKeys);
-  const front = new SearchFront(dispatch, options, warn);
+  const { search } = readOptions(owner, { search: option === true ? {} : option }, frontTable);
+  const front = new SearchFront(dispatch, search, warn);
   return (call) => front.dispatch(call);
 }
 
 class SearchFront {
   readonly #next: Dispatch;
-  readonly #options: SearchOptions;
+  readonly #options: SearchSettings;
   readonly #warn: FrontParts['warn'];
   readonly #limit: number;
   readonly #listed: ReadonlySet<string>;
   readonly #index = new ListedIndex();
   #hasWarned = false;
 
-  constructor(next: Dispatch, options: SearchOptions, warn: FrontParts['warn']) {
-    const { limit = DEFAULT_LIMIT, always = [] } = options;
+  constructor(next: Dispatch, options: SearchSettings, warn: FrontParts['warn']) {
+    const { limit, always } = options;
     this.#next = next;
     this.#options = options;
     this.#warn = warn;

@@ -1,16 +1,16 @@
 // The tasks extension of a server. It is loaded when a tool that can run as a task is first used: most servers have none.
 
-import { checkCounts, timerMs } from '../../protocol/checks/number-options.js';
+import { timerMs, withDefaults } from '../../protocol/checks/options.js';
+import { tasksTable } from '../../server/define/task-options.js';
 import type { TaskHost, TaskPluginParts } from '../../server/handle/task-host.js';
 import type { LoadedTaskHost } from './host.js';
-import type { TaskLimits } from './worker.js';
 
 const DRAIN_MS = 5000;
 const METHODS = ['tasks/get', 'tasks/update', 'tasks/cancel'];
 
-/** Makes the host of the extension `io.modelcontextprotocol/tasks`. Wrong limits are errors at once. */
+/** Makes the host of the extension `io.modelcontextprotocol/tasks`. */
 export function taskHostLater(parts: TaskPluginParts): TaskHost {
-  const limits = taskLimits(parts);
+  const limits = withDefaults(parts.limits, tasksTable);
   let host: LoadedTaskHost | undefined;
   let loading: Promise<LoadedTaskHost> | undefined;
   let isClosed = false;
@@ -42,27 +42,8 @@ export function taskHostLater(parts: TaskPluginParts): TaskHost {
     filterWatchable: (call, ids) => use((loaded) => loaded.filterWatchable(call, ids)),
     details: (call, id) => use((loaded) => loaded.details(call, id)),
     async close({ drainMs = DRAIN_MS } = {}) {
-      const ms = timerMs('drainMs', drainMs);
       isClosed = true;
-      await (await loading)?.close(ms);
+      await (await loading)?.close(timerMs(drainMs));
     },
-  };
-}
-
-function taskLimits({ limits }: TaskPluginParts): TaskLimits {
-  const { parkMs = 60_000, ...counts } = limits;
-  checkCounts('tasks', counts);
-  return {
-    ttlMs: 3_600_000,
-    pollIntervalMs: 1000,
-    maxTasks: 10_000,
-    maxTasksPerCaller: 1000,
-    maxBytesPerCaller: 64 * 1024 * 1024,
-    maxTaskBytes: 16 * 1024 * 1024,
-    maxAnswerBytes: 1024 * 1024,
-    maxRunning: 100,
-    leaseMs: 15_000,
-    ...counts,
-    parkMs: timerMs('tasks.parkMs', parkMs),
   };
 }

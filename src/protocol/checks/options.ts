@@ -52,6 +52,8 @@ interface Details<Value> {
   readonly required?: true;
   /** The options in a value that is an object. */
   readonly options?: OptionTable<Extract<Value, object>>;
+  /** The names that other libraries have for them. */
+  readonly foreign?: ForeignNames;
 }
 
 /** A table of all options of an interface, for `satisfies`: the compiler reports an option that only one of the two has. */
@@ -75,6 +77,7 @@ interface AnyEntry {
   readonly default?: unknown;
   readonly required?: true;
   readonly options?: AnyTable;
+  readonly foreign?: ForeignNames;
 }
 
 type Defaulted<Table> = {
@@ -113,7 +116,7 @@ export function readOptions<Options extends object, const Table extends OptionTa
   return withDefaults<Options, Table>(options, table);
 }
 
-/** The mistakes in the options of the function `of`, in sentences. */
+/** The mistakes in the options of the function `of`, in sentences. Those of a definition, which has no function, have an empty `of`. */
 export function optionMistakes(
   of: string,
   options: unknown,
@@ -122,16 +125,21 @@ export function optionMistakes(
 ): readonly string[] {
   if (!isObject(options)) return [`${of}: the options must be an object, not ${display(options)}.`];
   const mistakes = unknownKeys(options, table, foreign).map(
-    ({ key, hint }) => `${of} has no option ${JSON.stringify(path + key)}. ${hint}`,
+    ({ key, hint }) =>
+      `${of && `${of} has no option `}${JSON.stringify(path + key)}${of ? '' : ' is unknown'}. ${hint}`,
   );
   for (const [name, option] of Object.entries(table)) {
     const entry = entryOf(option);
     const value = options[name];
     if (value === undefined && !entry.required) continue;
     if (!accepts(entry, value))
-      mistakes.push(`${of}: "${path}${name}" must be ${expected(entry)}, not ${display(value, entry)}.`);
+      mistakes.push(
+        `${of && `${of}: `}"${path}${name}" must be ${expected(entry)}, not ${display(value, entry)}.`,
+      );
     else if (entry.options && isObject(value))
-      mistakes.push(...optionMistakes(of, value, entry.options, { path: `${path}${name}.` }));
+      mistakes.push(
+        ...optionMistakes(of, value, entry.options, { foreign: entry.foreign, path: `${path}${name}.` }),
+      );
   }
   return mistakes;
 }
@@ -169,65 +177,56 @@ function entryOf(option: AnyOption): AnyEntry {
   return typeof option === 'string' || Array.isArray(option) ? { is: option } : (option as AnyEntry);
 }
 
-function kindsOf({ is = [] }: AnyEntry): readonly Kind[] {
-  return typeof is === 'string' ? [is] : is;
+/** The words for a kind, the check of its values, and the least of a number. */
+type Check = readonly [words: string, isRight: (value: unknown) => boolean, least?: number];
+
+const isNumber = (value: unknown): boolean => typeof value === 'number';
+const checks: Readonly<Partial<Record<Kind, Check>>> = {
+  any: ['a value', (value) => value !== undefined],
+  count: ['an integer', Number.isSafeInteger, 1],
+  number: ['a number', isNumber, 0],
+  ms: ['a number of milliseconds', isNumber, 0],
+  timer: ['a number of milliseconds', isNumber, 0],
+  strings: [
+    'an array of strings',
+    (value) => Array.isArray(value) && value.every((one) => typeof one === 'string'),
+  ],
+  url: ['a URL', (value) => URL.canParse(value as string)],
+  object: ['an object', isObject],
+  array: ['an array', Array.isArray],
+};
+
+/** The other kinds are named as `typeof` names them. */
+function checksOf({ is = [] }: AnyEntry): readonly Check[] {
+  const kinds = typeof is === 'string' ? [is] : is;
+  return kinds.map((kind) => checks[kind] ?? [`a ${kind}`, (value) => typeof value === kind]);
 }
 
 function accepts(entry: AnyEntry, value: unknown): boolean {
-  return entry.oneOf?.includes(value) || kindsOf(entry).some((kind) => isOf(kind, value, entry));
+  const { oneOf, min, max = Number.POSITIVE_INFINITY } = entry;
+  return (
+    oneOf?.includes(value) ||
+    checksOf(entry).some(
+      ([, isRight, least]) =>
+        isRight(value) &&
+        (least === undefined || ((value as number) >= (min ?? least) && (value as number) <= max)),
+    )
+  );
 }
-
-function isOf(kind: Kind, value: unknown, { min, max = Number.POSITIVE_INFINITY }: AnyEntry): boolean {
-  switch (kind) {
-    case 'any':
-      return value !== undefined;
-    case 'count':
-      return Number.isSafeInteger(value) && (value as number) >= (min ?? 1) && (value as number) <= max;
-    case 'number':
-    case 'ms':
-    case 'timer':
-      return typeof value === 'number' && value >= (min ?? 0) && value <= max;
-    case 'strings':
-      return Array.isArray(value) && value.every((one) => typeof one === 'string');
-    case 'array':
-      return Array.isArray(value);
-    case 'url':
-      return URL.canParse(value as string);
-    case 'object':
-      return isObject(value);
-    default:
-      // The other kinds are named as `typeof` names them.
-      return typeof value === kind;
-  }
-}
-
-const nouns: Readonly<Partial<Record<Kind, string>>> = {
-  any: 'a value',
-  boolean: 'true or false',
-  strings: 'an array of strings',
-  array: 'an array',
-  url: 'a URL',
-  object: 'an object',
-};
-const numbers: Readonly<Partial<Record<Kind, string>>> = {
-  count: 'an integer',
-  number: 'a number',
-  ms: 'a number of milliseconds',
-  timer: 'a number of milliseconds',
-};
 
 /** The values that an option accepts, in words. */
 function expected(entry: AnyEntry): string {
+  const { oneOf = [], max } = entry;
   const all = [
-    ...(entry.oneOf ?? []).map((value) => JSON.stringify(value)),
-    ...kindsOf(entry).map((kind) => (kind in numbers ? bounds(kind, entry) : (nouns[kind] ?? `a ${kind}`))),
+    ...oneOf.map((value) => JSON.stringify(value)),
+    ...checksOf(entry).map(([words, , least]) => {
+      if (least === undefined) return words;
+      const { min = least } = entry;
+      return words + (max === undefined ? `, ${min} or more` : ` from ${min} to ${max}`);
+    }),
   ];
-  const last = all.pop();
-  return all.length === 0 ? `${last}` : `${all.join(', ')} or ${last}`;
-}
-
-function bounds(kind: Kind, { min = kind === 'count' ? 1 : 0, max }: AnyEntry): string {
-  return `${numbers[kind]}${max === undefined ? `, ${min} or more` : ` from ${min} to ${max}`}`;
+  const last = all.pop() as string;
+  return all.length === 0 ? last : `${all.join(', ')} or ${last}`;
 }
 
 const MAX_SHOWN = 40;
@@ -236,7 +235,7 @@ const MAX_SHOWN = 40;
 function display(value: unknown, entry: AnyEntry = {}): string {
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'string') {
-    const isShown = entry.oneOf || kindsOf(entry).some((kind) => kind in numbers);
+    const isShown = entry.oneOf || checksOf(entry).some(([, , least]) => least !== undefined);
     return isShown && value.length <= MAX_SHOWN ? JSON.stringify(value) : 'a string';
   }
   if (typeof value === 'object' && value !== null) return 'an object';

@@ -12,6 +12,7 @@ import {
   type Defaults,
   DefinitionError,
 } from '../catalog/compile.js';
+import { type ServerSettings, withServerDefaults } from '../define/definition-tables.js';
 import type { ServerExtension } from '../define/extension.js';
 import type { AnyServerOptions } from '../define/options.js';
 import { mountedRules } from '../mount/mounts.js';
@@ -23,8 +24,8 @@ import type { Logger } from '../state/log.js';
 
 /** The options of a server, and everything that follows from them alone. */
 export interface CompiledOptions {
-  /** The options with the parts of the extensions. */
-  readonly options: AnyServerOptions;
+  /** The options with the parts of the extensions and the defaults. */
+  readonly options: ServerSettings;
   readonly extensions: readonly ServerExtension[];
   readonly info: Implementation;
   /** The log on standard error. */
@@ -54,11 +55,25 @@ export function compileOptions(given: AnyServerOptions): CompiledOptions {
   const mapError = mapErrors(options.onError, log);
   const defaults = { timeoutMs, idempotency, log, mapError, outcomes: toolOutcomes(complete, on), access };
   const compiled = compileDefinitions(options as object, defaults, mountedRules(options.mount, access));
-  return { options, extensions, info: serverInfo(options), ownLog, log, complete, on, defaults, compiled };
+  const info = serverInfo(options);
+  return {
+    options: withServerDefaults(options),
+    extensions,
+    info,
+    ownLog,
+    log,
+    complete,
+    on,
+    defaults,
+    compiled,
+  };
 }
 
 /** The options of a server with the parts of its extensions. Throws a `DefinitionError` for one that is not an extension. */
-function withExtensions(given: AnyServerOptions): Pick<CompiledOptions, 'options' | 'extensions'> {
+function withExtensions(given: AnyServerOptions): {
+  readonly options: AnyServerOptions;
+  readonly extensions: readonly ServerExtension[];
+} {
   if (typeof given !== 'object' || given === null)
     throw new DefinitionError([
       'createServer needs an object: createServer({ name, version, tools: { … } })',

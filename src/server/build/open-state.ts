@@ -9,7 +9,7 @@ import { Gate } from '../access/gate.js';
 import { createSeal, type Seal, type SealOptions } from '../asking/sealed-state.js';
 import { Registry } from '../catalog/registry.js';
 import { type ReleaseAnnouncement, Releases } from '../catalog/releases.js';
-import type { AnyServerOptions } from '../define/options.js';
+import type { ServerSettings } from '../define/definition-tables.js';
 import type { Mounts } from '../mount/mounts.js';
 import { type SearchFront, searchFront } from '../search/search-front.js';
 import type { FinderParts } from '../search/tool-finder.js';
@@ -116,17 +116,14 @@ function serverTopics({ server, bus }: SharedState, log: Logger): ServerTopics {
  * useless to other processes.
  */
 function sealOptions(
-  { name, secret, asking = {} }: Pick<AnyServerOptions, 'name' | 'secret' | 'asking'>,
+  { name, secret, asking }: Pick<ServerSettings, 'name' | 'secret' | 'asking'>,
   { log, store }: { readonly log: Logger; readonly store: Store },
 ): SealOptions {
-  const { maxAgeMs = 3_600_000, maxBytes = 65_536, once = false } = asking;
   let hasSeenForeign = false;
   return {
     server: name,
     secrets: secret,
-    maxAgeMs,
-    maxBytes,
-    once,
+    ...asking,
     usedStates: store,
     onForeign: () => {
       if (!hasSeenForeign)

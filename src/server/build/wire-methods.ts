@@ -116,7 +116,7 @@ function taskParts(
     log,
     workOf: tools.restartTask,
     rules: parts.entrance.tasks,
-    limits: options.tasks ?? {},
+    limits: options.tasks,
   };
 }
 

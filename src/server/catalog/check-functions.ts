@@ -4,27 +4,12 @@ import type { Middleware } from '../../protocol/call.js';
 import type { Completer } from '../define/definition.js';
 import { NOT_A_GENERATOR } from '../state/lifespan.js';
 
-/** The server's options that must be functions, each with an example. */
-const serverFunctions: Readonly<Record<string, string>> = {
-  lifespan: 'async function* () { yield { … }; }',
-  user: '(facts) => …',
-  onError: '(error, call) => …',
-  logger: '(level, message, detail) => …',
-};
-
-/** The mistakes in the options of a server that must be functions. */
+/** The mistakes in the functions of a server that its table of options does not find. */
 export function serverFunctionProblems(options: Readonly<Record<string, unknown>>): readonly string[] {
-  const problems = Object.entries(serverFunctions)
-    .filter(([name]) => options[name] !== undefined && typeof options[name] !== 'function')
-    .map(([name, example]) => `"${name}" must be a function: ${example}`);
   // A plain function may return a generator, which only its call shows. An async one returns a promise.
   const isPromise = Object.prototype.toString.call(options['lifespan']) === '[object AsyncFunction]';
   const hasUse = options['use'] === undefined || isMiddleware(options['use']);
-  return [
-    ...problems,
-    ...(isPromise ? [`"lifespan": ${NOT_A_GENERATOR}`] : []),
-    ...(hasUse ? [] : [NOT_MIDDLEWARE]),
-  ];
+  return [...(isPromise ? [`"lifespan": ${NOT_A_GENERATOR}`] : []), ...(hasUse ? [] : [NOT_MIDDLEWARE])];
 }
 
 const NOT_MIDDLEWARE = '"use" must be an array of functions: [(call, next) => next(call)]';

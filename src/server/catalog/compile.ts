@@ -7,7 +7,7 @@ import type { CompiledAccess } from '../access/access.js';
 import type { Guarded } from '../access/views.js';
 import type { Context } from '../context/context.js';
 import type { Mounted } from '../context/handler-run.js';
-import { checkKeys, type KeyCheck } from '../define/definition-keys.js';
+import { checkKeys, type KeyCheck } from '../define/definition-tables.js';
 import type { Prompt } from '../define/prompt.js';
 import type { Tool } from '../define/tool.js';
 import type { Logger } from '../state/log.js';

@@ -9,7 +9,7 @@ import type { Topic } from '../../state/topic.js';
 import type { CompiledAccess } from '../access/access.js';
 import type { Gate } from '../access/gate.js';
 import type { Guarded } from '../access/views.js';
-import type { ServerOptions } from '../define/options.js';
+import type { ServerSettings } from '../define/definition-tables.js';
 import type { TemplateValues } from '../define/template-values.js';
 import type { Complete } from '../results/results.js';
 import { type Announcement, type ChangeMessage, changeOf } from '../state/changes.js';
@@ -19,11 +19,6 @@ import { type CompiledDefinitions, DefinitionError } from './compile.js';
 import type { CompiledPrompt } from './prompts.js';
 import type { CompiledResource, CompiledTemplate } from './resources.js';
 import type { CompiledTool, ToolFront } from './tools.js';
-
-type AnyOptions = Omit<
-  ServerOptions<never, never, never>,
-  'tools' | 'user' | 'lifespan' | 'resources' | 'prompts' | 'methods'
->;
 
 /** A resource or a template that has a URI, with the variables of the template. */
 export interface ResourceMatch {
@@ -76,23 +71,19 @@ export class Registry {
   /** Whether a resource belongs, or belonged, to a mounted server that has the option `user`. */
   mountsUsers = false;
   readonly #info: Implementation;
-  readonly #options: AnyOptions;
+  readonly #options: ServerSettings;
   readonly #announcedKinds: Set<Announcement['kind']>;
   readonly #methods: readonly Guarded[];
   readonly #followers = new Set<RegistryFollower>();
   readonly #front: ToolFront | undefined;
   #discoverOutcome: Outcome | undefined;
 
-  constructor(info: Implementation, options: object, parts: RegistryParts) {
+  constructor(info: Implementation, options: ServerSettings, parts: RegistryParts) {
     const { compiled, complete, changes: topic, gate, front } = parts;
-    const { pageSize = 500, listTtlMs = 60_000, changes, bus } = options as AnyOptions;
-    if (!Number.isSafeInteger(pageSize) || pageSize < 1)
-      throw new DefinitionError(['"pageSize" must be a whole number, 1 or more']);
-    if (!Number.isSafeInteger(listTtlMs) || listTtlMs < 0)
-      throw new DefinitionError(['"listTtlMs" must be a whole number, 0 or more']);
+    const { pageSize, listTtlMs, changes, bus } = options;
     this.pageSize = pageSize;
     this.#info = info;
-    this.#options = options as AnyOptions;
+    this.#options = options;
     this.#announcedKinds = new Set(changes === true || bus !== undefined ? allKinds : changes);
     this.changes = topic;
     // A kind of changes that another process announces counts as declared here, too.
@@ -271,7 +262,7 @@ export class Registry {
   }
 
   discover(): Outcome {
-    const { instructions, listTtlMs = 60_000 } = this.#options;
+    const { instructions, listTtlMs } = this.#options;
     this.#discoverOutcome ??= withPrint(
       this.complete(
         {

@@ -73,7 +73,7 @@ export function compileResource(
       '"cacheScope" is "public", so that a cache may give the contents to every caller, but rules decide who may read them. Remove "cacheScope" or the rules.',
     );
   const compiled = {
-    ...{ uri, read: read as Read, mimeType, ttlMs: checkTtl(ttlMs), cacheScope, complete },
+    ...{ uri, read: read as Read, mimeType, ttlMs: ttlMs, cacheScope, complete },
     access,
     options: options as GuardedOptions,
     hooks: readHooks(options),
@@ -118,10 +118,4 @@ export function shapeOf(template: string): string {
     /\{([^{};?&][^{}]*)\}/g,
     (_, inside: string) => `{${inside.replaceAll(/[\w%]+(?=[,*:]|$)/g, '_')}}`,
   );
-}
-
-function checkTtl(ttlMs: number | undefined): number | undefined {
-  if (ttlMs !== undefined && (!Number.isSafeInteger(ttlMs) || ttlMs < 0))
-    throw new TypeError('"ttlMs" must be a whole number, 0 or more');
-  return ttlMs;
 }

@@ -3,7 +3,7 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Middleware } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
-import { checkCounts, timerMs } from '../../protocol/checks/number-options.js';
+import { timerMs } from '../../protocol/checks/options.js';
 import {
   checkParamHeaders,
   findParamHeaders,
@@ -108,12 +108,10 @@ export function compileTool(name: string, tool: Tool, defaults: ToolDefaults): C
   const task = typeof options.task === 'string' ? { support: options.task } : options.task;
   // Tasks are meant to take long, so the server's time limit does not apply to them.
   const timeoutMs = options.timeoutMs ?? (task === undefined ? defaults.timeoutMs : undefined);
-  checkCounts('task', { ttlMs: task?.ttlMs, pollIntervalMs: task?.pollIntervalMs });
   const idempotencyMs = windowOf(options.idempotency, defaults.idempotency);
   const runTool = toolRunner({ name, output, run }, defaults);
   const access = defaults.access.of({ kind: 'tool', name }, options as GuardedOptions);
-  const timed =
-    timeoutMs === undefined ? runTool : withTimeout(name, timerMs('timeoutMs', timeoutMs), runTool);
+  const timed = timeoutMs === undefined ? runTool : withTimeout(name, timerMs(timeoutMs), runTool);
   return {
     name,
     listed: withTasks(withIdempotency(listTool(name, tool, { input, output }), idempotencyMs), task),

@@ -1,7 +1,6 @@
 // The definition of state that a server keeps for its callers.
 
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
-import { checkCounts } from '../../protocol/checks/number-options.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import { compileSchema } from '../../schema/compile.js';
 import type { Infer, Schema, SchemaLike, Sent } from '../../schema/schema.js';
 import type { CallerState, CallerStates, StateRules, StoredParts } from './caller-state.js';
@@ -38,15 +37,14 @@ export interface ContextStore {
   <In, Out, Missing>(definition: Stored<In, Out, Missing>, id: string): CallerState<In, Out, never>;
 }
 
-const optionKeys: KeysOf<StoredOptions<unknown>> = {
-  name: true,
-  schema: true,
-  initial: true,
-  ttlMs: true,
-  max: true,
-};
+const optionTable = {
+  name: { is: 'string', required: true },
+  schema: 'any',
+  initial: 'any',
+  ttlMs: { is: 'count', default: 30 * 86_400_000 },
+  max: { is: 'count', default: 100 },
+} as const satisfies OptionTable<StoredOptions<unknown>>;
 const NAME = /^[\w-]{1,64}$/;
-const TTL_MS = 30 * 86_400_000;
 
 /**
  * Defines a value that the server keeps for each caller, for `ctx.store`. It is kept in the server's store, so all processes and all
@@ -70,11 +68,8 @@ export function stored<S extends SchemaLike>(
  */
 export function stored<S extends SchemaLike>(options: StoredOptions<S>): Stored<Sent<S>, Infer<S>, undefined>;
 export function stored(options: StoredOptions<SchemaLike>): Stored<unknown, unknown, unknown> {
-  checkOptions('stored', options, optionKeys);
-  const { name, schema, initial, ttlMs = TTL_MS, max = 100 } = options;
-  if (typeof name !== 'string' || !NAME.test(name))
-    throw new TypeError('stored: `name` must have 1 to 64 letters, digits, "-" or "_".');
-  checkCounts('stored', { ttlMs, max });
+  const { name, schema, initial, ttlMs, max } = readOptions('stored', options, optionTable);
+  if (!NAME.test(name)) throw new TypeError('stored: `name` must have 1 to 64 letters, digits, "-" or "_".');
   const rules: StateRules = {
     name,
     schema: compileSchema(schema as Schema, { io: 'input' }) as StateRules['schema'],

@@ -1,7 +1,7 @@
 // Definitions in the fluent form: server.tool('add').description('Adds').input(schema).run(({ a, b }) => a + b).
 
 import type { SchemaLike } from '../../schema/schema.js';
-import { type DefinitionKind, definitionKeys } from './definition-keys.js';
+import { type DefinitionKind, definitionKeys } from './definition-tables.js';
 import type { PromptHandler, PromptOptions } from './prompt.js';
 import type { ResourceOptions, ResourceReader } from './resource.js';
 import type { ToolOptions } from './tool.js';

@@ -16,6 +16,14 @@ export interface TaskOptions {
   readonly pollIntervalMs?: number;
 }
 
+/** The table of `TaskOptions`. */
+export const taskTable = {
+  support: { oneOf: ['optional', 'required'], required: true },
+  start: { oneOf: ['immediately', 'on-background'] },
+  ttlMs: 'count',
+  pollIntervalMs: 'count',
+} as const;
+
 /** The limits for the time and the space that tasks may take. */
 export interface TasksOptions {
   /** The time for which a task and its result are kept, for tools without their own `ttlMs`. Default: 1 hour. */
@@ -59,3 +67,17 @@ export interface TasksOptions {
    */
   readonly leaseMs?: number;
 }
+
+/** The table of `TasksOptions`. */
+export const tasksTable = {
+  ttlMs: { is: 'count', default: 3_600_000 },
+  pollIntervalMs: { is: 'count', default: 1000 },
+  maxTasks: { is: 'count', default: 10_000 },
+  maxTasksPerCaller: { is: 'count', default: 1000 },
+  maxBytesPerCaller: { is: 'count', default: 67_108_864 },
+  maxTaskBytes: { is: 'count', default: 16_777_216 },
+  maxAnswerBytes: { is: 'count', default: 1_048_576 },
+  maxRunning: { is: 'count', default: 100 },
+  parkMs: { is: 'timer', default: 60_000 },
+  leaseMs: { is: 'count', default: 15_000 },
+} as const;

@@ -1,11 +1,11 @@
 // Policies: rules that allow or deny the calls of tools, or make a person approve them.
 
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import type { AccessOptions } from '../define/access.js';
 import type { PolicyEffect, PolicyTool, ToolUse } from '../define/policy.js';
 import type { Awaitable } from '../define/tool-handler.js';
 import { approvalQuestion } from './question.js';
-import { type PolicyRule, type ReadRule, readEffect, readRules, ruleProblems } from './rules.js';
+import { type PolicyRule, type ReadRule, readRules, ruleProblems } from './rules.js';
 import { type PolicyDecision, toolPolicy } from './tool-policy.js';
 
 /** The options of `policy`. */
@@ -16,7 +16,10 @@ export interface PolicyOptions {
   readonly rules?: readonly PolicyRule[] | undefined;
 }
 
-const optionKeys: KeysOf<PolicyOptions> = { default: true, rules: true };
+const optionTable = {
+  default: { oneOf: ['allow', 'deny', 'approve'], required: true },
+  rules: 'array',
+} as const satisfies OptionTable<PolicyOptions>;
 
 /** The strictest first. */
 const ORDER: readonly PolicyEffect[] = ['deny', 'approve', 'allow'];
@@ -35,9 +38,11 @@ const ORDER: readonly PolicyEffect[] = ['deny', 'approve', 'allow'];
  * })
  */
 export function policy(options: PolicyOptions): Required<Pick<AccessOptions, 'policy'>> {
-  checkOptions('policy', options, optionKeys, { otherwise: 'default', fallback: 'default' });
-  const otherwise = readEffect('policy: "default"', options.default);
-  const rules = readRules(options.rules ?? []);
+  const { default: otherwise, rules: given = [] } = readOptions('policy', options, optionTable, {
+    otherwise: 'default',
+    fallback: 'default',
+  });
+  const rules = readRules(given);
   function decide(use: ToolUse, applied: readonly ReadRule[]): Awaitable<PolicyDecision> {
     const matched = matches(use, applied);
     return matched instanceof Promise ? matched.then(conclude) : conclude(matched);

@@ -1,7 +1,7 @@
 // The rules of a policy: how they are written, and when they apply.
 
 import type { Auth } from '../../protocol/call.js';
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import { closestName } from '../../schema/explain/closest-name.js';
 import type { PolicyEffect, PolicyTool, ToolUse } from '../define/policy.js';
 import type { ToolAnnotations } from '../define/tool.js';
@@ -42,21 +42,25 @@ export interface PolicyRule {
   question?: string | ((input: PolicyInput, use: ToolUse) => string);
 }
 
-const ruleKeys: KeysOf<PolicyRule> = {
-  effect: true,
-  tools: true,
-  tags: true,
-  annotations: true,
-  caller: true,
-  input: true,
-  question: true,
-};
-const hintKeys: KeysOf<ToolAnnotations> = {
-  readOnly: true,
-  destructive: true,
-  idempotent: true,
-  openWorld: true,
-};
+const hints = {
+  readOnly: 'boolean',
+  destructive: 'boolean',
+  idempotent: 'boolean',
+  openWorld: 'boolean',
+} as const satisfies OptionTable<ToolAnnotations>;
+const ruleTable = {
+  effect: { oneOf: ['allow', 'deny', 'approve'], required: true },
+  tools: ['string', 'strings'],
+  tags: ['string', 'strings'],
+  annotations: {
+    is: 'object',
+    options: hints,
+    foreign: { readOnlyHint: 'readOnly', destructiveHint: 'destructive' },
+  },
+  caller: { is: 'function', oneOf: ['authenticated', 'anonymous', 'local'] },
+  input: 'function',
+  question: ['string', 'function'],
+} as const satisfies OptionTable<PolicyRule>;
 const foreign = {
   tool: 'tools',
   tag: 'tags',
@@ -65,7 +69,6 @@ const foreign = {
   when: 'input',
   message: 'question',
 };
-const effects: readonly unknown[] = ['allow', 'deny', 'approve'] satisfies PolicyEffect[];
 
 /** A rule, checked. */
 export interface ReadRule {
@@ -83,34 +86,16 @@ export interface ReadRule {
 
 /** Reads the rules of a policy. Throws a TypeError that describes a mistake. */
 export function readRules(rules: readonly PolicyRule[]): readonly ReadRule[] {
-  if (!Array.isArray(rules))
-    throw new TypeError('policy: "rules" must be an array: [{ effect: "allow", tools: ["search"] }].');
-  return (rules as readonly PolicyRule[]).map((rule, at) => readRule(rule, `policy: rules[${at}]`));
-}
-
-/** Reads an effect. */
-export function readEffect(path: string, effect: unknown): PolicyEffect {
-  if (effects.includes(effect)) return effect as PolicyEffect;
-  throw new TypeError(`${path} must be "allow", "deny" or "approve".`);
+  return rules.map((rule, at) => readRule(rule, `policy: rules[${at}]`));
 }
 
 function readRule(rule: PolicyRule, path: string): ReadRule {
-  checkOptions(path, rule, ruleKeys, foreign);
-  const { annotations = {}, caller, input, question } = rule;
-  const effect = readEffect(`${path}.effect`, rule.effect);
+  const { effect, annotations = {}, caller, input, question } = readOptions(path, rule, ruleTable, foreign);
   const tools = readNames(`${path}.tools`, rule.tools);
   const tags = readNames(`${path}.tags`, rule.tags);
-  checkOptions(`${path}.annotations`, annotations, hintKeys, {
-    readOnlyHint: 'readOnly',
-    destructiveHint: 'destructive',
-  });
-  const hints = Object.entries(annotations) as [keyof ToolAnnotations, unknown][];
-  if (hints.some(([, hint]) => typeof hint !== 'boolean'))
-    throw new TypeError(`${path}.annotations must have true or false for each hint: { destructive: true }.`);
-  if (input !== undefined && typeof input !== 'function')
-    throw new TypeError(`${path}.input must be a function: (input) => true.`);
-  if (question !== undefined && (effect !== 'approve' || !['string', 'function'].includes(typeof question)))
-    throw new TypeError(`${path}.question must be a string or a function, and needs the effect "approve".`);
+  const wanted = Object.entries(annotations) as [keyof ToolAnnotations, boolean][];
+  if (question !== undefined && effect !== 'approve')
+    throw new TypeError(`${path}.question needs the effect "approve".`);
   return {
     effect,
     path,
@@ -120,7 +105,7 @@ function readRule(rule: PolicyRule, path: string): ReadRule {
     appliesTo: (tool) =>
       (tools === undefined || tools.some((pattern) => matchesPattern(pattern, tool.name))) &&
       (tags === undefined || tags.some((tag) => tool.tags.includes(tag))) &&
-      hints.every(([name, value]) => tool[name] === value),
+      wanted.every(([name, value]) => tool[name] === value),
     caller: readCaller(`${path}.caller`, caller),
     input: input && ((use) => isTrue(`${path}.input`, input.call(rule, use.input as PolicyInput, use))),
   };
@@ -131,10 +116,9 @@ function readNames(
   names: string | readonly string[] | undefined,
 ): readonly string[] | undefined {
   if (names === undefined) return undefined;
-  const all: unknown = typeof names === 'string' ? [names] : names;
+  const all = typeof names === 'string' ? [names] : names;
   // An empty array would be a rule for nothing.
-  if (Array.isArray(all) && all.length > 0 && all.every((name) => typeof name === 'string' && name !== ''))
-    return all;
+  if (all.length > 0 && !all.includes('')) return all;
   throw new TypeError(`${path} must be a string or an array of strings, and not empty.`);
 }
 
@@ -149,8 +133,6 @@ function readCaller(path: string, caller: PolicyCaller | undefined): ReadRule['c
       return ({ auth, isLocal }) => auth === undefined && !isLocal;
     case 'local':
       return ({ isLocal }) => isLocal;
-    default:
-      throw new TypeError(`${path} must be "authenticated", "anonymous", "local" or a function.`);
   }
 }
 

@@ -2,15 +2,10 @@
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { type Call, type Dispatch, withoutParamHeaders } from '../../protocol/call.js';
+import { withDefaults } from '../../protocol/checks/options.js';
 import { copyCall, fromDirect, toDirect } from '../../protocol/direct.js';
-import { type SearchOptions, searchProblem } from '../../protocol/model/search/options.js';
-import {
-  CALL_TOOL,
-  callTool,
-  DEFAULT_LIMIT,
-  SEARCH_TOOL,
-  searchTool,
-} from '../../protocol/model/search/search-tools.js';
+import { type SearchOptions, searchTable } from '../../protocol/model/search/options.js';
+import { CALL_TOOL, callTool, SEARCH_TOOL, searchTool } from '../../protocol/model/search/search-tools.js';
 import {
   type CompiledDefinitions,
   compileDefinition,
@@ -50,15 +45,13 @@ export function searchFront(
   { defaults, compiled, server }: FrontParts,
 ): SearchFront | undefined {
   if (option === undefined || option === false) return undefined;
-  const options = option === true ? {} : option;
-  const problem = searchProblem(options);
-  if (problem !== undefined) throw new DefinitionError([`"search${problem}`]);
+  const options = withDefaults(option === true ? {} : option, searchTable);
   const taken = [SEARCH_TOOL, CALL_TOOL].filter((name) => compiled.tools.has(name));
   if (taken.length > 0)
     throw new DefinitionError(
       taken.map((name) => `"search" adds the tool "${name}": rename your tool of that name`),
     );
-  const { limit = DEFAULT_LIMIT, always = [] } = options;
+  const { limit, always } = options;
   const listed = new Set(always);
   let finder: Promise<ToolFinder> | undefined;
 

@@ -2,7 +2,7 @@
 
 import type { Caller } from '../../protocol/caller.js';
 import type { ListedTool } from '../../protocol/model/model.js';
-import type { RankRequest, SearchOptions } from '../../protocol/model/search/options.js';
+import type { RankRequest, SearchSettings } from '../../protocol/model/search/options.js';
 import { MAX_FOUND, rankTools } from '../../protocol/model/search/rank-tools.js';
 import { type FoundTools, foundTools } from '../../protocol/model/search/search-tools.js';
 import { ToolIndex, type ToolSubset } from '../../protocol/model/search/tool-index.js';
@@ -17,7 +17,7 @@ export interface FinderParts {
   readonly registry: Registry;
   readonly gate: Gate;
   readonly log: Logger;
-  readonly options: SearchOptions;
+  readonly options: SearchSettings;
 }
 
 /** A search. */

@@ -1,6 +1,6 @@
 // The switchboard: the defaults that were changed, and which of them a server has.
 
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 
 /** The changed defaults, each with the day since which it holds. docs/compatibility.md repeats the sentences. */
 export const behaviours = {
@@ -26,13 +26,16 @@ export interface CompatibilityOptions {
   readonly off?: readonly Behaviour[];
 }
 
-const keys: KeysOf<CompatibilityOptions> = { date: true, on: true, off: true };
+const optionTable = {
+  date: 'string',
+  on: 'strings',
+  off: 'strings',
+} as const satisfies OptionTable<CompatibilityOptions>;
 
 /** The changed defaults that hold for a server. Throws if the option is wrong. */
 export function readCompatibility(option: string | CompatibilityOptions = {}): ReadonlySet<Behaviour> {
   const chosen = typeof option === 'string' ? { date: option } : option;
-  checkOptions('compatibility', chosen, keys);
-  const { date = KNOWN_UNTIL, on = [], off = [] } = chosen;
+  const { date = KNOWN_UNTIL, on = [], off = [] } = readOptions('compatibility', chosen, optionTable);
   // Days in this form are in the order of their strings. The clock is not asked: it may be wrong when a machine starts.
   if (String(date).length !== 10 || !new Date(date).toJSON()?.startsWith(date) || date > KNOWN_UNTIL)
     throw new TypeError(

@@ -19,9 +19,7 @@ export type DeprecationMode = 'warn' | 'ignore' | 'error';
 export type ReportDeprecated = (name: Deprecated) => void;
 
 /** Makes the function that reports the use of each deprecated part once. */
-export function deprecationReports(mode: DeprecationMode = 'warn', log: Logger): ReportDeprecated {
-  if (!['warn', 'ignore', 'error'].includes(mode))
-    throw new TypeError('"deprecations" must be "warn", "ignore" or "error".');
+export function deprecationReports(mode: DeprecationMode, log: Logger): ReportDeprecated {
   const reported = new Set<Deprecated>();
   return function report(name) {
     if (mode === 'error')

@@ -1,8 +1,7 @@
 // The options of the search over the tools of a server, a proxy or a gateway.
 
-import type { KeysOf } from '../../checks/known-keys.js';
+import type { ReadOptions } from '../../checks/options.js';
 import type { ListedTool } from '../model.js';
-import { MAX_LIMIT } from './search-tools.js';
 
 /** The option `search` of a server, a proxy or a gateway. */
 export interface SearchOptions {
@@ -41,27 +40,13 @@ export interface RankRequest {
   readonly signal: AbortSignal;
 }
 
-export const searchKeys: KeysOf<SearchOptions> = {
-  limit: true,
-  always: true,
-  rank: true,
-  rankTimeoutMs: true,
-};
+/** The table of `SearchOptions`. */
+export const searchTable = {
+  limit: { is: 'count', max: 50, default: 5 },
+  always: 'strings',
+  rank: 'function',
+  rankTimeoutMs: { is: 'count', max: 0x7fffffff, default: 5000 },
+} as const;
 
-/** The first mistake in the options, as the end of a sentence that begins with `"search`; undefined if there is none. */
-export function searchProblem(options: SearchOptions): string | undefined {
-  if (typeof options !== 'object' || options === null) return '" must be true or an object: { limit: 5 }';
-  const { limit = 1, always = [], rank, rankTimeoutMs = 1 } = options;
-  if (!isCount(limit, MAX_LIMIT)) return `.limit" must be a whole number from 1 to ${MAX_LIMIT}`;
-  if (!Array.isArray(always) || !always.every((name) => typeof name === 'string'))
-    return '.always" must be an array of strings: the names of tools';
-  if (rank !== undefined && typeof rank !== 'function')
-    return '.rank" must be a function: ({ query, tools }) => [names]';
-  return isCount(rankTimeoutMs, 2 ** 31 - 1)
-    ? undefined
-    : '.rankTimeoutMs" must be a whole number of milliseconds, 1 or more';
-}
-
-function isCount(value: unknown, most: number): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= most;
-}
+/** The options of a search with their defaults. */
+export type SearchSettings = ReadOptions<SearchOptions, typeof searchTable>;

@@ -2,7 +2,7 @@
 
 import { settlesWithin } from '../../../async/deadline.js';
 import type { ListedTool } from '../model.js';
-import type { RankRequest, SearchOptions } from './options.js';
+import type { RankRequest, SearchSettings } from './options.js';
 
 /** The most tools that are found by words for a ranking. */
 export const MAX_FOUND = 50;
@@ -10,7 +10,7 @@ export const MAX_FOUND = 50;
 /** The tools in the order of the ranking; undefined if there is no function, or if it fails, which is logged. */
 export async function rankTools(
   request: RankRequest,
-  { rank, rankTimeoutMs = 5000 }: SearchOptions,
+  { rank, rankTimeoutMs }: SearchSettings,
   warn: (message: string, cause?: unknown) => void,
 ): Promise<readonly ListedTool[] | undefined> {
   if (rank === undefined) return undefined;

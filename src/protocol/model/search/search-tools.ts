@@ -5,7 +5,6 @@ import type { ListedTool } from '../model.js';
 
 export const SEARCH_TOOL = 'search_tools';
 export const CALL_TOOL = 'call_tool';
-export const DEFAULT_LIMIT = 5;
 export const MAX_LIMIT = 50;
 export const MAX_QUERY = 500;
 

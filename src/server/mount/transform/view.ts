@@ -1,6 +1,6 @@
 // The definitions of a server, or of an object of definitions, with changes.
 
-import { checkOptions, type KeysOf, unknownKeys } from '../../../protocol/checks/known-keys.js';
+import { type OptionTable, optionMistakes, readOptions } from '../../../protocol/checks/options.js';
 import { isTemplate } from '../../../protocol/uri-template/template.js';
 import type { GuardedOptions } from '../../access/access.js';
 import type { Guarded } from '../../access/views.js';
@@ -15,20 +15,27 @@ import type { MountView, ViewedDefinition } from '../view.js';
 import type { AnyChange, Changes, PromptChange, ResourceChange, ToolChange } from './changes.js';
 import { reshapePrompt, reshapeResource, reshapeTool, withTags } from './reshape.js';
 
-const changesKeys = { tools: true, resources: true, prompts: true, every: true } satisfies KeysOf<Changes>;
+const changesTable = {
+  tools: 'object',
+  resources: 'object',
+  prompts: 'object',
+  every: 'function',
+} as const satisfies OptionTable<Changes>;
 
 const shared = {
-  hidden: true,
-  title: true,
-  description: true,
-  tags: true,
-  scopes: true,
-  allow: true,
+  hidden: 'boolean',
+  title: 'string',
+  description: 'string',
+  tags: 'any',
+  scopes: 'any',
+  allow: 'any',
+  name: 'string',
 } as const;
-const keys = {
-  tools: { ...shared, name: true, args: true, run: true } satisfies KeysOf<ToolChange>,
-  prompts: { ...shared, name: true, args: true, run: true } satisfies KeysOf<PromptChange>,
-  resources: { ...shared, name: true, uri: true, read: true } satisfies KeysOf<ResourceChange>,
+const runs = { ...shared, args: 'any', run: 'function' } as const;
+const tables = {
+  tools: runs satisfies OptionTable<ToolChange>,
+  prompts: runs satisfies OptionTable<PromptChange>,
+  resources: { ...shared, uri: 'string', read: 'function' } as const satisfies OptionTable<ResourceChange>,
 };
 const foreign = {
   hide: 'hidden',
@@ -48,10 +55,8 @@ export class View implements MountView {
   readonly #own = new RenamedDefinitions();
 
   constructor(changes: Changes, base?: MountView) {
-    checkOptions('transform', changes, changesKeys);
+    readOptions('transform', changes, changesTable);
     for (const kind of ['tools', 'resources', 'prompts'] as const) this.#check(kind, changes[kind] ?? {});
-    if (changes.every !== undefined && typeof changes.every !== 'function')
-      throw new TypeError('transform: "every" must be a function: ({ kind, name, tags }) => ({ … })');
     this.#changes = changes;
     this.#base = base;
     this.names = composeNames(base?.names, this.#own);
@@ -91,18 +96,15 @@ export class View implements MountView {
     return [general, own].filter((change) => change !== undefined);
   }
 
-  #check(kind: DefinitionList, changes: unknown): void {
-    if (typeof changes !== 'object' || changes === null || Array.isArray(changes))
-      throw new TypeError(`transform: "${kind}" must be an object with names as keys`);
+  #check(kind: DefinitionList, changes: object): void {
     for (const [name, change] of Object.entries(changes)) this.#checkChange(kind, `${kind}.${name}`, change);
   }
 
   #checkChange(kind: DefinitionList, path: string, change: unknown): void {
     if (typeof change !== 'object' || change === null)
       throw new TypeError(`transform: "${path}" must be an object of changes, such as { hidden: true }`);
-    const [unknown] = unknownKeys(change, keys[kind], foreign);
-    if (unknown !== undefined)
-      throw new TypeError(`transform: "${path}.${unknown.key}" is unknown. ${unknown.hint}`);
+    const [mistake] = optionMistakes('', change, tables[kind], { foreign, path: `${path}.` });
+    if (mistake !== undefined) throw new TypeError(`transform: ${mistake}`);
   }
 }
 

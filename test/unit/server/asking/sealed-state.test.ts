@@ -284,11 +284,11 @@ test.each([
   [{ secret: [] }, /"secret" must have at least one/],
   [
     { asking: { maxAgeMs: Number.POSITIVE_INFINITY } },
-    /"asking\.maxAgeMs" must be a whole number, 1 or more/,
+    /"asking\.maxAgeMs" must be an integer, 1 or more, not /,
   ],
   [{ asking: { maxAgeMs: Number.NaN } }, /maxAgeMs/],
   [{ asking: { maxAgeMs: -1 } }, /maxAgeMs/],
-  [{ asking: { maxBytes: 0 } }, /"asking\.maxBytes" must be a whole number, 1 or more/],
+  [{ asking: { maxBytes: 0 } }, /"asking\.maxBytes" must be an integer, 1 or more, not /],
 ])('options for questions that make no sense are rejected when the server is created: %o', (options, why) => {
   expect(() => createServer({ name: 'a', version: '1', ...options })).toThrow(why);
 });

@@ -106,11 +106,11 @@ describe('mistakes in definitions', () => {
   });
 
   it.each([
-    [{ logger: console }, '"logger" must be a function: (level, message, detail) => …'],
-    [{ logger: null }, '"logger" must be a function: (level, message, detail) => …'],
-    [{ onError: 'log' }, '"onError" must be a function: (error, call) => …'],
-    [{ user: { name: 'Ada' } }, '"user" must be a function: (facts) => …'],
-    [{ lifespan: {} }, '"lifespan" must be a function: async function* () { yield { … }; }'],
+    [{ logger: console }, '"logger" must be a function, not an object.'],
+    [{ logger: null }, '"logger" must be a function, not null.'],
+    [{ onError: 'log' }, '"onError" must be a function, not a string.'],
+    [{ user: { name: 'Ada' } }, '"user" must be a function, not an object.'],
+    [{ lifespan: {} }, '"lifespan" must be a function, not an object.'],
     [{ use: () => 1 }, '"use" must be an array of functions: [(call, next) => next(call)]'],
     [{ use: [undefined] }, '"use" must be an array of functions: [(call, next) => next(call)]'],
     [{ tools: { a: tool({ run: 1 as never }) } }, 'tool "a": "run" must be a function'],
@@ -141,7 +141,7 @@ describe('time limits', () => {
   it.each([Number.NaN, -1, '5' as unknown as number])('of %s ms are rejected', (timeoutMs) => {
     const tools = { t: tool({ timeoutMs, run: () => 1 }) };
     expect(problemsOf(() => createServer({ ...quiet, tools }))).toEqual([
-      'tool "t": "timeoutMs" must be a number of milliseconds, 0 or more.',
+      `tool "t": "timeoutMs" must be a number of milliseconds, 0 or more, not ${typeof timeoutMs === 'string' ? '"5"' : timeoutMs}.`,
     ]);
   });
 
@@ -162,11 +162,11 @@ it.each([Number.NaN, -1, 0, 1.5, Number.POSITIVE_INFINITY])(
   (value) => {
     const task = { support: 'optional', ttlMs: value } as const;
     expect(problemsOf(() => createServer({ ...quiet, tools: { t: tool({ task, run: () => 1 }) } }))).toEqual([
-      'tool "t": "task.ttlMs" must be a whole number, 1 or more.',
+      `tool "t": "task.ttlMs" must be an integer, 1 or more, not ${value}.`,
     ]);
     for (const name of ['ttlMs', 'pollIntervalMs', 'maxTasks', 'maxTaskBytes'])
       expect(() => createServer({ ...quiet, tasks: { [name]: value } })).toThrow(
-        `"tasks.${name}" must be a whole number, 1 or more.`,
+        `"tasks.${name}" must be an integer, 1 or more, not ${value}.`,
       );
   },
 );

@@ -285,6 +285,8 @@ test('a store that fails is an error that says to retry, and an expired value is
 
 test('mistakes in a definition are reported when it is made', () => {
   expect(() => stored({ name: 'a:b', schema: z.string() })).toThrow('stored: `name` must have 1 to 64');
-  expect(() => stored({ name: 'a', schema: z.string(), ttlMs: 0 })).toThrow('"stored.ttlMs" must be a whole');
+  expect(() => stored({ name: 'a', schema: z.string(), ttlMs: 0 })).toThrow(
+    'stored: "ttlMs" must be an integer, 1 or more, not 0.',
+  );
   expect(() => stored({ name: 'a', schema: z.string(), ttl: 5 } as never)).toThrow('ttlMs');
 });

@@ -140,7 +140,7 @@ describe('the digest of a list', () => {
     expect(JSON.stringify(stale)).toBe(
       JSON.stringify(await inProcess(without)('tools/call', { name: 'same' })),
     );
-    expect(() => make({ drafts: 'yes' })).toThrow('"drafts" must be true or false');
+    expect(() => make({ drafts: 'yes' })).toThrow('"drafts" must be a boolean, not a string.');
   });
 
   it('is not sent to a client of the session era', async () => {

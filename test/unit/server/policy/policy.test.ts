@@ -172,11 +172,14 @@ describe('a policy that fails denies', () => {
 
 describe('a mistake in a policy', () => {
   it.each([
-    [{}, 'policy: "default" must be "allow", "deny" or "approve".'],
-    [{ default: 'ask' }, 'policy: "default" must be "allow", "deny" or "approve".'],
+    [{}, 'policy: "default" must be "allow", "deny" or "approve", not '],
+    [{ default: 'ask' }, 'policy: "default" must be "allow", "deny" or "approve", not '],
     [{ default: 'deny', rule: [] }, 'policy has no option "rule". Did you mean "rules"?'],
     [{ default: 'deny', rules: {} }, 'policy: "rules" must be an array'],
-    [{ default: 'deny', rules: [{}] }, 'policy: rules[0].effect must be "allow", "deny" or "approve".'],
+    [
+      { default: 'deny', rules: [{}] },
+      'policy: rules[0]: "effect" must be "allow", "deny" or "approve", not undefined.',
+    ],
     [
       { default: 'deny', rules: [{ effect: 'allow' }, null] },
       'policy: rules[1]: the options must be an object',
@@ -188,20 +191,23 @@ describe('a mistake in a policy', () => {
     ],
     [
       { default: 'deny', rules: [{ effect: 'allow', tags: [1] }] },
-      'rules[0].tags must be a string or an array',
+      'rules[0]: "tags" must be a string or an array of strings, not ',
     ],
     [
       { default: 'deny', rules: [{ effect: 'allow', caller: 'admin' }] },
-      'rules[0].caller must be "authenticated"',
+      'rules[0]: "caller" must be "authenticated", "anonymous", "local" or a function, not ',
     ],
-    [{ default: 'deny', rules: [{ effect: 'allow', input: {} }] }, 'rules[0].input must be a function'],
+    [
+      { default: 'deny', rules: [{ effect: 'allow', input: {} }] },
+      'rules[0]: "input" must be a function, not an object.',
+    ],
     [
       { default: 'deny', rules: [{ effect: 'allow', annotations: { destructiveHint: true } }] },
       'Did you mean "destructive"?',
     ],
     [
       { default: 'deny', rules: [{ effect: 'allow', annotations: { readOnly: 1 } }] },
-      'must have true or false',
+      '"annotations.readOnly" must be a boolean, not 1.',
     ],
     [{ default: 'deny', rules: [{ effect: 'deny', question: 'Why?' }] }, 'needs the effect "approve"'],
   ])('is reported with what to do: %j', (options, message) => {

@@ -81,12 +81,12 @@ describe('a server with search', () => {
   });
 
   it('reports mistakes in its options when it is created', () => {
-    expect(() => shop({ limit: 0 })).toThrow(/"search.limit" must be a whole number from 1 to 50/);
+    expect(() => shop({ limit: 0 })).toThrow(/"search.limit" must be an integer from 1 to 50, not 0/);
     expect(() => shop({ always: 'list_orders' as never })).toThrow(/"search.always" must be an array/);
     expect(() => shop({ rank: 'best' as never })).toThrow(/"search.rank" must be a function/);
     expect(() => shop({ rankTimeoutMs: -1 })).toThrow(/"search.rankTimeoutMs"/);
     expect(() => shop({ top: 3 } as never)).toThrow(/"search.top" is unknown/);
-    expect(() => shop(5 as never)).toThrow(/"search" must be true or an object/);
+    expect(() => shop(5 as never)).toThrow(/"search" must be a boolean or an object, not 5/);
     expect(() => shop(true, { tools: { call_tool: tools.list_orders } })).toThrow(/rename your tool/);
     const warnings: string[] = [];
     const logger = (_level: string, message: string): void => void warnings.push(message);

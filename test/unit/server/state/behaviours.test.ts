@@ -106,7 +106,7 @@ test('single changes are switched by their names, whatever the date is', async (
 test.each<[option: unknown, sentence: string]>([
   ['yesterday', `compatibility: yesterday is not a date until "${KNOWN_UNTIL}"`],
   ['2026-02-30', 'compatibility: 2026-02-30 is not a date'],
-  [{ date: 20261116 }, 'compatibility: 20261116 is not a date'],
+  [{ date: 20261116 }, 'compatibility: "date" must be a string, not 20261116.'],
   ['2999-01-01', 'the last day that this version knows.'],
   [{ off: ['plain-values'] }, `"plain-values" must be one of ${ALL}`],
   [{ on: ['toString'] }, '"toString" must be one of'],

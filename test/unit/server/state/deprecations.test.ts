@@ -66,6 +66,6 @@ test('"error" lets the handler fail each time, and the log says why', async () =
 
 test('any other value is rejected', () => {
   expect(() => asking('never' as DeprecationMode)).toThrow(
-    '"deprecations" must be "warn", "ignore" or "error".',
+    '"deprecations" must be "warn", "ignore" or "error", not "never".',
   );
 });

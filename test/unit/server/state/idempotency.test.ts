@@ -459,8 +459,8 @@ describe('idempotency', () => {
     await call('tools/call', keyed('plain', 17));
   });
 
-  it('needs a window that is a whole number, 1 or more', () => {
-    const message = 'tool "t": "idempotency.windowMs" must be a whole number, 1 or more';
+  it('needs a window that is an integer, 1 or more', () => {
+    const message = 'tool "t": "idempotency.windowMs" must be an integer, 1 or more, not ';
     for (const windowMs of [0, -1, 1.5, Number.NaN])
       expect(() =>
         createServer({ ...quiet, tools: { t: tool({ idempotency: { windowMs }, run: () => 1 }) } }),
