@@ -2,9 +2,8 @@
 
 import { type AppRequest, type Plugin, plugin } from './adapters/fastify/plugin.js';
 import { createEndpoint, type DispatchSource, type EndpointOptions } from './http.js';
-import { foreignHandlerNames, handlerKeys } from './legacy/server/http/handler-keys.js';
+import { checkHandlerOptions } from './legacy/server/http/handler-options.js';
 import type { Authenticate } from './protocol/caller.js';
-import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
 import type { AuthProvider } from './state/auth-provider.js';
 
 export type { AppRequest, Plugin } from './adapters/fastify/plugin.js';
@@ -31,6 +30,6 @@ export function createPlugin<Req extends AppRequest = AppRequest>(
   server: DispatchSource,
   options: PluginOptions<Req> = {},
 ): Plugin {
-  checkOptions('createPlugin', options, handlerKeys satisfies KeysOf<PluginOptions>, foreignHandlerNames);
+  checkHandlerOptions('createPlugin', options);
   return plugin(createEndpoint(server, options));
 }

@@ -1,9 +1,8 @@
 // The entry `fullmcp/http`: serves over HTTP on every runtime.
 
-import { foreignHandlerNames, handlerKeys } from './legacy/server/http/handler-keys.js';
+import { checkHandlerOptions } from './legacy/server/http/handler-options.js';
 import { httpSessions, type SessionOptions } from './legacy/server/http/sessions.js';
 import type { Authenticate } from './protocol/caller.js';
-import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
 import { McpError } from './protocol/errors.js';
 import { newestRevision, revisions } from './protocol/tables/revisions.js';
 import type { CoreServer } from './server/build/core-server.js';
@@ -75,7 +74,7 @@ export type DispatchSource = Pick<CoreServer, 'dispatch'> & {
  * export default { fetch: (request: Request) => handler(request) };
  */
 export function createHandler(server: DispatchSource, options: HandlerOptions = {}): Handler {
-  checkOptions('createHandler', options, handlerKeys satisfies KeysOf<HandlerOptions>, foreignHandlerNames);
+  checkHandlerOptions('createHandler', options);
   const endpoint = createEndpoint(server, options);
   function handle(request: Request, context?: RequestContext): Promise<Response> {
     const { incoming, response } = webIncoming(request, context);

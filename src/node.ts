@@ -21,9 +21,8 @@ import {
 } from './adapters/node/workers/workers.js';
 import { createEndpoint, type DispatchSource, protect, withPublicUrl } from './http.js';
 import { channelSession } from './legacy/server/channel-session.js';
-import { foreignHandlerNames, handlerKeys } from './legacy/server/http/handler-keys.js';
-import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
-import { timerMs } from './protocol/checks/number-options.js';
+import { checkHandlerOptions } from './legacy/server/http/handler-options.js';
+import { timerMs } from './protocol/checks/options.js';
 import { checkRuntime } from './protocol/checks/runtime.js';
 import type { CoreServer } from './server/build/core-server.js';
 import type { Logger } from './server/state/log.js';
@@ -117,7 +116,7 @@ async function servePrimary(
     settings,
     needsSecret: options.secret === undefined,
     urlOf: (port) => urlOf(options, port),
-    closeMs: timerMs('shutdownDelayMs', shutdownDelayMs) + timerMs('drainMs', drainMs) + 5000,
+    closeMs: timerMs(shutdownDelayMs) + timerMs(drainMs) + 5000,
     signals,
     exit,
     log: (...message) => server.logger?.(...message),
@@ -172,11 +171,6 @@ export function createNodeHandler<Req extends NodeRequest = NodeRequest>(
   server: DispatchSource,
   options: NodeHandlerOptions<Req> = {},
 ): NodeHandler<Req> {
-  checkOptions(
-    'createNodeHandler',
-    options,
-    handlerKeys satisfies KeysOf<NodeHandlerOptions>,
-    foreignHandlerNames,
-  );
+  checkHandlerOptions('createNodeHandler', options);
   return nodeHandler(createEndpoint(server, options));
 }

@@ -2,7 +2,7 @@
 
 import { environmentSecrets } from './adapters/node/config/environment.js';
 import { channelSession } from './legacy/server/channel-session.js';
-import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
+import { type OptionTable, readOptions } from './protocol/checks/options.js';
 import { checkRuntime } from './protocol/checks/runtime.js';
 import { logSettingsOf } from './protocol/telemetry/log-settings.js';
 import type { CoreServer } from './server/build/core-server.js';
@@ -12,14 +12,14 @@ checkRuntime();
 
 export type { StdioOptions, StdioServing } from './transports/stdio/server/serve.js';
 
-const stdioKeys = {
-  maxMessageBytes: true,
-  maxBufferedBytes: true,
-  maxOpenCalls: true,
-  drainMs: true,
-  closeMs: true,
-  exit: true,
-} satisfies KeysOf<StdioOptions>;
+const optionTable = {
+  maxMessageBytes: { is: 'number', default: 16 * 1024 * 1024 },
+  maxBufferedBytes: { is: 'number', default: 64 * 1024 * 1024 },
+  maxOpenCalls: { is: 'number', default: 1000 },
+  drainMs: { is: 'timer', default: 1000 },
+  closeMs: { is: 'timer', default: 500 },
+  exit: { is: 'boolean', default: true },
+} as const satisfies OptionTable<StdioOptions>;
 
 /**
  * Serves one client on standard input and output, in any revision. The process exits when the client has disconnected.
@@ -34,7 +34,7 @@ export function serveStdio(
     Partial<Pick<CoreServer, 'drain'>>,
   options: StdioOptions = {},
 ): StdioServing {
-  checkOptions('serveStdio', options, stdioKeys);
+  const settings = readOptions('serveStdio', options, optionTable);
   const { process } = globalThis;
   // The logger reads them later, and must not throw.
   logSettingsOf(process.env);
@@ -49,6 +49,6 @@ export function serveStdio(
       onClose: close,
       onProblem: (message, error) => log('error', message, error),
     },
-    options,
+    settings,
   );
 }

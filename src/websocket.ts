@@ -3,14 +3,14 @@
 import { channelSession } from './legacy/server/channel-session.js';
 import type { HttpFacts } from './protocol/call.js';
 import { type AuthInit, toAuth } from './protocol/caller.js';
-import { checkOptions } from './protocol/checks/known-keys.js';
+import { checkOptions } from './protocol/checks/options.js';
 import type { CoreServer } from './server/build/core-server.js';
 import {
   type Socket,
   serveOverWebSocket,
   type WebSocketOptions,
   type WebSocketServing,
-  webSocketKeys,
+  webSocketTable,
 } from './transports/websocket/accept.js';
 import { SUBPROTOCOL } from './transports/websocket/subprotocol.js';
 
@@ -34,7 +34,7 @@ export function serveWebSocket(
   socket: Socket,
   { auth, http, ...options }: WebSocketOptions & WebSocketCaller = {},
 ): WebSocketServing {
-  checkOptions('serveWebSocket', options, webSocketKeys);
+  checkOptions('serveWebSocket', options, webSocketTable);
   if (auth === undefined && server.auth !== undefined && !server.auth.provider.optional)
     throw new TypeError(
       'serveWebSocket: the server has the option "auth", which sees HTTP requests only. Check the request that opened the socket, and pass its caller: serveWebSocket(server, socket, { auth: { subject } }).',

@@ -1,5 +1,6 @@
 // Skills as an extension of a server: the three methods, and every file as a resource.
 
+import { withDefaults } from '../../protocol/checks/options.js';
 import { encodeBase64 } from '../../protocol/encoding/base64.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
@@ -25,6 +26,14 @@ export interface SkillsOptions {
   /** Whether a skill with a mistake is left out with a warning (`skip`). Default: `throw` a `SkillsError`. */
   readonly invalid?: 'throw' | 'skip';
 }
+
+/** The table of `SkillsOptions`. */
+export const skillsTable = {
+  prefix: 'string',
+  ttlMs: { is: 'ms', default: 60_000 },
+  rules: 'function',
+  invalid: { oneOf: ['throw', 'skip'], default: 'throw' },
+} as const;
 
 /** The skills of a server. */
 export interface SkillsExtension extends ServerExtension {
@@ -69,7 +78,7 @@ export async function skillsExtension(
   read: () => Promise<ReadFiles>,
   options: SkillsOptions,
 ): Promise<SkillsExtension> {
-  const { ttlMs = 60_000, rules, invalid = 'throw' } = options;
+  const { ttlMs, rules, invalid } = withDefaults(options, skillsTable);
   const hosts = new Map<ExtensionHost, { remove: () => void }[]>();
   let set = await load();
   if (invalid === 'throw' && set.problems.some(({ skill }) => skill !== undefined))

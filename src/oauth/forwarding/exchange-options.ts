@@ -1,5 +1,4 @@
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
-import { checkCounts } from '../../protocol/checks/number-options.js';
+import { type OptionTable, type ReadOptions, readOptions } from '../../protocol/checks/options.js';
 import type { AuthContext } from '../../state/auth-provider.js';
 import type { ClientAuthentication } from '../client/hops/authentication.js';
 import { checkChosenUrl, chosenHosts } from '../server/keys/load-keys.js';
@@ -36,26 +35,33 @@ export interface ExchangeTokenOptions {
   readonly logger?: AuthContext['log'] | undefined;
 }
 
-const optionKeys: KeysOf<ExchangeTokenOptions> = {
-  issuer: true,
-  tokenEndpoint: true,
-  clientId: true,
-  clientSecret: true,
-  authentication: true,
-  audience: true,
-  resource: true,
-  scopes: true,
-  subjectTokenType: true,
-  requestedTokenType: true,
-  maxCallers: true,
-  privateHosts: true,
-  logger: true,
-};
+const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
 
-/** Checks the options, and returns the hosts on private networks that may be asked. */
-export function checkExchangeOptions(options: ExchangeTokenOptions): readonly string[] {
-  checkOptions('exchangeToken', options, optionKeys);
-  const { issuer, tokenEndpoint, clientId, maxCallers } = options;
+const optionTable = {
+  issuer: 'string',
+  tokenEndpoint: 'string',
+  clientId: 'any',
+  clientSecret: 'string',
+  authentication: 'any',
+  audience: 'any',
+  resource: 'any',
+  scopes: 'any',
+  subjectTokenType: { is: 'string', default: ACCESS_TOKEN },
+  requestedTokenType: { is: 'string', default: ACCESS_TOKEN },
+  maxCallers: { is: 'count', default: 10_000 },
+  privateHosts: 'strings',
+  logger: 'function',
+} as const satisfies OptionTable<ExchangeTokenOptions>;
+
+/** The options of `exchangeToken` with their defaults. */
+export type ExchangeSettings = ReadOptions<ExchangeTokenOptions, typeof optionTable>;
+
+/** Checks the options, and fills in the defaults and the hosts on private networks that may be asked. */
+export function readExchangeOptions(
+  given: ExchangeTokenOptions,
+): ExchangeSettings & { readonly privateHosts: readonly string[] } {
+  const options = readOptions('exchangeToken', given, optionTable);
+  const { issuer, tokenEndpoint, clientId } = options;
   if (issuer === undefined && tokenEndpoint === undefined)
     throw wrong('`issuer` or `tokenEndpoint` is required.');
   if (typeof clientId !== 'string' || clientId === '')
@@ -65,13 +71,12 @@ export function checkExchangeOptions(options: ExchangeTokenOptions): readonly st
   if (names.length === 0)
     throw wrong('`audience` or `resource` is required: it names the server that the tokens are for.');
   namesIn(options, 'scopes');
-  if (maxCallers !== undefined) checkCounts('exchangeToken', { maxCallers });
   const privateHosts = chosenHosts([issuer, tokenEndpoint], options.privateHosts);
   for (const option of ['issuer', 'tokenEndpoint'] as const) {
     const url = options[option];
     if (url !== undefined) checkChosenUrl('exchangeToken', url, { option, privateHosts });
   }
-  return privateHosts;
+  return { ...options, privateHosts };
 }
 
 /** The values of an option that may have several. */

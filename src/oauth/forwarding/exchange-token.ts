@@ -7,7 +7,7 @@ import { OperatorLog } from '../../protocol/telemetry/operator-log.js';
 import { digestOf } from '../../state/canonical.js';
 import type { OAuthRuntime } from '../client/create-auth.js';
 import { readToken } from '../server/credentials.js';
-import { checkExchangeOptions, type ExchangeTokenOptions } from './exchange-options.js';
+import { type ExchangeTokenOptions, readExchangeOptions } from './exchange-options.js';
 import { ExchangedTokens, type SubjectToken } from './exchanged-tokens.js';
 import { exchangeRequest } from './token-exchange.js';
 
@@ -23,9 +23,9 @@ export interface ExchangedIdentity {
 export function makeExchangeToken(
   runtime: Pick<OAuthRuntime, 'safeFetch'>,
 ): (options: ExchangeTokenOptions) => (call: Call) => Promise<ExchangedIdentity> {
-  return function exchangeToken(options) {
-    const privateHosts = checkExchangeOptions(options);
-    const { maxCallers = 10_000 } = options;
+  return function exchangeToken(given) {
+    const options = readExchangeOptions(given);
+    const { maxCallers, privateHosts } = options;
     const fetch = runtime.safeFetch({ privateHosts });
     const tokens = new ExchangedTokens({
       exchange: exchangeRequest(options, { fetch, privateHosts }),

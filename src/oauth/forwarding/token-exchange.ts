@@ -8,12 +8,11 @@ import { discoverAuthorizationServer } from '../documents/authorization-server.j
 import { policyOf } from '../documents/document-options.js';
 import type { SafeFetch } from '../fetch/safe-fetch.js';
 import { loopbackFor } from '../server/keys/load-keys.js';
-import { type ExchangeTokenOptions, namesIn } from './exchange-options.js';
+import { type ExchangeSettings, namesIn } from './exchange-options.js';
 
 // The request that exchanges a token (RFC 8693).
 
 const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
-const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
 const METADATA_MS = 3_600_000;
 /** Visible ASCII, so that it fits into a header, and no longer than the headers that most servers accept. */
 const USABLE = /^[\x21-\x7e]{1,16384}$/;
@@ -30,7 +29,7 @@ export type ExchangeRequest = (subjectToken: string, signal: AbortSignal) => Pro
 
 /** Makes the request of the options. */
 export function exchangeRequest(
-  options: ExchangeTokenOptions,
+  options: ExchangeSettings,
   { fetch, privateHosts }: { readonly fetch: SafeFetch; readonly privateHosts: readonly string[] },
 ): ExchangeRequest {
   const { issuer, tokenEndpoint, clientId, clientSecret, authentication } = options;
@@ -83,8 +82,8 @@ export function exchangeRequest(
   };
 }
 
-function parametersOf(options: ExchangeTokenOptions): URLSearchParams {
-  const { subjectTokenType = ACCESS_TOKEN, requestedTokenType = ACCESS_TOKEN } = options;
+function parametersOf(options: ExchangeSettings): URLSearchParams {
+  const { subjectTokenType, requestedTokenType } = options;
   const scopes = namesIn(options, 'scopes');
   return new URLSearchParams([
     ['requested_token_type', requestedTokenType],

@@ -1,5 +1,5 @@
 import type { AuthInit } from '../../protocol/caller.js';
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import { type OptionTable, type ReadOptions, readOptions } from '../../protocol/checks/options.js';
 import type { AuthContext } from '../../state/auth-provider.js';
 import type { UpstreamProvider } from '../proxy/upstream/provider.js';
 import { checkChosenUrl } from '../server/keys/load-keys.js';
@@ -30,19 +30,23 @@ export interface UserTokensOptions {
   readonly logger?: AuthContext['log'] | undefined;
 }
 
-const optionKeys: KeysOf<UserTokensOptions> = {
-  upstream: true,
-  vault: true,
-  publicUrl: true,
-  browserUser: true,
-  message: true,
-  loginMs: true,
-  privateHosts: true,
-  logger: true,
-};
-/** Throws a TypeError that says what is wrong with the options. */
-export function checkUserTokensOptions(options: UserTokensOptions): void {
-  checkOptions('userTokens', options, optionKeys);
+const optionTable = {
+  upstream: 'any',
+  vault: 'any',
+  publicUrl: 'any',
+  browserUser: 'any',
+  message: 'string',
+  loginMs: { is: 'timer', default: 600_000 },
+  privateHosts: 'strings',
+  logger: 'function',
+} as const satisfies OptionTable<UserTokensOptions>;
+
+/** The options of `userTokens` with their defaults. */
+export type UserTokensSettings = ReadOptions<UserTokensOptions, typeof optionTable>;
+
+/** Checks the options and fills in the defaults. Throws a TypeError that says what is wrong. */
+export function readUserTokensOptions(given: UserTokensOptions): UserTokensSettings {
+  const options = readOptions('userTokens', given, optionTable);
   const { upstream, vault, publicUrl, browserUser } = options;
   const wrong = (what: string): TypeError => new TypeError(`userTokens: ${what}`);
   if (typeof upstream?.identify !== 'function')
@@ -57,4 +61,5 @@ export function checkUserTokensOptions(options: UserTokensOptions): void {
     throw wrong(
       '`publicUrl` must have a path that does not end with a slash, and neither a query nor a fragment.',
     );
+  return options;
 }

@@ -1,7 +1,6 @@
 import { unlessAborted } from '../../async/abort.js';
 import type { Call } from '../../protocol/call.js';
 import { principalOf } from '../../protocol/caller.js';
-import { timerMs } from '../../protocol/checks/number-options.js';
 import { McpError } from '../../protocol/errors.js';
 import { OperatorLog } from '../../protocol/telemetry/operator-log.js';
 import type { OAuthRuntime } from '../client/create-auth.js';
@@ -9,7 +8,7 @@ import { Upstream } from '../proxy/upstream/upstream.js';
 import type { ExchangedIdentity } from './exchange-token.js';
 import { loginHandler } from './login-handler.js';
 import { PendingLogins } from './pending-logins.js';
-import { checkUserTokensOptions, type UserTokensOptions } from './user-tokens-options.js';
+import { readUserTokensOptions, type UserTokensOptions } from './user-tokens-options.js';
 import { VaultTokens } from './vault-tokens.js';
 
 /** A login that the user has to be asked for. */
@@ -38,9 +37,9 @@ const WAIT_MS = 45_000;
 export function makeUserTokens(
   runtime: Pick<OAuthRuntime, 'safeFetch'>,
 ): (options: UserTokensOptions) => UserTokens {
-  return function userTokens(options) {
-    checkUserTokensOptions(options);
-    const { upstream: provider, vault, browserUser, privateHosts = [], loginMs = 600_000 } = options;
+  return function userTokens(given) {
+    const options = readUserTokensOptions(given);
+    const { upstream: provider, vault, browserUser, privateHosts = [], loginMs } = options;
     const { message = `Log in at ${provider.name} to continue.` } = options;
     const log = new OperatorLog('userTokens').loggerOf(options.logger);
     const publicUrl = new URL(options.publicUrl);
@@ -49,7 +48,7 @@ export function makeUserTokens(
       callback: `${publicUrl.href}/callback`,
       privateHosts,
     });
-    const logins = new PendingLogins(timerMs('loginMs', loginMs));
+    const logins = new PendingLogins(loginMs);
     const tokens = new VaultTokens({ vault, upstream, log });
 
     async function wait(principal: string, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,4 @@
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import type { ClientDocumentProfile } from '../documents/cimd/client-id.js';
 import { isLoopbackUrl } from '../fetch/check-url.js';
 import type { SafeFetch } from '../fetch/safe-fetch.js';
@@ -63,30 +63,31 @@ export interface OAuthProxyOptions {
   readonly fetch?: SafeFetch | undefined;
 }
 
-const optionKeys: KeysOf<OAuthProxyOptions> = {
-  upstream: true,
-  publicUrl: true,
-  path: true,
-  name: true,
-  scopes: true,
-  defaultScopes: true,
-  admit: true,
-  clients: true,
-  clientDocuments: true,
-  registration: true,
-  maxRegistrationsPerHour: true,
-  redirectSchemes: true,
-  accessTokenMs: true,
-  maxAgeMs: true,
-  unverifiedMaxAgeMs: true,
-  refreshGraceMs: true,
-  recheckMs: true,
-  optional: true,
-  privateHosts: true,
-  fetch: true,
-};
-
 const HOUR_MS = 60 * 60 * 1000;
+
+const optionTable = {
+  upstream: 'any',
+  publicUrl: 'any',
+  path: 'any',
+  name: 'string',
+  scopes: ['strings', 'object'],
+  defaultScopes: 'strings',
+  admit: 'function',
+  clients: 'array',
+  clientDocuments: { is: 'any', default: 'mcp' },
+  registration: { is: 'boolean', default: true },
+  maxRegistrationsPerHour: { is: 'count', default: 1000 },
+  redirectSchemes: 'strings',
+  accessTokenMs: { is: 'count', default: HOUR_MS },
+  maxAgeMs: { is: 'count', default: 30 * 24 * HOUR_MS },
+  unverifiedMaxAgeMs: { is: 'count', default: 24 * HOUR_MS },
+  refreshGraceMs: { is: 'count', default: 30_000 },
+  recheckMs: { is: 'count', default: 10_000 },
+  optional: 'boolean',
+  privateHosts: 'strings',
+  fetch: 'function',
+} as const satisfies OptionTable<OAuthProxyOptions>;
+
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
 /** The options with their defaults. */
@@ -104,34 +105,14 @@ export interface ProxySettings {
   readonly recheckMs: number;
 }
 
-/** Checks the options. Throws a TypeError or RangeError that says what is wrong. */
-export function readOptions(options: OAuthProxyOptions): ProxySettings {
-  checkOptions('oauthProxy', options, optionKeys);
+/** Checks the options. Throws a TypeError that says what is wrong. */
+export function readProxyOptions(given: OAuthProxyOptions): ProxySettings {
+  const options = readOptions('oauthProxy', given, optionTable);
   checkUpstream(options.upstream);
-  const {
-    clientDocuments = 'mcp',
-    redirectSchemes = [],
-    scopes = [],
-    maxRegistrationsPerHour = 1000,
-  } = options;
-  const {
-    accessTokenMs = HOUR_MS,
-    maxAgeMs = 30 * 24 * HOUR_MS,
-    unverifiedMaxAgeMs = 24 * HOUR_MS,
-  } = options;
-  const { refreshGraceMs = 30_000, recheckMs = 10_000 } = options;
+  const { clientDocuments, redirectSchemes = [], scopes = [] } = options;
   checkSchemes(redirectSchemes);
-  const numbers = {
-    maxRegistrationsPerHour,
-    accessTokenMs,
-    maxAgeMs,
-    unverifiedMaxAgeMs,
-    refreshGraceMs,
-    recheckMs,
-  };
-  for (const [name, value] of Object.entries(numbers))
-    if (!Number.isSafeInteger(value) || value < 1)
-      throw new RangeError(`oauthProxy: "${name}" must be a whole number, 1 or more.`);
+  const { maxRegistrationsPerHour, accessTokenMs, maxAgeMs, unverifiedMaxAgeMs } = options;
+  const { refreshGraceMs, recheckMs } = options;
   const described = new Map<string, string>(
     Array.isArray(scopes) ? scopes.map((scope: string) => [scope, '']) : Object.entries(scopes),
   );
@@ -142,7 +123,12 @@ export function readOptions(options: OAuthProxyOptions): ProxySettings {
     if (!described.has(scope))
       throw new TypeError(`oauthProxy: the default scope ${JSON.stringify(scope)} must be one of "scopes".`);
   return {
-    ...numbers,
+    maxRegistrationsPerHour,
+    accessTokenMs,
+    maxAgeMs,
+    unverifiedMaxAgeMs,
+    refreshGraceMs,
+    recheckMs,
     addresses: readAddresses(options),
     scopes: described,
     defaultScopes,

@@ -1,6 +1,6 @@
 import type { Auth } from '../../protocol/call.js';
 import { type AuthInit, toAuth } from '../../protocol/caller.js';
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import type { McpError } from '../../protocol/errors.js';
 import type { AuthProvider, AuthRequest } from '../../state/auth-provider.js';
 import type { ProviderOptions } from './bearer.js';
@@ -33,10 +33,9 @@ const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
 /** Makes `apiKey` for a runtime. */
 export function makeApiKey(runtime: DigestRuntime): (options: ApiKeyOptions) => AuthProvider {
   return function apiKey(options) {
-    checkOptions('apiKey', options, apiKeyKeys, {
+    const { optional, prefix } = readOptions('apiKey', options, optionTable, {
       key: '"keys" takes an array: [{ hash, subject }].',
     });
-    const { optional = false, prefix } = options;
     const header = readHeaderName(options.header);
     const keys = readKeys(options.keys);
     const digest = new TokenDigest();
@@ -75,7 +74,12 @@ export function makeApiKey(runtime: DigestRuntime): (options: ApiKeyOptions) => 
   };
 }
 
-const apiKeyKeys: KeysOf<ApiKeyOptions> = { keys: true, header: true, prefix: true, optional: true };
+const optionTable = {
+  keys: 'any',
+  header: 'any',
+  prefix: 'string',
+  optional: { is: 'boolean', default: false },
+} as const satisfies OptionTable<ApiKeyOptions>;
 
 interface KnownKey {
   /** As base64url. */

@@ -1,6 +1,6 @@
 import type { Auth } from '../../protocol/call.js';
 import { type AuthInit, toAuth } from '../../protocol/caller.js';
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import type { AuthProvider, AuthRequest, ResourceFacts } from '../../state/auth-provider.js';
 import { readToken, unknownToken } from './credentials.js';
 
@@ -36,10 +36,9 @@ export type VerifyToken = (
  * await serve(server, { auth });
  */
 export function bearer(verify: VerifyToken, options: BearerOptions = {}): AuthProvider {
-  checkOptions('bearer', options, bearerKeys);
+  const { optional, resource } = readOptions('bearer', options, optionTable);
   if (typeof verify !== 'function')
     throw new TypeError('bearer: the first argument must be a function that checks a token.');
-  const { optional = false, resource } = options;
   return {
     optional,
     resource,
@@ -57,4 +56,7 @@ export function bearer(verify: VerifyToken, options: BearerOptions = {}): AuthPr
   };
 }
 
-const bearerKeys: KeysOf<BearerOptions> = { optional: true, resource: true };
+const optionTable = {
+  optional: { is: 'boolean', default: false },
+  resource: 'object',
+} as const satisfies OptionTable<BearerOptions>;

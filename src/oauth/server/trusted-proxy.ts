@@ -1,7 +1,7 @@
 import type { Auth } from '../../protocol/call.js';
 import { toAuth } from '../../protocol/caller.js';
 import { addressMatcher } from '../../protocol/checks/ip-addresses.js';
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import type { AuthProvider, AuthRequest, ResourceFacts } from '../../state/auth-provider.js';
 import type { ProviderOptions } from './bearer.js';
 import { invalidToken } from './credentials.js';
@@ -40,12 +40,16 @@ const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
 /** Makes `trustedProxy` for a runtime. */
 export function makeTrustedProxy(runtime: DigestRuntime): (options: TrustedProxyOptions) => AuthProvider {
   return function trustedProxy(options) {
-    checkOptions('trustedProxy', options, trustedProxyKeys, {
-      ips: 'addresses',
-      cidrs: 'addresses',
-      subjectHeader: 'header',
-    });
-    const { optional = false, issuer, resource, addresses, secret } = options;
+    const { optional, issuer, resource, addresses, secret } = readOptions(
+      'trustedProxy',
+      options,
+      optionTable,
+      {
+        ips: 'addresses',
+        cidrs: 'addresses',
+        subjectHeader: 'header',
+      },
+    );
     const header = headerName('header', options.header);
     const scopesHeader = options.scopesHeader && headerName('scopesHeader', options.scopesHeader);
     const emailHeader = options.emailHeader && headerName('emailHeader', options.emailHeader);
@@ -83,16 +87,16 @@ export function makeTrustedProxy(runtime: DigestRuntime): (options: TrustedProxy
   };
 }
 
-const trustedProxyKeys: KeysOf<TrustedProxyOptions> = {
-  header: true,
-  scopesHeader: true,
-  emailHeader: true,
-  issuer: true,
-  addresses: true,
-  secret: true,
-  resource: true,
-  optional: true,
-};
+const optionTable = {
+  header: 'any',
+  scopesHeader: 'any',
+  emailHeader: 'any',
+  issuer: 'string',
+  addresses: 'strings',
+  secret: 'any',
+  resource: 'object',
+  optional: { is: 'boolean', default: false },
+} as const satisfies OptionTable<TrustedProxyOptions>;
 
 // Runtimes join the values of a repeated header with commas. A gateway that adds its header beside that of the client has two.
 function single(value: string): string {

@@ -111,9 +111,14 @@ export function readOptions<Options extends object, const Table extends OptionTa
   table: Table & NoOthers<Options, Table>,
   foreign?: ForeignNames,
 ): ReadOptions<Options, Table> {
+  checkOptions(of, options, table, foreign);
+  return withDefaults<Options, Table>(options, table);
+}
+
+/** Checks options whose defaults are filled in later. Throws a TypeError that names every mistake. */
+export function checkOptions(of: string, options: unknown, table: AnyTable, foreign?: ForeignNames): void {
   const mistakes = optionMistakes(of, options, table, { foreign });
   if (mistakes.length > 0) throw new TypeError(mistakes.join('\n'));
-  return withDefaults<Options, Table>(options, table);
 }
 
 /** The mistakes in the options of the function `of`, in sentences. Those of a definition, which has no function, have an empty `of`. */

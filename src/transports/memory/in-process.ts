@@ -2,7 +2,7 @@ import { Lifetime, withSignal } from '../../async/lifetime.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Dispatch, Outcome, Peer } from '../../protocol/call.js';
 import { type AuthInit, toAuth } from '../../protocol/caller.js';
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/model/model.js';
 import type { LogLevel } from '../../protocol/tables/log-level.js';
 import { newestRevision } from '../../protocol/tables/revisions.js';
@@ -20,12 +20,12 @@ export interface InProcessOptions {
   readonly caller?: AuthInit;
 }
 
-const optionKeys = {
-  client: true,
-  capabilities: true,
-  logLevel: true,
-  caller: true,
-} satisfies KeysOf<InProcessOptions>;
+const optionTable = {
+  client: 'object',
+  capabilities: 'object',
+  logLevel: 'string',
+  caller: 'any',
+} as const satisfies OptionTable<InProcessOptions>;
 
 /** The options of one request. */
 export interface RequestOptions {
@@ -43,9 +43,8 @@ export function inProcess(
   { dispatch }: { readonly dispatch: Dispatch },
   options: InProcessOptions = {},
 ): InProcess {
-  checkOptions('inProcess', options, optionKeys);
-  const { client, capabilities = {}, logLevel } = options;
-  const auth = toAuth(options.caller, 'caller');
+  const { client, capabilities = {}, logLevel, caller } = readOptions('inProcess', options, optionTable);
+  const auth = toAuth(caller, 'caller');
   const peer: Peer = { revision: newestRevision, client, capabilities, logLevel };
   let last = 0;
   return async function request(method, params = {}, { signal, onNotification } = {}) {

@@ -1,7 +1,7 @@
 import { callAt } from '../../async/call-at.js';
 import type { Dispatch } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
-import type { KeysOf } from '../../protocol/checks/known-keys.js';
+import { withDefaults } from '../../protocol/checks/options.js';
 import { Backlog } from '../server/backlog.js';
 import { type ChannelOptions, openChannel } from '../server/channel.js';
 import { PeerWatch, type WatchedSocket } from './peer-watch.js';
@@ -51,14 +51,15 @@ export interface WebSocketOptions {
   readonly maxAgeMs?: number;
 }
 
-export const webSocketKeys: KeysOf<WebSocketOptions> = {
-  maxMessageBytes: true,
-  maxBufferedBytes: true,
-  maxOpenCalls: true,
-  pingMs: true,
-  idleMs: true,
-  maxAgeMs: true,
-};
+/** The table of `WebSocketOptions`. */
+export const webSocketTable = {
+  maxMessageBytes: { is: 'number', default: 4_194_304 },
+  maxBufferedBytes: { is: 'number', default: 4_194_304 },
+  maxOpenCalls: { is: 'number', default: 1000 },
+  pingMs: { is: 'ms', default: 30_000 },
+  idleMs: { is: 'ms', default: 3_600_000 },
+  maxAgeMs: { is: 'ms', default: 86_400_000 },
+} as const;
 
 /** A client that is served on a WebSocket. */
 export interface WebSocketServing {
@@ -103,8 +104,8 @@ export function serveOverWebSocket(
   socket: Socket,
   options: WebSocketOptions = {},
 ): WebSocketServing {
-  const { maxMessageBytes = 4 * 1024 * 1024, maxBufferedBytes = 4 * 1024 * 1024, maxOpenCalls } = options;
-  const { pingMs = 30_000, idleMs = 3_600_000, maxAgeMs = 86_400_000 } = options;
+  const settings = withDefaults<WebSocketOptions, typeof webSocketTable>(options, webSocketTable);
+  const { maxMessageBytes, maxBufferedBytes, maxOpenCalls, pingMs, idleMs, maxAgeMs } = settings;
   const backlog = new Backlog(() => socket.bufferedAmount ?? 0, maxBufferedBytes);
   const fullAt = Math.min(FULL_AT, maxBufferedBytes);
   let isOpen = true;

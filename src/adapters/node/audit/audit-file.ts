@@ -3,8 +3,7 @@ import process from 'node:process';
 import { macsOf } from '../../../middleware/audit/mac.js';
 import type { AuditReport, VerifyAuditOptions } from '../../../middleware/audit/verify.js';
 import type { AuditSink } from '../../../middleware/audit/writer.js';
-import { checkOptions, type KeysOf } from '../../../protocol/checks/known-keys.js';
-import { checkCounts } from '../../../protocol/checks/number-options.js';
+import { type OptionTable, readOptions } from '../../../protocol/checks/options.js';
 import type { LogFile } from './log-file.js';
 
 // An audit log in files. The code behind it is loaded when a log is opened.
@@ -32,13 +31,13 @@ export interface AuditFileOptions {
   readonly maxBytes?: number | undefined;
 }
 
-const optionKeys: KeysOf<AuditFileOptions> = {
-  path: true,
-  secret: true,
-  head: true,
-  sync: true,
-  maxBytes: true,
-};
+const optionTable = {
+  path: 'any',
+  secret: ['string', 'strings'],
+  head: 'string',
+  sync: { is: 'boolean', default: false },
+  maxBytes: { is: 'count', default: 100_000_000 },
+} as const satisfies OptionTable<AuditFileOptions>;
 
 /**
  * A file for `audit`: one line of JSON for each entry, linked by hashes, so that `verifyAuditFile` finds lines that were changed,
@@ -49,11 +48,10 @@ const optionKeys: KeysOf<AuditFileOptions> = {
  * ```
  */
 export function auditFile(options: AuditFileOptions): AuditSink {
-  checkOptions('auditFile', options, optionKeys);
-  const { path, secret, head = `${path}.head`, sync = false, maxBytes = 100_000_000 } = options;
+  const read = readOptions('auditFile', options, optionTable);
+  const { path, secret, head = `${path}.head`, sync, maxBytes } = read;
   if (typeof path !== 'string' || path === '')
     throw new TypeError('auditFile: `path` must be the path of a file.');
-  checkCounts('auditFile', { maxBytes });
   // Only to check them: a short secret is reported where it is written.
   macsOf(secret);
   let file: LogFile | undefined;

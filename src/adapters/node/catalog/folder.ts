@@ -5,7 +5,7 @@ import { basename, extname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { every } from '../../../async/every.js';
 import type { CatalogDefinitions, CatalogSource } from '../../../extensions/catalog/live-catalog.js';
-import { checkOptions, type KeysOf } from '../../../protocol/checks/known-keys.js';
+import { type OptionTable, readOptions } from '../../../protocol/checks/options.js';
 import { definitionsOf } from './module-definitions.js';
 
 /** The options of `folder`. */
@@ -17,7 +17,9 @@ export interface FolderOptions {
   readonly watchMs?: number;
 }
 
-const optionKeys = { watchMs: true } satisfies KeysOf<FolderOptions>;
+const optionTable = {
+  watchMs: { is: 'ms', min: 10, max: 86_400_000 },
+} as const satisfies OptionTable<FolderOptions>;
 const EXTENSIONS = new Set(['.js', '.mjs', '.ts', '.mts']);
 const MAX_FILES = 1000;
 
@@ -30,10 +32,7 @@ interface ModuleFile {
 
 /** The modules of a folder as a source of definitions. */
 export function moduleFolder(folder: string | URL, options: FolderOptions = {}): CatalogSource {
-  checkOptions('folder', options, optionKeys, { watch: 'watchMs', reload: 'watchMs' });
-  const { watchMs } = options;
-  if (watchMs !== undefined && !(watchMs >= 10 && watchMs <= 86_400_000))
-    throw new RangeError('watchMs must be a number from 10 to 86400000.');
+  const { watchMs } = readOptions('folder', options, optionTable, { watch: 'watchMs', reload: 'watchMs' });
   const root = typeof folder === 'string' ? resolve(folder) : fileURLToPath(folder);
   let modules = new Map<string, ModuleFile>();
 

@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { foreignHandlerNames, handlerKeys } from '../../../legacy/server/http/handler-keys.js';
-import type { SessionOptions } from '../../../legacy/server/http/sessions.js';
+import { foreignHandlerNames, ownTable } from '../../../legacy/server/http/handler-options.js';
+import { type SessionOptions, sessionTable } from '../../../legacy/server/http/sessions.js';
 import type { Authenticate } from '../../../protocol/caller.js';
-import { checkOptions, type KeysOf } from '../../../protocol/checks/known-keys.js';
-import { isLogLevel, type LogLevel } from '../../../protocol/tables/log-level.js';
-import { isLogFormat, type LogFormat } from '../../../protocol/telemetry/log-settings.js';
+import { checkOptions, type OptionTable } from '../../../protocol/checks/options.js';
+import { type LogLevel, logLevels } from '../../../protocol/tables/log-level.js';
+import type { LogFormat } from '../../../protocol/telemetry/log-settings.js';
 import type { AuthProvider } from '../../../state/auth-provider.js';
-import type { HttpOptions } from '../../../transports/http/server/endpoint.js';
+import { type HttpOptions, httpTable } from '../../../transports/http/server/endpoint.js';
 import { unsafeAnyHost } from '../../../transports/http/server/guard.js';
-import { type WebSocketOptions, webSocketKeys } from '../../../transports/websocket/accept.js';
+import { type WebSocketOptions, webSocketTable } from '../../../transports/websocket/accept.js';
 import type { TlsOptions } from './tls.js';
 
 /** The options of `serve`. An option takes precedence over its environment variable, and that over the config file. */
@@ -82,42 +82,33 @@ export interface ServeOptions extends HttpOptions, SessionOptions {
   readonly exit?: boolean;
 }
 
-const serveKeys = {
-  ...handlerKeys,
-  config: true,
-  secretFile: true,
-  clusterUrl: true,
-  logLevel: true,
-  logFormat: true,
-  port: true,
-  host: true,
-  tls: true,
-  workers: true,
-  maxConnections: true,
-  websocket: true,
-  shutdownDelayMs: true,
-  drainMs: true,
-  signals: true,
-  exit: true,
-} satisfies KeysOf<ServeOptions>;
+// Environment variables and the config file come before the defaults, which are filled in where the options are used.
+const optionTable = {
+  ...httpTable,
+  ...sessionTable,
+  ...ownTable,
+  config: 'string',
+  secretFile: 'string',
+  clusterUrl: 'string',
+  logLevel: { oneOf: logLevels },
+  logFormat: { oneOf: ['json', 'text'] },
+  port: { is: 'count', min: 0, max: 65_535 },
+  host: 'string',
+  tls: 'any',
+  workers: { is: 'count', oneOf: ['auto'] },
+  maxConnections: 'number',
+  websocket: { is: 'object', oneOf: [false], options: webSocketTable },
+  shutdownDelayMs: 'timer',
+  drainMs: 'timer',
+  signals: 'boolean',
+  exit: 'boolean',
+} as const satisfies OptionTable<ServeOptions>;
 
 const foreignNames = { ...foreignHandlerNames, hostname: 'host', https: 'tls' };
 
 /** Throws an error that names every unknown option. */
 export function checkServeOptions(options: ServeOptions): void {
-  checkOptions('serve', options, serveKeys, foreignNames);
-  if (options.websocket) checkOptions('serve: websocket', options.websocket, webSocketKeys);
-  const { port, workers, logLevel, logFormat } = options;
-  if (logLevel !== undefined && !isLogLevel(logLevel))
-    throw new RangeError('serve: "logLevel" must be a level, from "debug" to "emergency".');
-  if (logFormat !== undefined && !isLogFormat(logFormat))
-    throw new RangeError('serve: "logFormat" must be "json" or "text".');
-  if (workers !== undefined && workers !== 'auto' && !(Number.isSafeInteger(workers) && workers >= 1))
-    throw new RangeError(
-      `serve: "workers" must be "auto" or a whole number, 1 or more, not ${String(workers)}.`,
-    );
-  if (port !== undefined && !isPort(port))
-    throw new RangeError(`serve: "port" must be an integer from 0 to 65535, not ${String(port)}.`);
+  checkOptions('serve', options, optionTable, foreignNames);
 }
 
 /** Allows the host name that the server listens on. An IP address need not be added: it is allowed where it can be reached. */
@@ -125,8 +116,4 @@ export function withOwnHost(options: ServeOptions): ServeOptions {
   const { host, allowedHosts = [] } = options;
   if (host === undefined || isIP(host) !== 0 || allowedHosts === unsafeAnyHost) return options;
   return { ...options, allowedHosts: [...allowedHosts, host] };
-}
-
-function isPort(port: unknown): boolean {
-  return Number.isInteger(port) && (port as number) >= 0 && (port as number) <= 65_535;
 }

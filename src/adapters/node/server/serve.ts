@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { delay } from '../../../async/delay.js';
 import { every } from '../../../async/every.js';
 import { nextTurn } from '../../../async/next-turn.js';
-import { timerMs } from '../../../protocol/checks/number-options.js';
+import { timerMs } from '../../../protocol/checks/options.js';
 import type { Logger } from '../../../server/state/log.js';
 import type { HttpEndpoint } from '../../../transports/http/server/endpoint.js';
 import { NodeIncoming } from './incoming.js';
@@ -70,8 +70,8 @@ export async function serveOnNode(
     signals = true,
     exit = true,
   } = options;
-  const drainMs = timerMs('drainMs', drainOption);
-  const shutdownDelayMs = timerMs('shutdownDelayMs', delayOption);
+  const drainMs = timerMs(drainOption);
+  const shutdownDelayMs = timerMs(delayOption);
   const secure = tls && openTls(tls);
   const https = secure && createHttpsServer(secure.options);
   const http: HttpServer = https ?? createHttpServer();

@@ -2,7 +2,7 @@
 
 import { constants } from 'node:os';
 import process from 'node:process';
-import { timerMs } from '../../../protocol/checks/number-options.js';
+import { timerMs } from '../../../protocol/checks/options.js';
 
 /** The options of `onSignals`. */
 export interface SignalOptions {
@@ -73,5 +73,5 @@ export function endUnserved(exit: boolean): never {
 
 // A process that has nothing left to do exits earlier.
 function exitAfter(ms: number): void {
-  setTimeout(() => process.exit(), timerMs('drainMs', ms)).unref();
+  setTimeout(() => process.exit(), timerMs(ms)).unref();
 }

@@ -3,8 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import type { Server as HttpsServer, ServerOptions } from 'node:https';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { every } from '../../../async/every.js';
-import { checkOptions, type KeysOf } from '../../../protocol/checks/known-keys.js';
-import { timerMs } from '../../../protocol/checks/number-options.js';
+import { type OptionTable, readOptions } from '../../../protocol/checks/options.js';
 import { isPath, readPem } from '../tls/pem.js';
 
 // TLS for a server: its certificate, which may be renewed while it runs, and the certificates of its clients.
@@ -32,16 +31,16 @@ export interface TlsOptions {
   readonly reloadMs?: number | undefined;
 }
 
-const tlsKeys: KeysOf<TlsOptions> = {
-  cert: true,
-  key: true,
-  passphrase: true,
-  pfx: true,
-  ca: true,
-  requestCert: true,
-  minVersion: true,
-  reloadMs: true,
-};
+const optionTable = {
+  cert: 'any',
+  key: 'any',
+  passphrase: 'string',
+  pfx: 'any',
+  ca: 'any',
+  requestCert: { is: 'boolean', default: false },
+  minVersion: { oneOf: ['TLSv1.2', 'TLSv1.3'], default: 'TLSv1.2' },
+  reloadMs: { is: 'timer', default: 60_000 },
+} as const satisfies OptionTable<TlsOptions>;
 
 const foreignNames = {
   rejectUnauthorized: 'With `requestCert`, clients without a valid certificate are always rejected.',
@@ -51,7 +50,6 @@ const foreignNames = {
 
 /** The time for a client to complete the handshake. */
 const HANDSHAKE_MS = 10_000;
-const DEFAULT_RELOAD_MS = 60_000;
 
 /** The TLS of a server. */
 export interface ServerTls {
@@ -62,15 +60,14 @@ export interface ServerTls {
 }
 
 /** Reads the certificate and the key. Throws an error that says what is wrong with them. */
-export function openTls(tls: TlsOptions): ServerTls {
-  checkOptions('serve: tls', tls, tlsKeys, foreignNames);
-  const { cert, key, pfx, ca, requestCert = false, reloadMs = DEFAULT_RELOAD_MS } = tls;
+export function openTls(options: TlsOptions): ServerTls {
+  const tls = readOptions('serve: tls', options, optionTable, foreignNames);
+  const { cert, key, pfx, ca, requestCert, reloadMs: intervalMs } = tls;
   if (pfx === undefined && (cert === undefined || key === undefined))
     throw new TypeError('serve: `tls` needs `cert` and `key`: PEM text, or the paths of PEM files.');
   // Without it, a certificate that any public authority has signed would do.
   if (requestCert && ca === undefined)
     throw new TypeError('serve: `tls.requestCert` needs `tls.ca`, the authorities that sign your clients.');
-  const intervalMs = timerMs('tls.reloadMs', reloadMs);
   const first = readContext(tls);
 
   return {

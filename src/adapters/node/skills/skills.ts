@@ -5,7 +5,9 @@ import {
   type SkillsExtension,
   type SkillsOptions,
   skillsExtension,
+  skillsTable,
 } from '../../../extensions/skills/skills-extension.js';
+import { type OptionTable, readOptions } from '../../../protocol/checks/options.js';
 import type { ExtensionHost } from '../../../server/define/extension.js';
 import { readSkillFolder } from './read-folder.js';
 
@@ -18,11 +20,14 @@ export interface SkillFolderOptions extends SkillsOptions {
   readonly watchMs?: number;
 }
 
+const optionTable = {
+  ...skillsTable,
+  watchMs: { is: 'ms', min: 10, max: 86_400_000 },
+} as const satisfies OptionTable<SkillFolderOptions>;
+
 /** Reads a folder of skills. */
 export async function folderSkills(folder: string, options: SkillFolderOptions): Promise<SkillsExtension> {
-  const { watchMs } = options;
-  if (watchMs !== undefined && !(watchMs >= 10 && watchMs <= 86_400_000))
-    throw new RangeError('watchMs must be a number from 10 to 86400000.');
+  const { watchMs } = readOptions('skills', options, optionTable);
   const made = await skillsExtension(() => readSkillFolder(folder, options.prefix), options);
   if (watchMs === undefined) return made;
   return {

@@ -9,6 +9,7 @@ import {
 } from '../../../jsonrpc/message.js';
 import type { Dispatch } from '../../../protocol/call.js';
 import { principalOf, storableAuth } from '../../../protocol/caller.js';
+import { withDefaults } from '../../../protocol/checks/options.js';
 import { readSecrets } from '../../../protocol/checks/secret.js';
 import { McpError, toMcpError } from '../../../protocol/errors.js';
 import { newestSession } from '../../../protocol/tables/features.js';
@@ -69,6 +70,16 @@ export interface SessionOptions {
   readonly eventLog?: EventLog;
 }
 
+/** The table of `SessionOptions`. */
+export const sessionTable = {
+  secret: ['string', 'strings'],
+  maxSessions: { is: 'number', default: 10_000 },
+  sessionIdleMs: { is: 'ms', default: 600_000 },
+  sessionMaxAgeMs: { is: 'ms', default: 86_400_000 },
+  retryMs: { is: 'ms', default: 1000 },
+  eventLog: 'any',
+} as const;
+
 /** The options, and the parts that an entry passes in. */
 export interface SessionParts extends SessionOptions {
   /** The state that the processes of the server share. Default: this is the only process. */
@@ -90,12 +101,8 @@ export function httpSessions(
   dispatch: Dispatch,
   options: SessionParts = {},
 ): (context: EraContext) => SessionEra {
-  const {
-    maxSessions = 10_000,
-    sessionIdleMs = 600_000,
-    sessionMaxAgeMs = 86_400_000,
-    retryMs = 1000,
-  } = options;
+  const settings = withDefaults<SessionOptions, typeof sessionTable>(options, sessionTable);
+  const { maxSessions, sessionIdleMs, sessionMaxAgeMs, retryMs } = settings;
   const secrets = options.secret === undefined ? undefined : readSecrets(options.secret);
   return function httpSessions({ streams, inFlight, read }) {
     const shared = options.shared ?? stateOfOne();

@@ -27,7 +27,7 @@ export interface Auth0UpstreamOptions extends UpstreamOptions {
  * ```
  */
 export function auth0(options: Auth0UpstreamOptions): UpstreamProvider {
-  checkPreset('auth0', options, { domain: true, audience: true, authentication: true });
+  checkPreset('auth0', options, { domain: 'any', audience: 'any', authentication: 'any' });
   const { domain, audience, authentication = 'client_secret_post', ...registration } = options;
   return openId({
     name: 'Auth0',

@@ -25,7 +25,7 @@ export interface ClerkUpstreamOptions extends UpstreamOptions {
  * ```
  */
 export function clerk(options: ClerkUpstreamOptions): UpstreamProvider {
-  checkPreset('clerk', options, { domain: true, authentication: true });
+  checkPreset('clerk', options, { domain: 'any', authentication: 'any' });
   const { domain, ...registration } = options;
   return openId({
     name: 'Clerk',

@@ -31,7 +31,7 @@ export interface CognitoUpstreamOptions extends UpstreamOptions {
  * ```
  */
 export function cognito(options: CognitoUpstreamOptions): UpstreamProvider {
-  checkPreset('cognito', options, { region: true, userPoolId: true, domain: true });
+  checkPreset('cognito', options, { region: 'any', userPoolId: 'any', domain: 'any' });
   const { region, userPoolId, domain, ...registration } = options;
   const host = `cognito-idp.${nameOf('cognito', 'region', region)}.amazonaws.com`;
   const issuer = `https://${host}/${nameOf('cognito', 'userPoolId', userPoolId)}`;

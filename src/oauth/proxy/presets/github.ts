@@ -38,7 +38,7 @@ export interface GithubUpstreamOptions extends UpstreamOptions {
  * ```
  */
 export function github(options: GithubUpstreamOptions): UpstreamProvider {
-  checkPreset('github', options, { url: true, apiUrl: true });
+  checkPreset('github', options, { url: 'any', apiUrl: 'any' });
   const { clientId, clientSecret, authorizationParameters } = options;
   const { name = 'GitHub', scopes = ['read:user', 'user:email'] } = options;
   const site = siteOf('github', 'url', options.url ?? 'https://github.com');

@@ -24,7 +24,7 @@ export interface GitlabUpstreamOptions extends UpstreamOptions {
  * ```
  */
 export function gitlab(options: GitlabUpstreamOptions): UpstreamProvider {
-  checkPreset('gitlab', options, { url: true });
+  checkPreset('gitlab', options, { url: 'any' });
   const { url = 'https://gitlab.com', ...registration } = options;
   const issuer = siteOf('gitlab', 'url', url);
   return {

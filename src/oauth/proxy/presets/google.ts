@@ -29,7 +29,7 @@ const REVOCATION = 'https://oauth2.googleapis.com/revoke';
  * ```
  */
 export function google(options: GoogleUpstreamOptions): UpstreamProvider {
-  checkPreset('google', options, { hostedDomain: true });
+  checkPreset('google', options, { hostedDomain: 'any' });
   const { hostedDomain, authorizationParameters, ...registration } = options;
   const provider = openId({
     name: 'Google',

@@ -29,7 +29,7 @@ export interface KeycloakUpstreamOptions extends UpstreamOptions {
  * ```
  */
 export function keycloak(options: KeycloakUpstreamOptions): UpstreamProvider {
-  checkPreset('keycloak', options, { url: true, realm: true, internalUrl: true, authentication: true });
+  checkPreset('keycloak', options, { url: 'any', realm: 'any', internalUrl: 'any', authentication: 'any' });
   const { url, realm, internalUrl, ...registration } = options;
   const path = `realms/${nameOf('keycloak', 'realm', realm)}`;
   const issuer = `${siteOf('keycloak', 'url', url)}/${path}`;

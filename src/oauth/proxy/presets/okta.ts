@@ -27,7 +27,7 @@ export interface OktaUpstreamOptions extends UpstreamOptions {
  * ```
  */
 export function okta(options: OktaUpstreamOptions): UpstreamProvider {
-  checkPreset('okta', options, { domain: true, authorizationServer: true, authentication: true });
+  checkPreset('okta', options, { domain: 'any', authorizationServer: 'any', authentication: 'any' });
   const { domain, authorizationServer = 'default', ...registration } = options;
   const organization = `https://${hostOf('okta', 'domain', domain)}`;
   return openId({

@@ -1,24 +1,24 @@
-import { checkOptions, type KeysOf } from '../../../protocol/checks/known-keys.js';
+import { type AnyTable, checkOptions, type OptionTable } from '../../../protocol/checks/options.js';
 import { isLoopbackUrl } from '../../fetch/check-url.js';
 import type { UpstreamOptions } from '../upstream/open-id.js';
 
 // Checks of the options that the presets share.
 
-const shared: KeysOf<UpstreamOptions> = {
-  clientId: true,
-  clientSecret: true,
-  name: true,
-  scopes: true,
-  authorizationParameters: true,
-};
+const shared = {
+  clientId: 'any',
+  clientSecret: 'any',
+  name: 'string',
+  scopes: 'strings',
+  authorizationParameters: 'object',
+} as const satisfies OptionTable<UpstreamOptions>;
 
 /** Checks the options of a preset. `own` are those that only this preset has. */
 export function checkPreset<Options extends UpstreamOptions>(
   preset: string,
   options: Options,
-  own: KeysOf<Omit<Options, keyof UpstreamOptions>>,
+  own: OptionTable<Omit<Options, keyof UpstreamOptions>>,
 ): void {
-  checkOptions(preset, options, { ...shared, ...(own as Readonly<Record<string, true>>) });
+  checkOptions(preset, options, { ...shared, ...(own as AnyTable) });
   // Most often, an environment variable is not set.
   for (const name of ['clientId', 'clientSecret'] as const) {
     const value: unknown = options[name];

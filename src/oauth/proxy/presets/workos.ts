@@ -22,7 +22,7 @@ export interface WorkosUpstreamOptions extends UpstreamOptions {
  * ```
  */
 export function workos(options: WorkosUpstreamOptions): UpstreamProvider {
-  checkPreset('workos', options, { domain: true });
+  checkPreset('workos', options, { domain: 'any' });
   const { domain, ...registration } = options;
   const issuer = `https://${hostOf('workos', 'domain', domain)}`;
   return {

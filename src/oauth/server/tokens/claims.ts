@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../jsonrpc/message.js';
 import type { Auth } from '../../../protocol/call.js';
-import { checkOptions, type KeysOf } from '../../../protocol/checks/known-keys.js';
+import { checkOptions, type OptionTable } from '../../../protocol/checks/options.js';
 import { shorten } from '../../../protocol/encoding/shorten.js';
 
 // From the claims of a token to a caller.
@@ -24,12 +24,17 @@ export interface ClaimNames {
   readonly email?: string | undefined;
 }
 
-const claimNameKeys: KeysOf<ClaimNames> = { subject: true, scopes: true, clientId: true, email: true };
+const nameTable = {
+  subject: 'any',
+  scopes: 'any',
+  clientId: 'any',
+  email: 'any',
+} as const satisfies OptionTable<ClaimNames>;
 
 /** Throws a TypeError if the names of claims are wrong. */
 export function checkClaimNames(functionName: string, names: ClaimNames | undefined): void {
   if (names === undefined) return;
-  checkOptions(`${functionName} ("claims")`, names, claimNameKeys);
+  checkOptions(`${functionName} ("claims")`, names, nameTable);
   for (const [key, value] of Object.entries(names)) {
     if (key === 'scopes' && typeof value === 'function') continue;
     if (

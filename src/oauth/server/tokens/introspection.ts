@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi';
 import type { JsonObject } from '../../../jsonrpc/message.js';
-import { checkOptions } from '../../../protocol/checks/known-keys.js';
+import { type OptionTable, type ReadOptions, readOptions } from '../../../protocol/checks/options.js';
 import { McpError } from '../../../protocol/errors.js';
 import { displayUrl } from '../../../protocol/secrets/display-url.js';
 import type { AuthContext } from '../../../state/auth-provider.js';
@@ -12,7 +12,7 @@ import { checkChosenUrl, chosenHosts, loopbackFor } from '../keys/load-keys.js';
 import type { VerifierRuntime } from '../keys/runtime.js';
 import { own, readCaller, wrongAudience } from './claims.js';
 import { TokenCache, type TokenVerdict } from './token-cache.js';
-import { audiencesOf, checkTokenOptions, type TokenOptions, tokenOptionKeys } from './token-options.js';
+import { audiencesOf, checkTokenOptions, type TokenOptions, tokenTable } from './token-options.js';
 import { createTokenProvider, type TokenProvider } from './token-provider.js';
 import { final, foreign, readBinding, wrongClient } from './verify-jwt.js';
 
@@ -34,19 +34,20 @@ export interface IntrospectionOptions extends TokenOptions {
   readonly privateHosts?: readonly string[] | undefined;
 }
 
-const optionKeys = {
-  ...tokenOptionKeys,
-  issuer: true,
-  endpoint: true,
-  clientId: true,
-  clientSecret: true,
-  authentication: true,
-  privateHosts: true,
-} as const satisfies Readonly<Record<Exclude<keyof IntrospectionOptions, symbol>, true>>;
+const optionTable = {
+  ...tokenTable,
+  cacheSeconds: { ...tokenTable.cacheSeconds, default: 30 },
+  issuer: 'string',
+  endpoint: 'string',
+  clientId: 'any',
+  clientSecret: 'any',
+  authentication: { oneOf: ['client_secret_basic', 'client_secret_post'] },
+  privateHosts: 'strings',
+} as const satisfies OptionTable<IntrospectionOptions>;
 
-const CACHE_SECONDS = 30;
+type Settings = ReadOptions<IntrospectionOptions, typeof optionTable>;
+
 const REJECTED_MS = 5_000;
-const TOLERANCE_SECONDS = 5;
 const ENDPOINT_MS = 3_600_000;
 const RETRY_MS = 5_000;
 const MAX_BYTES = 64 * 1024;
@@ -58,9 +59,9 @@ const MAX_ASKING = 500;
 export function makeIntrospection(
   runtime: VerifierRuntime,
 ): (options: IntrospectionOptions) => TokenProvider {
-  return function introspection(options) {
-    checkIntrospectionOptions(options);
-    const { issuer, endpoint, cacheSeconds = CACHE_SECONDS } = options;
+  return function introspection(given) {
+    const options = readSettings(given);
+    const { issuer, endpoint, cacheSeconds } = options;
     const privateHosts = chosenHosts([issuer, endpoint], options.privateHosts);
     if (issuer !== undefined && endpoint === undefined)
       checkChosenUrl('introspection', issuer, { option: 'issuer', privateHosts });
@@ -81,10 +82,10 @@ export function makeIntrospection(
   };
 }
 
-function checkIntrospectionOptions(options: IntrospectionOptions): void {
-  checkOptions('introspection', options, optionKeys);
+function readSettings(given: IntrospectionOptions): Settings {
+  const options = readOptions('introspection', given, optionTable);
   checkTokenOptions('introspection', options);
-  const { issuer, endpoint, clientId, clientSecret, authentication } = options;
+  const { issuer, endpoint, clientId, clientSecret } = options;
   const wrong = (what: string): TypeError => new TypeError(`introspection: ${what}`);
   if (issuer === undefined && endpoint === undefined) throw wrong('`issuer` or `endpoint` is required.');
   if (
@@ -94,13 +95,11 @@ function checkIntrospectionOptions(options: IntrospectionOptions): void {
     clientSecret === ''
   )
     throw wrong('`clientId` and `clientSecret` are required: the authorization server tells others nothing.');
-  if (authentication !== undefined && !/^client_secret_(?:basic|post)$/.test(authentication))
-    throw wrong('`authentication` must be "client_secret_basic" or "client_secret_post".');
+  return options;
 }
 
-function judge(claims: JsonObject, options: IntrospectionOptions): TokenVerdict {
-  const { issuer, endpoint = '', clientIds, claims: names } = options;
-  const { clockToleranceSeconds: tolerance = TOLERANCE_SECONDS } = options;
+function judge(claims: JsonObject, options: Settings): TokenVerdict {
+  const { issuer, endpoint = '', clientIds, claims: names, clockToleranceSeconds: tolerance } = options;
   if (own(claims, 'active') !== true)
     return foreign('The token is not active: it has expired, was revoked, or is unknown.');
   const { exp, nbf, iss } = claims;

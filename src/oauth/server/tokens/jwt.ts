@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../../jsonrpc/message.js';
-import { checkOptions } from '../../../protocol/checks/known-keys.js';
+import { type OptionTable, type ReadOptions, readOptions } from '../../../protocol/checks/options.js';
 import type { AuthContext } from '../../../state/auth-provider.js';
 import { IssuerKeys, type KeyTimes } from '../keys/issuer-keys.js';
 import { checkChosenUrl, chosenHosts } from '../keys/load-keys.js';
 import type { VerifierRuntime } from '../keys/runtime.js';
 import { type JwkSet, type KeyFinder, staticKeys } from '../keys/static-keys.js';
 import { TokenCache } from './token-cache.js';
-import { audiencesOf, checkTokenOptions, type TokenOptions, tokenOptionKeys } from './token-options.js';
+import { audiencesOf, checkTokenOptions, type TokenOptions, tokenTable } from './token-options.js';
 import { createTokenProvider, type TokenProvider } from './token-provider.js';
 import { type AcceptedIssuer, type JwtRules, verifyJwt } from './verify-jwt.js';
 
@@ -50,21 +50,19 @@ export interface JwtParts {
   readonly times?: KeyTimes;
 }
 
-const jwtOptionKeys = {
-  ...tokenOptionKeys,
-  issuer: true,
-  jwksUri: true,
-  jwks: true,
-  algorithms: true,
-  typ: true,
-  privateHosts: true,
-} as const satisfies Readonly<Record<Exclude<keyof JwtOptions, symbol>, true>>;
+const optionTable = {
+  ...tokenTable,
+  issuer: 'any',
+  jwksUri: 'string',
+  jwks: 'object',
+  algorithms: 'strings',
+  typ: 'string',
+  privateHosts: 'strings',
+} as const satisfies OptionTable<JwtOptions>;
 
 const defaultAlgorithms = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA', 'Ed25519'];
 /** Algorithms with public keys. A symmetric one beside them would let anybody sign with the public key. */
 const asymmetric = /^(?:RS|PS|ES)(?:256|384|512)$|^EdDSA$|^Ed25519$/;
-const CACHE_SECONDS = 300;
-const TOLERANCE_SECONDS = 5;
 
 /** Makes `jwt` for a runtime. */
 export function makeJwt(runtime: VerifierRuntime): (options: JwtOptions) => TokenProvider {
@@ -74,15 +72,11 @@ export function makeJwt(runtime: VerifierRuntime): (options: JwtOptions) => Toke
 }
 
 /** Makes a provider for the signed tokens of an issuer. */
-export function createJwt(
-  runtime: VerifierRuntime,
-  options: JwtOptions,
-  parts: JwtParts = {},
-): TokenProvider {
+export function createJwt(runtime: VerifierRuntime, given: JwtOptions, parts: JwtParts = {}): TokenProvider {
   const { name = 'jwt', now = Date.now } = parts;
+  const options = readOptions(name, given, optionTable);
   const issuers = readIssuers(name, options);
-  const { algorithms = defaultAlgorithms, clockToleranceSeconds = TOLERANCE_SECONDS } = options;
-  const { cacheSeconds = CACHE_SECONDS } = options;
+  const { algorithms = defaultAlgorithms, clockToleranceSeconds, cacheSeconds } = options;
   const urls = issuers.flatMap(({ issuer, jwksUri }) => [issuer, jwksUri]);
   const privateHosts = chosenHosts(urls, options.privateHosts);
   for (const { issuer, jwksUri, jwks } of issuers) {
@@ -156,8 +150,10 @@ export function createJwt(
   });
 }
 
-function readIssuers(name: string, options: JwtOptions): readonly TokenIssuer[] {
-  checkOptions(name, options, jwtOptionKeys);
+function readIssuers(
+  name: string,
+  options: ReadOptions<JwtOptions, typeof optionTable>,
+): readonly TokenIssuer[] {
   checkTokenOptions(name, options);
   const { issuer, jwksUri, jwks, algorithms } = options;
   const list = (Array.isArray(issuer) ? issuer : [issuer]) as readonly (string | TokenIssuer)[];

@@ -1,9 +1,9 @@
 import { SignJWT } from 'jose';
 import type { JsonObject } from '../../../jsonrpc/message.js';
-import { checkOptions } from '../../../protocol/checks/known-keys.js';
+import { type OptionTable, readOptions } from '../../../protocol/checks/options.js';
 import type { VerifierRuntime } from '../keys/runtime.js';
 import { TokenCache } from './token-cache.js';
-import { audiencesOf, checkTokenOptions, type TokenOptions, tokenOptionKeys } from './token-options.js';
+import { audiencesOf, checkTokenOptions, type TokenOptions, tokenTable } from './token-options.js';
 import { createTokenProvider, type TokenProvider } from './token-provider.js';
 import { type JwtRules, verifyJwt } from './verify-jwt.js';
 
@@ -29,25 +29,30 @@ export interface MintTokenOptions {
   readonly expiresIn?: number | string | undefined;
 }
 
-const optionKeys = { ...tokenOptionKeys, secret: true, issuer: true } as const satisfies Readonly<
-  Record<Exclude<keyof SharedSecretJwtOptions, symbol>, true>
->;
+const optionTable = {
+  ...tokenTable,
+  secret: 'any',
+  issuer: 'any',
+} as const satisfies OptionTable<SharedSecretJwtOptions>;
+const mintTable = {
+  secret: 'any',
+  issuer: 'any',
+  audience: 'any',
+  expiresIn: { is: 'any', default: 3600 },
+} as const satisfies OptionTable<MintTokenOptions>;
 const ALGORITHM = 'HS256';
 /** RFC 7518, section 3.2: a key for HS256 has at least the size of its output. */
 const MIN_SECRET_BYTES = 32;
 const MAX_SECRETS = 10;
-const CACHE_SECONDS = 300;
-const TOLERANCE_SECONDS = 5;
-const DEFAULT_EXPIRES_IN = 3600;
 
 /** Makes `sharedSecretJwt` for a runtime. */
 export function makeSharedSecretJwt(
   runtime: VerifierRuntime,
 ): (options: SharedSecretJwtOptions) => TokenProvider {
-  return function sharedSecretJwt(options) {
-    checkOptions('sharedSecretJwt', options, optionKeys);
+  return function sharedSecretJwt(given) {
+    const options = readOptions('sharedSecretJwt', given, optionTable);
     checkTokenOptions('sharedSecretJwt', options);
-    const { issuer, clockToleranceSeconds = TOLERANCE_SECONDS, cacheSeconds = CACHE_SECONDS } = options;
+    const { issuer, clockToleranceSeconds, cacheSeconds } = options;
     const secrets = readSecrets('sharedSecretJwt', options.secret);
     checkIssuer('sharedSecretJwt', issuer);
     const issuers = new Map([[issuer, { issuer, keys: secrets }]]);
@@ -76,9 +81,8 @@ export function makeSharedSecretJwt(
  * const token = await mintToken({ sub: 'ann', scope: 'files:read' }, { secret, issuer: 'me', audience: url, expiresIn: '15m' });
  */
 export async function mintToken(claims: Readonly<JsonObject>, options: MintTokenOptions): Promise<string> {
-  checkOptions('mintToken', options, { secret: true, issuer: true, audience: true, expiresIn: true });
-  const { issuer, audience, expiresIn = DEFAULT_EXPIRES_IN } = options;
-  const [secret] = readSecrets('mintToken', options.secret);
+  const { secret: secrets, issuer, audience, expiresIn } = readOptions('mintToken', options, mintTable);
+  const [secret] = readSecrets('mintToken', secrets);
   checkIssuer('mintToken', issuer);
   if (typeof claims['sub'] !== 'string' || claims['sub'] === '')
     throw new TypeError('mintToken: the claims must have a `sub`, the name of the caller.');

@@ -44,54 +44,35 @@ export interface TokenOptions extends ProviderOptions {
   readonly revocable?: boolean | undefined;
 }
 
-/** The keys of `TokenOptions`, for `checkOptions`. */
-export const tokenOptionKeys: Readonly<Record<Exclude<keyof TokenOptions, symbol>, true>> = {
-  audience: true,
-  clientIds: true,
-  scopes: true,
-  requiredScopes: true,
-  claims: true,
-  clockToleranceSeconds: true,
-  cacheSeconds: true,
-  optional: true,
-  dpop: true,
-  dpopNonce: true,
-  revocable: true,
-};
+/** The table of `TokenOptions`. */
+export const tokenTable = {
+  audience: 'any',
+  clientIds: 'strings',
+  scopes: 'strings',
+  requiredScopes: 'strings',
+  claims: 'any',
+  clockToleranceSeconds: { is: 'number', max: 300, default: 5 },
+  cacheSeconds: { is: 'number', max: 300, default: 300 },
+  optional: 'boolean',
+  dpop: { oneOf: ['supported', 'required'] },
+  dpopNonce: 'boolean',
+  revocable: 'boolean',
+} as const;
 
-const MAX_TOLERANCE_SECONDS = 300;
-const MAX_CACHE_SECONDS = 300;
-
-/** Throws a TypeError that says which option is wrong. */
+/** Throws a TypeError that says which option is wrong, as far as the table does not. */
 export function checkTokenOptions(functionName: string, options: TokenOptions): void {
   const wrong = (what: string): TypeError => new TypeError(`${functionName}: ${what}`);
-  const { audience, clientIds, scopes, requiredScopes, dpop, dpopNonce } = options;
+  const { audience, clientIds, dpop, dpopNonce } = options;
   if (options[unsafeAnyAudience] !== true && !isNames(audience))
     throw wrong(
       '`audience` is required: the text that tokens for this server have as their `aud`, usually the URL of the server. Without it, a token for any other service of the issuer would be accepted.',
     );
   if (options[unsafeAnyAudience] === true && audience !== undefined)
     throw wrong('`audience` and `[unsafeAnyAudience]` exclude each other. Remove one of them.');
-  for (const [name, list] of Object.entries({ clientIds, scopes, requiredScopes })) {
-    if (
-      list !== undefined &&
-      !(Array.isArray(list) && list.every((one) => typeof one === 'string' && one !== ''))
-    )
-      throw wrong(`\`${name}\` must be an array of strings.`);
-  }
   // An empty array would read as "no limit" to some and as "nobody" to others.
   if (clientIds?.length === 0) throw wrong('`clientIds` must name at least one client.');
-  if (dpop !== undefined && dpop !== 'supported' && dpop !== 'required')
-    throw wrong('`dpop` must be "supported" or "required".');
   if (dpopNonce && dpop === undefined) throw wrong('`dpopNonce` needs `dpop`.');
-  checkSeconds('clockToleranceSeconds', options.clockToleranceSeconds, MAX_TOLERANCE_SECONDS);
-  checkSeconds('cacheSeconds', options.cacheSeconds, MAX_CACHE_SECONDS);
   checkClaimNames(functionName, options.claims);
-
-  function checkSeconds(name: string, value: number | undefined, max: number): void {
-    if (value !== undefined && !(Number.isFinite(value) && value >= 0 && value <= max))
-      throw wrong(`\`${name}\` must be a number from 0 to ${max}.`);
-  }
 }
 
 function isNames(value: TokenOptions['audience']): boolean {

@@ -1,8 +1,7 @@
 import { delay } from '../../../async/delay.js';
 import { type Message, printResult, type RequestMessage, readMessage } from '../../../jsonrpc/message.js';
-import { MAX_DEPTH } from '../../../jsonrpc/parse.js';
 import { type Dispatch, type Outcome, printOutcome } from '../../../protocol/call.js';
-import { timerMs } from '../../../protocol/checks/number-options.js';
+import { timerMs, withDefaults } from '../../../protocol/checks/options.js';
 import { copyCall, type DirectDispatch, toDirect } from '../../../protocol/direct.js';
 import { isModern } from '../../../protocol/era.js';
 import { McpError, toMcpError } from '../../../protocol/errors.js';
@@ -46,6 +45,24 @@ export interface HttpOptions extends GuardOptions, Partial<StreamLimits>, Routes
    */
   readonly trustProxy?: false | number | readonly string[] | TrustProxyOptions | undefined;
 }
+
+/** The table of `HttpOptions`. The paths, hosts and origins are checked where they are read. */
+export const httpTable = {
+  path: 'any',
+  card: 'any',
+  allowedHosts: 'any',
+  allowedOrigins: 'any',
+  publicUrl: 'any',
+  trustProxy: 'any',
+  maxBodyBytes: { is: 'number', default: 4_194_304 },
+  maxDepth: { is: 'number', default: 128 },
+  bodyTimeoutMs: { is: 'ms', default: 30_000 },
+  writeTimeoutMs: { is: 'ms', default: 30_000 },
+  requestTimeoutMs: { is: 'ms', default: 600_000 },
+  keepAliveMs: { is: 'ms', default: 15_000 },
+  maxAgeMs: { is: 'ms', default: 3_600_000 },
+  maxBufferedBytes: { is: 'number', default: 4_194_304 },
+} as const;
 
 /** The options of an HTTP endpoint with the parts that a transport adds. */
 export interface HttpEndpointOptions extends HttpOptions, GateOptions {
@@ -94,10 +111,10 @@ export function httpEndpoint(
   options: HttpEndpointOptions,
   sessionEra?: (context: EraContext) => SessionEra,
 ): HttpEndpoint {
-  const { maxBodyBytes = 4 * 1024 * 1024, maxDepth = MAX_DEPTH, requestTimeoutMs = 600_000 } = options;
-  const { bodyTimeoutMs = 30_000 } = options;
+  const settings = withDefaults<HttpOptions, typeof httpTable>(options, httpTable);
+  const { maxBodyBytes, maxDepth, requestTimeoutMs, bodyTimeoutMs } = settings;
   const limits: BodyLimits = { maxBytes: maxBodyBytes, silenceMs: bodyTimeoutMs };
-  const { keepAliveMs = 15_000, maxAgeMs = 3_600_000, maxBufferedBytes = 4 * 1024 * 1024 } = options;
+  const { keepAliveMs, maxAgeMs, maxBufferedBytes, writeTimeoutMs } = settings;
   const direct: DirectDispatch = toDirect(dispatch) ?? (async (call) => dispatch(copyCall(call)));
   const streams = new Streams({ keepAliveMs, maxAgeMs, maxBufferedBytes });
   const inFlight = new InFlight(requestTimeoutMs);
@@ -202,14 +219,17 @@ export function httpEndpoint(
   }
 
   return {
-    handle: httpGate(options, {
-      ...{ post, inFlight, serve, replyToBrowser, refusals: rpcRefusals },
-      routeOf: (path) => routeOf(path, options),
-    }),
+    handle: httpGate(
+      { ...options, writeTimeoutMs },
+      {
+        ...{ post, inFlight, serve, replyToBrowser, refusals: rpcRefusals },
+        routeOf: (path) => routeOf(path, options),
+      },
+    ),
     leave: () => inFlight.leave(),
     async close({ delayMs = 0, deadlineMs = 10_000 } = {}) {
       inFlight.leave();
-      if (delayMs > 0) await delay(timerMs('delayMs', delayMs));
+      if (delayMs > 0) await delay(timerMs(delayMs));
       await Promise.all([inFlight.drain(deadlineMs), sessions?.close({ deadlineMs })]);
     },
   };

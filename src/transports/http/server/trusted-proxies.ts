@@ -2,7 +2,7 @@
 
 import { isObject } from '../../../jsonrpc/message.js';
 import { addressMatcher, plainAddress } from '../../../protocol/checks/ip-addresses.js';
-import { checkOptions, type KeysOf } from '../../../protocol/checks/known-keys.js';
+import { type OptionTable, readOptions } from '../../../protocol/checks/options.js';
 
 /** The proxies in front of a server, and the header that they write. */
 export interface TrustProxyOptions {
@@ -16,7 +16,10 @@ export interface TrustProxyOptions {
   readonly header?: string | undefined;
 }
 
-const optionKeys: KeysOf<TrustProxyOptions> = { proxies: true, header: true };
+const optionTable = {
+  proxies: 'any',
+  header: { is: 'string', default: 'x-forwarded-for' },
+} as const satisfies OptionTable<TrustProxyOptions>;
 
 /** The parts of a request that tell where it comes from. */
 interface ForwardedRequest {
@@ -38,11 +41,9 @@ export function readTrustProxy(
 ): ClientAddress | undefined {
   if (option === undefined || option === false) return undefined;
   const isOptions = isObject(option);
-  if (isOptions) checkOptions('trustProxy', option, optionKeys);
-  const { proxies, header = 'x-forwarded-for' } = (
-    isOptions ? option : { proxies: option }
-  ) as TrustProxyOptions;
-  const name = typeof header === 'string' && NAME.test(header) ? header.toLowerCase() : undefined;
+  const given = (isOptions ? option : { proxies: option }) as TrustProxyOptions;
+  const { proxies, header } = readOptions('trustProxy', given, optionTable);
+  const name = NAME.test(header) ? header.toLowerCase() : undefined;
   if (name === undefined) throw new TypeError('trustProxy: "header" must be the name of a header.');
   const isProxy = readProxies(proxies);
   const nodesOf = name === 'forwarded' ? forwardedNodes : listedNodes;

@@ -54,10 +54,9 @@ interface Parts {
 /** Serves one client on standard input and output. */
 export function serveOverStdio(
   { dispatch, session, secrets, provideSecret, drain, onClose, onProblem }: Parts,
-  options: StdioOptions = {},
+  settings: Required<StdioOptions>,
 ): StdioServing {
-  const { maxMessageBytes = 16 * 1024 * 1024, maxBufferedBytes = 64 * 1024 * 1024 } = options;
-  const { drainMs = 1000, closeMs = 500, exit = true } = options;
+  const { maxMessageBytes, maxBufferedBytes, maxOpenCalls, drainMs, closeMs, exit } = settings;
   // A random secret is enough: sealed state need not outlive this process. It is made when it is used: loading `crypto` takes as long as a
   // tenth of the package.
   provideSecret(secrets ?? randomSecret);
@@ -70,7 +69,6 @@ export function serveOverStdio(
       if (isReading) process.stdin.resume();
     },
   };
-  const { maxOpenCalls } = options;
   const channel = openChannel({
     transport: 'stdio',
     dispatch,
