@@ -3,10 +3,10 @@
 /** The home of each function that no other module may declare. */
 const HOMES = {
   every: 'src/async/every.ts',
-  withRetries: 'src/async/retries.ts',
+  withRetries: 'src/async/with-retries.ts',
   isObject: 'src/jsonrpc/message.ts',
-  tryParse: 'src/jsonrpc/parse.ts',
-  tryParseObject: 'src/jsonrpc/parse.ts',
+  tryParse: 'src/jsonrpc/try-parse.ts',
+  tryParseObject: 'src/jsonrpc/try-parse.ts',
   tryDecode: 'src/protocol/encoding/percent-decoding.ts',
 };
 

@@ -1,7 +1,7 @@
 // Sorts the content of a result: what is the value, and what says the same as text.
 
 import { isObject, type JsonObject } from '../../src/jsonrpc/message.js';
-import { tryParse } from '../../src/jsonrpc/parse.js';
+import { tryParse } from '../../src/jsonrpc/try-parse.js';
 
 /** A block of content, with the role of a prompt's message or the URI of a resource's content. */
 export interface Block {

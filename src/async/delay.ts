@@ -5,7 +5,7 @@ import { unref } from './unref.js';
 
 export interface DelayOptions {
   /** Ends the delay early: it rejects with the signal's reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Whether the process may end during the delay. */
   readonly unref?: boolean;
 }

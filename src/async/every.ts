@@ -19,22 +19,15 @@ export function every(
   { onError, atOnce = false, unref: mayExit = true }: EveryOptions = {},
 ): () => void {
   let isWorking = false;
-  async function wait(working: Promise<unknown>): Promise<void> {
-    isWorking = true;
-    try {
-      await working;
-    } catch (error) {
-      if (onError === undefined) throw error;
-      onError(error);
-    } finally {
-      isWorking = false;
-    }
-  }
-
   function turn(): void {
     if (isWorking) return;
     const working = work();
-    if (working instanceof Promise) void wait(working);
+    if (!(working instanceof Promise)) return;
+    isWorking = true;
+    const ended = working.finally(() => {
+      isWorking = false;
+    });
+    if (onError !== undefined) ended.catch(onError);
   }
 
   if (atOnce) turn();

@@ -1,5 +1,3 @@
-import { isObject, type JsonObject } from './message.js';
-
 // Parses JSON from a peer. A short text can nest very deep, and code that walks a value by recursion then overflows the stack. So
 // the depth is checked before anything else reads the value; this check itself cannot overflow.
 
@@ -37,21 +35,6 @@ export function parseJson(text: string, maxDepth: number): unknown {
   const value = parse(text);
   // Each level takes at least two characters.
   return text.length > 2 * maxDepth && isDeeperThan(value, maxDepth) ? new RefusedJson('deep', value) : value;
-}
-
-/** The value of JSON; undefined if the text is not JSON. For text whose size and depth are limited elsewhere. */
-export function tryParse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The object in JSON; undefined if the text is not JSON, or the JSON of something else. */
-export function tryParseObject(text: string): JsonObject | undefined {
-  const value = tryParse(text);
-  return isObject(value) ? value : undefined;
 }
 
 function parse(text: string): unknown {

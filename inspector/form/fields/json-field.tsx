@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { tryParse } from '../../../src/jsonrpc/parse.js';
+import { tryParse } from '../../../src/jsonrpc/try-parse.js';
 import type { ControlProps } from '../form-context.js';
 
 /** JSON for values that have no field of their own. JSON that cannot be read stays as it was typed. */

@@ -4,7 +4,7 @@ import { type Signal, signal } from '@preact/signals';
 import { BoundedMap } from '../../../src/async/bounded-map.js';
 import type { ToolView } from '../../../src/inspector/contract/connection.js';
 import { isObject, type JsonObject } from '../../../src/jsonrpc/message.js';
-import { tryParse } from '../../../src/jsonrpc/parse.js';
+import { tryParse } from '../../../src/jsonrpc/try-parse.js';
 import { initialArguments } from '../../form/initial-value.js';
 import { fromQuery } from './from-query.js';
 

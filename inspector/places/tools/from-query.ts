@@ -1,7 +1,7 @@
 // The arguments in an address, as in `#/tools/order_pizza?size=large`.
 
 import type { JsonObject } from '../../../src/jsonrpc/message.js';
-import { tryParse } from '../../../src/jsonrpc/parse.js';
+import { tryParse } from '../../../src/jsonrpc/try-parse.js';
 import { fieldsOf } from '../../../src/schema/read/across-branches.js';
 import { type Shape, shapeOf } from '../../../src/schema/read/shape.js';
 

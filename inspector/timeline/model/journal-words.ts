@@ -2,7 +2,7 @@
 
 import type { JournalRow } from '../../../src/inspector/contract/story.js';
 import { isObject } from '../../../src/jsonrpc/message.js';
-import { tryParse } from '../../../src/jsonrpc/parse.js';
+import { tryParse } from '../../../src/jsonrpc/try-parse.js';
 
 /** The value of a row: what was answered, what a step returned, or the first text of the result. */
 export function valueWords({ kind, value = '' }: Pick<JournalRow, 'kind' | 'value'>): string {

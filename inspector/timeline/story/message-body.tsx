@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { MessageHead, MessageText } from '../../../src/inspector/contract/message.js';
 import type { ExchangeFacts } from '../../../src/inspector/contract/story.js';
 import { isObject } from '../../../src/jsonrpc/message.js';
-import { tryParse } from '../../../src/jsonrpc/parse.js';
+import { tryParse } from '../../../src/jsonrpc/try-parse.js';
 import { clean, cleanLine } from '../../../src/tooling/clean.js';
 import { CopyButton } from '../../parts/controls/copy-button.js';
 import { CodeBlock } from '../../parts/values/code-block.js';

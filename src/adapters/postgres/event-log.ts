@@ -1,6 +1,6 @@
 // The event log on Postgres.
 
-import { withRetries } from '../../async/retries.js';
+import { withRetries } from '../../async/with-retries.js';
 import { checkKey } from '../../state/changes.js';
 import { checkEventSize, type EventLimits, type EventLog, type LoggedEvent } from '../../state/event-log.js';
 import { EventReader } from '../../state/event-reader.js';

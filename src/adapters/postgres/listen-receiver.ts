@@ -55,7 +55,7 @@ export class ListenReceiver implements Receiver {
       try {
         await this.#listen(() => {
           this.#isStanding = true;
-          retries.reset();
+          retries.failures = 0;
           if (stoodBefore) this.topics.gap();
           stoodBefore = true;
           this.#standing.resolve();

@@ -1,6 +1,6 @@
 // The bus on Redis: plain pub/sub, which a cluster passes on to all its nodes.
 
-import { tryParseObject } from '../../jsonrpc/parse.js';
+import { tryParseObject } from '../../jsonrpc/try-parse.js';
 import type { Bus } from '../../state/bus.js';
 import type { Access } from './engine.js';
 import { PUBLISH } from './scripts.js';

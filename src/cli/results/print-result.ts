@@ -1,7 +1,7 @@
 // Prints the result of a tool: text as it is, data as JSON or as a table, bytes into a file.
 
 import type { CallResult } from '../../client/model/client.js';
-import { tryParse } from '../../jsonrpc/parse.js';
+import { tryParse } from '../../jsonrpc/try-parse.js';
 import type { ContentBlock } from '../../protocol/model/content.js';
 import { cleanLine } from '../../tooling/clean.js';
 import type { Options, Typed } from '../command/definition.js';

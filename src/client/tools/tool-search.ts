@@ -1,7 +1,7 @@
 // Searches the tools of a server in the client, for programs that give tools to a model.
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import { tryParse } from '../../jsonrpc/parse.js';
+import { tryParse } from '../../jsonrpc/try-parse.js';
 import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import type { ListedTool } from '../../protocol/model/model.js';

@@ -19,7 +19,7 @@ export async function listen(call: Call, dispatch: (call: Call) => Promise<Outco
   function notify(method: string, params: JsonObject | undefined): void {
     if (hasEnded(call)) return;
     if (method !== ACKNOWLEDGED) return call.notify(method, withOwnId(call, params));
-    retries.reset();
+    retries.failures = 0;
     const isFirst = granted === undefined;
     granted = (params?.['notifications'] ?? {}) as SubscriptionFilter;
     if (isFirst) call.notify(method, withOwnId(call, params));

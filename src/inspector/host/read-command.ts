@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import { tryParseObject } from '../../jsonrpc/parse.js';
+import { tryParseObject } from '../../jsonrpc/try-parse.js';
 import type { Refusal } from './guard.js';
 
 /** Arguments of tools may be files. */

@@ -1,7 +1,7 @@
 // Events of a journal on lines of stderr: how a process that the inspector started reports the runs of its handlers.
 
 import { randomBytes } from 'node:crypto';
-import { tryParseObject } from '../../jsonrpc/parse.js';
+import { tryParseObject } from '../../jsonrpc/try-parse.js';
 import type { JournalEvent } from '../contract/options.js';
 
 /** The variable with the mark that the lines begin with. Without it, `fullmcp run` reports nothing. */

@@ -1,7 +1,7 @@
 // Tapes: recordings that the page opened, and the calls in them made again.
 
 import type { JsonObject } from '../../jsonrpc/message.js';
-import { tryParseObject } from '../../jsonrpc/parse.js';
+import { tryParseObject } from '../../jsonrpc/try-parse.js';
 import type { Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { nameParam } from '../../protocol/tables/methods.js';

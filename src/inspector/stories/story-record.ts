@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import type { JsonObject } from '../../jsonrpc/message.js';
-import { tryParseObject } from '../../jsonrpc/parse.js';
+import { tryParseObject } from '../../jsonrpc/try-parse.js';
 import type { Failure } from '../contract/failure.js';
 import type { OutputVerdict, Story, StoryKind, StoryRound, TaskView, Tick } from '../contract/story.js';
 import type { HttpExchange, Scope } from '../wiretap/seen.js';

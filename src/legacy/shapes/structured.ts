@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import { tryParse } from '../../jsonrpc/parse.js';
+import { tryParse } from '../../jsonrpc/try-parse.js';
 import { isPrinted, printedValue } from '../../protocol/encoding/printed-value.js';
 import { STRUCTURED } from '../../protocol/tables/meta-keys.js';
 

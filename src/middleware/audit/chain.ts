@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
-import { tryParseObject } from '../../jsonrpc/parse.js';
+import { tryParseObject } from '../../jsonrpc/try-parse.js';
 import type { AuditNote } from './entry.js';
 import { type Mac, macsOf } from './mac.js';
 

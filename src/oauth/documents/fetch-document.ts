@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
-import { tryParseObject } from '../../jsonrpc/parse.js';
+import { tryParseObject } from '../../jsonrpc/try-parse.js';
 import { displayUrl } from '../../protocol/secrets/display-url.js';
 import { type SafeFetch, SafeFetchError, type SafeFetchInit } from '../fetch/safe-fetch.js';
 import { DocumentError, type DocumentHop } from './document-error.js';

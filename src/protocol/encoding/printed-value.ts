@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import { tryParse } from '../../jsonrpc/parse.js';
+import { tryParse } from '../../jsonrpc/try-parse.js';
 import { STRUCTURED } from '../tables/meta-keys.js';
 
 // A value that a result carries only as text, because its structured content could not be sent as it is. A mark in `_meta`

@@ -1,4 +1,4 @@
-import { tryParse } from '../../jsonrpc/parse.js';
+import { tryParse } from '../../jsonrpc/try-parse.js';
 import { type HideInText, hideInText } from '../secrets/text.js';
 import { LoggedCall } from './handler-log.js';
 

@@ -1,7 +1,7 @@
 // Compares two results by what they mean: the order of fields, fresh ids and times, metadata and removed secrets make no difference.
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import { tryParse } from '../../jsonrpc/parse.js';
+import { tryParse } from '../../jsonrpc/try-parse.js';
 import { REDACTED as HIDDEN } from '../../protocol/secrets/text.js';
 import { REMOVED } from '../../testing/recording/secrets.js';
 

@@ -1,7 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Lifetime } from '../../../src/async/lifetime.js';
-import { Retries, withRetries } from '../../../src/async/retries.js';
+import { Retries } from '../../../src/async/retries.js';
+import { withRetries } from '../../../src/async/with-retries.js';
 import { failureOf } from '../../support/failure.js';
 
 // Without jitter: pauses of 100, 200, 400 and 400 ms.
@@ -46,7 +47,7 @@ describe('Retries', () => {
   it('pauses are as short as at first after a success', async () => {
     const retries = new Retries(PAUSES);
     expect(await attemptTimes(retries, 3)).toEqual([0, 100, 300]);
-    retries.reset();
+    retries.failures = 0;
     expect(await attemptTimes(retries, 2)).toEqual([100, 300]);
   });
 

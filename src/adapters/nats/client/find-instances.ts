@@ -1,7 +1,7 @@
 // Asks NATS which instances of services run now.
 
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
-import { tryParse } from '../../../jsonrpc/parse.js';
+import { tryParse } from '../../../jsonrpc/try-parse.js';
 import type { ServiceInstance } from '../../../protocol/services.js';
 import type { NatsClient } from '../connection/client.js';
 import type { NatsMessage } from '../connection/nats-types.js';

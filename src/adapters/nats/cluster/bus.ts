@@ -1,7 +1,7 @@
 // The bus on core NATS: one subscription for each topic in a process.
 
 import type { JsonObject } from '../../../jsonrpc/message.js';
-import { tryParseObject } from '../../../jsonrpc/parse.js';
+import { tryParseObject } from '../../../jsonrpc/try-parse.js';
 import type { Bus, BusListener } from '../../../state/bus.js';
 import type { NatsClient } from '../connection/client.js';
 import type { NatsMessage, NatsSubscription } from '../connection/nats-types.js';

@@ -1,6 +1,6 @@
 // An open connection to NATS that knows whether it stands, and operations on it whose time is bounded.
 
-import { withRetries } from '../../../async/retries.js';
+import { withRetries } from '../../../async/with-retries.js';
 import type { NatsConnection } from './nats-types.js';
 
 /** Hears that the connection is lost, and that it stands again with all its subscriptions. */

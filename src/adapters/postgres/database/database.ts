@@ -1,7 +1,7 @@
 // The database: runs statements in bounded time, on connections of a pool.
 
 import { settlesWithin } from '../../../async/deadline.js';
-import { withRetries } from '../../../async/retries.js';
+import { withRetries } from '../../../async/with-retries.js';
 import { ConnectionLimit } from './connection-limit.js';
 import { failureOf, isTransient, keepsConnection, timedOut } from './failures.js';
 import type { PgClient, PgPool } from './pg.js';

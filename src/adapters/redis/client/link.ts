@@ -1,7 +1,7 @@
 // A link to Redis that survives its connections: opens them when they are needed, and limits the time of every command.
 
 import { unlessAborted } from '../../../async/abort.js';
-import { withRetries } from '../../../async/retries.js';
+import { withRetries } from '../../../async/with-retries.js';
 import type { RedisConnection, RedisConnector, RedisOpenOptions } from './connection.js';
 import { RedisError, reasonOf, replyCodeOf } from './error.js';
 

@@ -1,6 +1,6 @@
 // The servers that there are logins for. The names of the files do not tell them, so that they are kept beside the tokens, encrypted as well.
 
-import { tryParse } from '../../../jsonrpc/parse.js';
+import { tryParse } from '../../../jsonrpc/try-parse.js';
 import { tokensKey } from '../../../oauth/client/store/records.js';
 import type { TokenStore } from '../../../oauth/client/store/token-store.js';
 

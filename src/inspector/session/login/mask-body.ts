@@ -1,6 +1,6 @@
 // Bodies of the requests and replies of a login, with their secrets masked.
 
-import { tryParse } from '../../../jsonrpc/parse.js';
+import { tryParse } from '../../../jsonrpc/try-parse.js';
 import { copyWithoutSecrets } from '../../../protocol/secrets/copy.js';
 import { hideRecognized } from '../../../protocol/secrets/recognized.js';
 import { isLoginSecret, MASK, maskAddress, maskValue } from '../../wiretap/mask.js';

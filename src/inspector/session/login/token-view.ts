@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import type { JsonObject } from '../../../jsonrpc/message.js';
-import { tryParseObject } from '../../../jsonrpc/parse.js';
+import { tryParseObject } from '../../../jsonrpc/try-parse.js';
 import type { StoredTokens } from '../../../oauth/client/store/records.js';
 import type { TokenView } from '../../contract/connection.js';
 import { maskValue } from '../../wiretap/mask.js';

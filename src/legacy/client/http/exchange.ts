@@ -1,7 +1,7 @@
 import { withDeadline } from '../../../async/deadline.js';
 import { delay } from '../../../async/delay.js';
 import { Lifetime, onEnd } from '../../../async/lifetime.js';
-import { withRetries } from '../../../async/retries.js';
+import { withRetries } from '../../../async/with-retries.js';
 import {
   type JsonObject,
   type NotificationMessage,

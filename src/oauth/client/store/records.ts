@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../jsonrpc/message.js';
-import { tryParseObject } from '../../../jsonrpc/parse.js';
+import { tryParseObject } from '../../../jsonrpc/try-parse.js';
 import type { TokenStore } from './token-store.js';
 
 // The values in a token store: tokens by server, and registrations by issuer.

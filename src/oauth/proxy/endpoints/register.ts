@@ -1,4 +1,4 @@
-import { tryParseObject } from '../../../jsonrpc/parse.js';
+import { tryParseObject } from '../../../jsonrpc/try-parse.js';
 import { OAuthError } from '../tokens/oauth-error.js';
 import { jsonReply, readText } from './http.js';
 import type { ProxyParts } from './parts.js';

@@ -1,5 +1,5 @@
 import { Flights } from '../../../async/flight.js';
-import { withRetries } from '../../../async/retries.js';
+import { withRetries } from '../../../async/with-retries.js';
 import { Once } from '../../../state/once.js';
 import type { Lease, Store } from '../../../state/store.js';
 import type { UpstreamTokens } from '../upstream/provider.js';

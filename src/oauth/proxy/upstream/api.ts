@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
-import { tryParse } from '../../../jsonrpc/parse.js';
+import { tryParse } from '../../../jsonrpc/try-parse.js';
 import type { SafeFetch } from '../../fetch/safe-fetch.js';
 
 /** A request to the API of a provider. */
