@@ -2,16 +2,14 @@
 export class BoundedMap<K, V> extends Map<K, V> {
   readonly #maxEntries: number;
 
-  constructor(maxEntries: number, entries: Iterable<readonly [K, V]> = []) {
+  constructor(maxEntries: number) {
     super();
     this.#maxEntries = maxEntries;
-    for (const [key, value] of entries) this.set(key, value);
   }
 
   override set(key: K, value: V): this {
     this.delete(key);
-    super.set(key, value);
-    if (this.size > this.#maxEntries) this.delete(this.keys().next().value as K);
-    return this;
+    if (this.size >= this.#maxEntries) this.delete(this.keys().next().value as K);
+    return super.set(key, value);
   }
 }

@@ -31,11 +31,11 @@ export class Retries {
   /** Begins an attempt: the first one at once, the others after a pause. Resolves with false if there is to be none. */
   async next(): Promise<boolean> {
     const { until, maxAttempts = Number.POSITIVE_INFINITY, unref = false } = this.#options;
-    if (until !== undefined && hasEnded(until)) return false;
-    if (this.#made++ === 0) return true;
-    const pauseMs = backoff(this.failures++, this.#options);
-    if (this.#made > maxAttempts || performance.now() + pauseMs > this.#endsAt) return false;
-    await delay(pauseMs, { signal: until?.signal, unref }).catch(() => undefined);
-    return until === undefined || !hasEnded(until);
+    if (this.#made++ > 0 && !(until && hasEnded(until))) {
+      const pauseMs = backoff(this.failures++, this.#options);
+      if (this.#made > maxAttempts || performance.now() + pauseMs > this.#endsAt) return false;
+      await delay(pauseMs, { signal: until?.signal, unref }).catch(() => undefined);
+    }
+    return !(until && hasEnded(until));
   }
 }

@@ -1,7 +1,7 @@
 // Renews the leases of a process.
 
+import { type BackoffOptions, backoff, delay } from '../async/delay.js';
 import { every } from '../async/every.js';
-import { Retries, type RetriesOptions } from '../async/retries.js';
 import type { Lease, Store } from './store.js';
 
 /** The time until a lease ends that is not renewed. */
@@ -29,7 +29,7 @@ interface KeptLease {
   validUntil: number;
 }
 
-const RETRY: RetriesOptions = { baseMs: 100, maxMs: 1000, unref: true };
+const RETRY: BackoffOptions = { baseMs: 100, maxMs: 1000, jitter: [0.5, 1] };
 
 /**
  * Renews all leases of a process in one request, three times in the time of a lease. When a lease is lost, because another process has
@@ -88,10 +88,10 @@ export class LeaseKeeper {
 
   /** Renews until it is known whether the lease is still held. */
   async confirm(lease: Lease): Promise<boolean> {
-    const retries = new Retries(RETRY);
-    while (this.has(lease) && (await retries.next())) {
+    for (let failures = 0; this.has(lease); failures++) {
       await this.renew();
       if (this.isValid(lease)) return true;
+      if (this.has(lease)) await delay(backoff(failures, RETRY), { unref: true });
     }
     return false;
   }

@@ -32,7 +32,9 @@ export function draftOf(connection: string, { tool }: ToolView): Draft {
 export function setDraft(connection: string, view: ToolView, change: Partial<Draft>): void {
   const key = keyOf(connection, view.tool.name);
   const next = { ...draftOf(connection, view), ...change };
-  drafts.value = new BoundedMap(MAX_DRAFTS, drafts.value).set(key, next);
+  const all = new BoundedMap<string, Draft>(MAX_DRAFTS);
+  for (const [name, draft] of drafts.value) all.set(name, draft);
+  drafts.value = all.set(key, next);
   store();
 }
 

@@ -34,7 +34,9 @@ export function draftOf(story: Story, question: QuestionView): Draft {
 
 export function setDraft(story: Story, question: QuestionView, change: Partial<Draft>): void {
   const next = { ...draftOf(story, question), ...change };
-  drafts.value = new BoundedMap(MAX_DRAFTS, drafts.value).set(nameOf(story, question), next);
+  const all = new BoundedMap<string, Draft>(MAX_DRAFTS);
+  for (const [name, draft] of drafts.value) all.set(name, draft);
+  drafts.value = all.set(nameOf(story, question), next);
 }
 
 export function dropDraft(story: Story, question: QuestionView): void {

@@ -1,5 +1,4 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import { tryParse } from '../../jsonrpc/try-parse.js';
 import { STRUCTURED } from '../tables/meta-keys.js';
 
 // A value that a result carries only as text, because its structured content could not be sent as it is. A mark in `_meta`
@@ -17,5 +16,10 @@ export function isPrinted({ _meta, structuredContent }: JsonObject): boolean {
 export function printedValue(result: JsonObject): unknown {
   const { content } = result;
   const text: unknown = isPrinted(result) && Array.isArray(content) && content[0]?.text;
-  return typeof text === 'string' ? tryParse(text) : undefined;
+  if (typeof text !== 'string') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,7 +1,7 @@
 // Runs a call with an idempotency key once, and gives repeated calls the outcome of the first.
 
+import { type BackoffOptions, backoff, delay } from '../../async/delay.js';
 import type { Lifetime } from '../../async/lifetime.js';
-import { Retries, type RetriesOptions } from '../../async/retries.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { principalOf } from '../../protocol/caller.js';
@@ -32,13 +32,8 @@ const LOST_MS = 600_000;
 /** The number of lost calls that are recorded at a time. */
 const REAPED = 32;
 /** The time for which a key is freed whose claim failed, and the pauses between attempts. */
-const FREEING: RetriesOptions = {
-  baseMs: 100,
-  maxMs: 2000,
-  jitter: [0.75, 1],
-  forMs: 60_000,
-  unref: true,
-};
+const FREE_MS = 60_000;
+const RETRY_FREEING: BackoffOptions = { baseMs: 100, maxMs: 2000, jitter: [0.75, 1] };
 
 /** A call that a client may repeat. */
 interface Repeatable {
@@ -311,8 +306,8 @@ interface FailedClaim {
  * did not run, and may repeat it. Returns whether the key had to be freed.
  */
 async function freeKey(store: Store, { key, claim, done }: FailedClaim): Promise<boolean> {
-  const retries = new Retries(FREEING);
-  while (await retries.next()) {
+  const giveUpAt = performance.now() + FREE_MS;
+  for (let attempt = 0; performance.now() < giveUpAt; attempt++) {
     try {
       const entry = await store.get(key);
       if (entry?.value['claim'] !== claim) return false;
@@ -321,6 +316,7 @@ async function freeKey(store: Store, { key, claim, done }: FailedClaim): Promise
     } catch {
       // The store is still unavailable.
     }
+    await delay(backoff(attempt, RETRY_FREEING), { unref: true });
   }
   return false;
 }

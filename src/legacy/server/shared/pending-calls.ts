@@ -1,4 +1,4 @@
-import { withRetries } from '../../../async/retries.js';
+import { withRetries } from '../../../async/with-retries.js';
 import type { JsonObject, Message, RequestMessage } from '../../../jsonrpc/message.js';
 import { McpError } from '../../../protocol/errors.js';
 import { rejectionIn } from '../../../protocol/model/input.js';
