@@ -1,6 +1,5 @@
 // Facts about servers that are worth remembering for the next connection.
 
-import { BoundedMap } from '../../async/bounded-map.js';
 import type { Client } from '../../client/model/client.js';
 import { SERVER_INFO } from '../../protocol/meta.js';
 import type { Discovered } from '../../protocol/model/model.js';
@@ -25,7 +24,8 @@ export interface KnownServer {
 
 /** Remembers the era of each server, so that only the first connection has to find it out. */
 export class KnownServers {
-  readonly #servers: BoundedMap<string, KnownServer>;
+  readonly #servers = new Map<string, KnownServer>();
+  readonly #maxEntries: number;
 
   /** Keeps `maxEntries` servers; beyond them, the oldest is dropped. Default: 500. */
   constructor({
@@ -34,7 +34,7 @@ export class KnownServers {
     /** The number of servers to remember; beyond it, the oldest is dropped. Default: 500. */
     readonly maxEntries?: number;
   } = {}) {
-    this.#servers = new BoundedMap(maxEntries);
+    this.#maxEntries = maxEntries;
   }
 
   /** The facts about a server; undefined if none are remembered. */
@@ -44,7 +44,14 @@ export class KnownServers {
 
   /** Remembers a server, and drops the oldest if there are too many. */
   set(key: string, { era, revision }: KnownServer): void {
+    this.#servers.delete(key);
     this.#servers.set(key, { era, revision });
+    if (this.#servers.size > this.#maxEntries) {
+      for (const oldest of this.#servers.keys()) {
+        this.#servers.delete(oldest);
+        break;
+      }
+    }
   }
 
   /** Forgets a server. */

@@ -1,6 +1,5 @@
 // Named definitions, and the list of them that a caller sees.
 
-import { BoundedMap } from '../../async/bounded-map.js';
 import type { Outcome } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
 import type { CompiledAccess } from '../access/access.js';
@@ -28,7 +27,7 @@ export class Catalog<T extends Guarded> {
   #guarded = 0;
   #version = 0;
   /** The rules of entries that were removed, for the announcements of their removal. */
-  readonly #removed = new BoundedMap<string, CompiledAccess>(MAX_REMOVED);
+  readonly #removed = new Map<string, CompiledAccess>();
 
   constructor(options: CatalogOptions<T>) {
     this.#options = options;
@@ -92,6 +91,8 @@ export class Catalog<T extends Guarded> {
     this.#onChange(entry, -1);
     this.#removed.delete(name);
     if (entry.access !== undefined) this.#removed.set(name, entry.access);
+    const [oldest] = this.#removed.keys();
+    if (this.#removed.size > MAX_REMOVED && oldest !== undefined) this.#removed.delete(oldest);
     return true;
   }
 

@@ -1,7 +1,6 @@
 import { withDeadline } from '../../../async/deadline.js';
-import { delay } from '../../../async/delay.js';
+import { backoff, delay } from '../../../async/delay.js';
 import { Lifetime, onEnd } from '../../../async/lifetime.js';
-import { withRetries } from '../../../async/with-retries.js';
 import {
   type JsonObject,
   type NotificationMessage,
@@ -185,13 +184,16 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
   /** Sends the answer to a question until the server has it. A server ignores an answer that it already has. */
   async function answer(text: string): Promise<void> {
     const current = session;
-    const isFinal = (error: unknown): boolean =>
-      requests.closed || session !== current || !mayPass(toMcpError(error));
-    const patience = { baseMs: 200, maxMs: 5000, forMs: ANSWERING_MS, unref: true };
-    try {
-      await withRetries(() => deliver(text, current), { ...patience, isFinal });
-    } catch (error) {
-      if (!requests.closed) problem('An answer did not reach the server.', error);
+    const giveUpAt = performance.now() + ANSWERING_MS;
+    for (let failures = 0; ; failures++) {
+      try {
+        return await deliver(text, current);
+      } catch (error) {
+        const isOver = session !== current || performance.now() > giveUpAt || !mayPass(toMcpError(error));
+        if (!requests.closed && isOver) problem('An answer did not reach the server.', error);
+        if (requests.closed || isOver) return;
+      }
+      await delay(backoff(failures, { baseMs: 200, maxMs: 5000 }), { unref: true });
     }
   }
 

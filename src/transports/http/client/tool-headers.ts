@@ -1,4 +1,3 @@
-import { BoundedMap } from '../../../async/bounded-map.js';
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
 import type { Outcome } from '../../../protocol/call.js';
 import { encodeHeaderValue } from '../../../protocol/encoding/header-value.js';
@@ -11,7 +10,7 @@ const MAX_TOOLS = 10_000;
 
 /** The parameters of tools that must be sent as headers, learnt from tool lists. */
 export class ToolHeaders {
-  readonly #paramHeaders = new BoundedMap<string, readonly ParamHeader[]>(MAX_TOOLS);
+  readonly #paramHeaders = new Map<string, readonly ParamHeader[]>();
   readonly #skippedTools = new Set<string>();
   readonly #problem: (message: string) => void;
   /** Loaded when a tool first needs headers, which is rare. */
@@ -46,6 +45,8 @@ export class ToolHeaders {
       this.#report(shorten(name, 128), shorten(problems.join(' '), 1000));
       return false;
     }
+    const [oldest] = this.#paramHeaders.size >= MAX_TOOLS ? this.#paramHeaders.keys() : [];
+    if (oldest !== undefined) this.#paramHeaders.delete(oldest);
     this.#paramHeaders.set(key, paramHeaders);
     return true;
   }
