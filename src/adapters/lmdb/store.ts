@@ -60,7 +60,7 @@ class LmdbStore implements Store {
 
   constructor(path: string, { sweepIntervalMs, writeTimeoutMs, ...limits }: Required<LmdbStoreOptions>) {
     this.#database = new Database(path, { limits, writeTimeoutMs });
-    // What one sweep leaves behind, the next one finds.
+    // The next sweep finds everything that a failed one has left.
     this.#stopSweeping = every(sweepIntervalMs, () => this.#sweep(), { onError: () => undefined });
   }
 

@@ -37,7 +37,7 @@ describe('Retries', () => {
     expect(await attemptTimes(new Retries({ ...PAUSES, maxAttempts: 3 }))).toEqual([0, 100, 300]);
   });
 
-  it('no attempt begins after the time for all of them, and nobody waits for one in vain', async () => {
+  it('no attempt begins after the time for all of them, and nobody waits for one that will not begin', async () => {
     const startedAt = performance.now();
     expect(await attemptTimes(new Retries({ ...PAUSES, forMs: 699 }))).toEqual([0, 100, 300]);
     expect(performance.now() - startedAt).toBe(300);

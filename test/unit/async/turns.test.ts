@@ -38,7 +38,7 @@ test('turns are idle when the last one has ended, however it ended', async () =>
   const failing = turns.take(async () => {
     await null;
     hasEnded = true;
-    throw new Error('in vain');
+    throw new Error('refused');
   });
   failing.catch(() => undefined);
   await turns.idle;
