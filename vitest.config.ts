@@ -42,9 +42,10 @@ const suites = {
     'test/flows/tasks/{absence,busy-disk,crash,idempotency-crash,load,replicas,shutdown,trouble}.test.ts',
     'test/inspector/{host/{cli,journal-process,processes},session/lying-servers}.test.ts',
     'test/openapi/generated-requests.test.ts',
-    'test/simulation/*.test.ts',
+    'test/{simulation/*,stacks/stacks}.test.ts',
     'test/support/second-attempts.test.ts',
     'test/types/{hover,misfit}.test.ts',
+    'test/unit/client/tools/ai-sdk-types.test.ts',
     'test/unit/adapters/lmdb/{consistency,failures,processes}.test.ts',
     'test/unit/adapters/node/{audit/processes,workers/workers}.test.ts',
     'test/unit/extensions/{tasks/processes/*,skills/many-files}.test.ts',
@@ -64,7 +65,13 @@ const suites = {
 };
 
 /** The files share the processes of the run, so that the library, a thousand modules, is not loaded anew for each of them. */
-const sharedProcesses = { isolate: false, restoreMocks: true, unstubEnvs: true, unstubGlobals: true };
+const sharedProcesses = {
+  isolate: false,
+  restoreMocks: true,
+  unstubEnvs: true,
+  unstubGlobals: true,
+  setupFiles: ['test/support/real-timers.ts'],
+};
 
 export default defineConfig({
   resolve: {

@@ -8,7 +8,11 @@ import { PausableTimeout } from '../../../src/async/pausable-timeout.js';
 const reason = new Error('the reason of the signal');
 
 beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+afterEach(() => {
+  // A spy on a fake timer, restored later, would bring the fake one back.
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 
 function abortedSignal(): AbortSignal {
   const controller = new AbortController();
