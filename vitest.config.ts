@@ -36,6 +36,7 @@ const suites = {
   long: [
     'test/cli/{auth/login,check/conformance,hostile,operate/proxy-attacks}.test.ts',
     'test/cli/project/{caller,dev-attacks,first-minute,new,run}.test.ts',
+    'test/examples/{basic-server,client/basic,composition/{openapi,rest,routes}}.test.ts',
     'test/flows/{load,access}/**/*.test.ts',
     'test/flows/{client/{chaos,faults-*},hostile/{http,websocket},proxy/asking,real-clients/stdio}.test.ts',
     'test/flows/endings/{moments,phases,rolling}.test.ts',
