@@ -3,10 +3,10 @@
 import type { NodeHandler } from './adapters/node/server/handler.js';
 import { type DispatchSource, protect } from './http.js';
 import { restAuth } from './openapi/rest/rest-auth.js';
-import { type RestLimits, restEndpoint } from './openapi/rest/rest-endpoint.js';
+import { type RestLimits, restEndpoint, restTable } from './openapi/rest/rest-endpoint.js';
 import { documentPrinter, serverDocument } from './openapi/rest/server-document.js';
 import { type Authenticate, type AuthInit, toAuth } from './protocol/caller.js';
-import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
+import { checkOptions, type OptionTable, readOptions } from './protocol/checks/options.js';
 import type { CoreServer } from './server/build/core-server.js';
 import type { AuthProvider } from './state/auth-provider.js';
 import type { CloseOptions, HttpEndpoint } from './transports/http/server/endpoint.js';
@@ -39,20 +39,17 @@ export interface RestOptions<Req = Request> extends GuardOptions, RestLimits {
   readonly securitySchemes?: Readonly<Record<string, object>> | undefined;
 }
 
-const restKeys: KeysOf<RestOptions> = {
-  path: true,
-  auth: true,
-  allowedHosts: true,
-  allowedOrigins: true,
-  publicUrl: true,
-  maxBodyBytes: true,
-  maxDepth: true,
-  bodyTimeoutMs: true,
-  writeTimeoutMs: true,
-  requestTimeoutMs: true,
-  trustProxy: true,
-  securitySchemes: true,
-};
+const optionTable = {
+  ...restTable,
+  path: 'any',
+  auth: 'any',
+  allowedHosts: 'any',
+  allowedOrigins: 'any',
+  publicUrl: 'any',
+  writeTimeoutMs: 'ms',
+  trustProxy: 'any',
+  securitySchemes: 'object',
+} as const satisfies OptionTable<RestOptions>;
 
 /** A REST API of a server. */
 export interface RestHandler {
@@ -73,7 +70,7 @@ export interface RestHandler {
  * app.all('/api/*', (c) => api(c.req.raw));
  */
 export function rest<Req = Request>(server: RestSource, options: RestOptions<Req> = {}): RestHandler {
-  checkOptions('rest', options, restKeys, {
+  checkOptions('rest', options, optionTable, {
     prefix: 'path',
     basePath: 'path',
     timeoutMs: 'requestTimeoutMs',
@@ -135,7 +132,11 @@ export interface ToOpenAPIOptions {
   readonly securitySchemes?: Readonly<Record<string, object>> | undefined;
 }
 
-const documentKeys: KeysOf<ToOpenAPIOptions> = { auth: true, url: true, securitySchemes: true };
+const documentTable = {
+  auth: 'any',
+  url: 'string',
+  securitySchemes: 'object',
+} as const satisfies OptionTable<ToOpenAPIOptions>;
 
 /**
  * Makes the OpenAPI document (3.1) of a server, as `rest` serves it: the tools, prompts and resources that a caller sees.
@@ -147,8 +148,10 @@ export async function toOpenAPI(
   server: RestSource,
   options: ToOpenAPIOptions = {},
 ): Promise<Readonly<Record<string, unknown>>> {
-  checkOptions('toOpenAPI', options, documentKeys, { baseUrl: 'url', caller: 'auth' });
-  const { auth, url, securitySchemes } = options;
+  const { auth, url, securitySchemes } = readOptions('toOpenAPI', options, documentTable, {
+    baseUrl: 'url',
+    caller: 'auth',
+  });
   const caller = { auth: toAuth(auth) };
   const { dispatch, info } = server;
   return serverDocument({ dispatch, info, url, caller, provider: providerOf(server), securitySchemes });

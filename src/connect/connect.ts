@@ -7,7 +7,7 @@ import { McpError } from '../protocol/errors.js';
 import type { GroupClient } from './group/group.js';
 import { targetsOf, type UsableTarget, useFirst } from './open/first-target.js';
 import { linkOpener, unsupported } from './open/opener.js';
-import { connectKeys } from './targets/option-keys.js';
+import { connectTable } from './targets/option-keys.js';
 import type { ConnectOptions, Runtime } from './targets/options.js';
 import { type McpConfig, resolveTarget, type ServerObject, type Target } from './targets/target.js';
 import { cacheKeyOf, nameOf } from './targets/target-names.js';
@@ -58,7 +58,7 @@ export function makeConnect(runtime: Runtime): Connect {
   const openLinkTo = linkOpener(runtime);
 
   async function connect(target?: Target, options: ConnectOptions = {}): Promise<Client> {
-    await checkOptionsOf('connect', options, connectKeys);
+    await checkOptionsOf('connect', options, connectTable);
     const targets = targetsOf(target === undefined ? fromEnvironment(runtime) : target);
     if (typeof target === 'object' && !(target instanceof URL) && !('dispatch' in target))
       (await import('./targets/check-target.js')).checkTargets(target);

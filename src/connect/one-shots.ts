@@ -1,7 +1,7 @@
 // Functions that connect, do one thing, and close.
 
 import { checkOptionsOf } from '../client/checks/check-options.js';
-import { callKeys } from '../client/checks/option-keys.js';
+import { callTable } from '../client/checks/option-keys.js';
 import type {
   CallResult,
   Client,
@@ -11,7 +11,7 @@ import type {
   ToolCallOptions,
 } from '../client/model/client.js';
 import type { ListedTool } from '../protocol/model/model.js';
-import { connectKeys, oneShotKeys, pickOptions } from './targets/option-keys.js';
+import { connectTable, oneShotTable, pickOptions } from './targets/option-keys.js';
 import type { ConnectOptions, OneShotOptions } from './targets/options.js';
 import type { Target } from './targets/target.js';
 
@@ -56,7 +56,7 @@ export interface OneShots {
 }
 
 // The client's own `onLog` receives the messages of the call, too: with both, each message would be reported twice.
-const { onLog: _, ...keysOfCall } = callKeys;
+const { onLog: _, ...tableOfCall } = callTable;
 
 export function makeOneShots(
   connect: (target?: Target, options?: ConnectOptions) => Promise<Client>,
@@ -77,9 +77,9 @@ export function makeOneShots(
     options: OneShotOptions,
     use: (client: Client, call: ToolCallOptions) => Promise<T>,
   ): Promise<T> {
-    await checkOptionsOf(functionName, options, oneShotKeys);
-    const own = pickOptions(options, keysOfCall);
-    return withClient(target, (client) => use(client, own), pickOptions(options, connectKeys));
+    await checkOptionsOf(functionName, options, oneShotTable);
+    const own = pickOptions(options, tableOfCall);
+    return withClient(target, (client) => use(client, own), pickOptions(options, connectTable));
   }
 
   return {

@@ -2,7 +2,7 @@
 
 import { isObject, type JsonObject } from '../jsonrpc/message.js';
 import type { Middleware, Peer } from '../protocol/call.js';
-import { type KeysOf, unknownKeys } from '../protocol/checks/known-keys.js';
+import { type OptionTable, optionMistakes } from '../protocol/checks/options.js';
 import { McpError } from '../protocol/errors.js';
 import type { SchemaLike } from '../schema/schema.js';
 import type { Context } from '../server/context/context.js';
@@ -50,18 +50,18 @@ export interface ExtensionDefinition<M = Readonly<Record<string, unknown>>> {
   readonly attach?: (host: ExtensionHost) => void;
 }
 
-const keys = {
-  id: true,
-  settings: true,
-  methods: true,
-  negotiated: true,
-  outcomes: true,
-  tools: true,
-  resources: true,
-  prompts: true,
-  use: true,
-  attach: true,
-} satisfies KeysOf<ExtensionDefinition>;
+const definitionTable = {
+  id: 'any',
+  settings: 'object',
+  methods: 'object',
+  negotiated: 'boolean',
+  outcomes: 'strings',
+  tools: 'object',
+  resources: 'object',
+  prompts: 'object',
+  use: 'any',
+  attach: 'function',
+} as const satisfies OptionTable<ExtensionDefinition>;
 
 /** The options of a server that an extension adds to. */
 interface Extendable {
@@ -166,16 +166,13 @@ const OUTCOMES_OF_PROTOCOL = ['complete', 'input_required', 'task'];
 function problemsOf(definition: unknown): string[] {
   if (!isObject(definition))
     return ['extension needs an object: extension({ id: "com.example/search", methods: { … } }).'];
-  const { id, settings, outcomes, use } = definition;
-  const isList = (value: unknown, type: string): boolean =>
-    value === undefined || (Array.isArray(value) && value.every((each) => typeof each === type));
-  const problems = unknownKeys(definition, keys).map(({ key, hint }) => `"${key}" is unknown. ${hint}`);
+  const { id, outcomes, use = [] } = definition;
+  const problems = [...optionMistakes('', definition, definitionTable)];
   if (typeof id !== 'string' || id.length > 200 || !ID.test(id))
     problems.push('"id" must be a prefix, a slash and a name, such as "com.example/search".');
-  if (settings !== undefined && !isObject(settings)) problems.push('"settings" must be an object.');
-  if (!isList(outcomes, 'string')) problems.push('"outcomes" must be an array of strings.');
-  else if (((outcomes ?? []) as string[]).some((type) => OUTCOMES_OF_PROTOCOL.includes(type)))
+  if (Array.isArray(outcomes) && outcomes.some((type) => OUTCOMES_OF_PROTOCOL.includes(type)))
     problems.push(`"outcomes" must not have those of the protocol: ${OUTCOMES_OF_PROTOCOL.join(', ')}.`);
-  if (!isList(use, 'function')) problems.push('"use" must be an array of functions.');
+  if (!Array.isArray(use) || use.some((each) => typeof each !== 'function'))
+    problems.push('"use" must be an array of functions.');
   return problems.map((problem) => `extension: ${problem}`);
 }

@@ -5,7 +5,7 @@ import process from 'node:process';
 import { fullmcp } from '../client/model/options.js';
 import type { ServerObject } from '../connect/targets/target.js';
 import { isLoopbackUrl } from '../oauth/fetch/check-url.js';
-import { checkOptions, type KeysOf } from '../protocol/checks/known-keys.js';
+import { type OptionTable, readOptions } from '../protocol/checks/options.js';
 import { createInspector } from './create-inspector.js';
 import { requestHandler } from './host/request-handler.js';
 import { newToken } from './host/secret.js';
@@ -43,6 +43,11 @@ export interface MountedInspector {
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 }
 
+const optionTable = {
+  path: { is: 'string', default: '/inspector' },
+  onAddress: 'function',
+} as const satisfies OptionTable<MountedInspectorOptions>;
+
 /**
  * Makes the inspector of a server in the same program, for development only: it throws if NODE_ENV is `production`. It answers only
  * programs on this computer, and only with the token in the address that it prints. With the URL at which the program listens instead of the
@@ -55,16 +60,12 @@ export function inspector(
   server: ServerObject | string,
   options: MountedInspectorOptions = {},
 ): MountedInspector {
-  checkOptions('inspector', options, {
-    path: true,
-    onAddress: true,
-  } satisfies KeysOf<MountedInspectorOptions>);
+  const { path, onAddress = printAddress } = readOptions('inspector', options, optionTable);
   if (process.env['NODE_ENV'] === 'production')
     throw new Error(
       'inspector() is for development: it shows and calls everything that the server has. Do not call it if NODE_ENV is "production".',
     );
   if (typeof server === 'string') checkAddress(server);
-  const { path = '/inspector', onAddress = printAddress } = options;
   const base = baseOf(path);
   const token = newToken();
   const running = createInspector({

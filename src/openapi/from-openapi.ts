@@ -12,7 +12,7 @@ import { DocumentReferences } from './document/references.js';
 import type { Callable } from './exchange.js';
 import { makeResource } from './make-resource.js';
 import { makeTool, outputsOf, type ToolPlan, type Workshop } from './make-tool.js';
-import { type OpenAPIOptions, readOptions, type Settings } from './options.js';
+import { type OpenAPIOptions, readOpenAPIOptions, type Settings } from './options.js';
 import { planArguments } from './request/arguments.js';
 import { planBody } from './request/body.js';
 import { baseOf, readBaseUrl } from './request/servers.js';
@@ -62,7 +62,7 @@ export function makeFromOpenAPI(runtime: OpenAPIRuntime): FromOpenAPI {
     document: unknown,
     options: OpenAPIOptions<T, R> = {},
   ): Promise<OpenAPIDefinitions<T, R>> {
-    const settings = readOptions(options);
+    const settings = readOpenAPIOptions(options);
     const root = await readDocument(document, settings.maxDocumentChars);
     const references = new DocumentReferences(root);
     const privateHosts = settings.baseUrl === undefined ? [] : [readBaseUrl(settings.baseUrl).origin];

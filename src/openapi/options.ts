@@ -1,8 +1,7 @@
 // The options of `fromOpenAPI`.
 
 import type { SafeFetch } from '../oauth/fetch/safe-fetch.js';
-import { checkOptions, type KeysOf } from '../protocol/checks/known-keys.js';
-import { checkCounts, timerMs } from '../protocol/checks/number-options.js';
+import { readOptions } from '../protocol/checks/options.js';
 import type { Context } from '../server/context/context.js';
 import type { OpenAPIOperation } from './document/operations.js';
 import { type OpenAPIRule, type Rule, readRules } from './rules.js';
@@ -67,27 +66,27 @@ export interface OpenAPIOptions<T = object, R = object> {
   readonly fetch?: SafeFetch | undefined;
 }
 
-/** The names of the options. */
-export const optionKeys: KeysOf<OpenAPIOptions> = {
-  baseUrl: true,
-  variables: true,
-  credentials: true,
-  headers: true,
-  rules: true,
-  deprecated: true,
-  toolName: true,
-  output: true,
-  tools: true,
-  resources: true,
-  contentTypes: true,
-  timeoutMs: true,
-  maxBytes: true,
-  maxSchemaChars: true,
-  maxDescriptionChars: true,
-  maxOperations: true,
-  maxDocumentChars: true,
-  fetch: true,
-};
+/** The table of `OpenAPIOptions`. */
+export const openApiTable = {
+  baseUrl: 'any',
+  variables: 'object',
+  credentials: 'object',
+  headers: ['function', 'object'],
+  rules: 'array',
+  deprecated: { oneOf: ['mark', 'keep', 'drop'], default: 'mark' },
+  toolName: 'function',
+  output: { oneOf: ['check', 'pass'] },
+  tools: 'object',
+  resources: 'object',
+  contentTypes: 'strings',
+  timeoutMs: { is: 'timer', default: 30_000 },
+  maxBytes: { is: 'count', default: 5_000_000 },
+  maxSchemaChars: { is: 'count', default: 32_768 },
+  maxDescriptionChars: { is: 'count', default: 1000 },
+  maxOperations: { is: 'count', default: 5000 },
+  maxDocumentChars: { is: 'count', default: 30_000_000 },
+  fetch: 'function',
+} as const;
 
 /** Names that other libraries use. */
 const foreign = {
@@ -121,34 +120,17 @@ interface Defaulted {
 }
 
 /** Checks the options and adds their defaults. */
-export function readOptions(options: OpenAPIOptions): Settings {
-  checkOptions('fromOpenAPI', options, optionKeys, foreign);
-  const limits = {
-    maxBytes: options.maxBytes ?? 5_000_000,
-    maxSchemaChars: options.maxSchemaChars ?? 32_768,
-    maxDescriptionChars: options.maxDescriptionChars ?? 1000,
-    maxOperations: options.maxOperations ?? 5000,
-    maxDocumentChars: options.maxDocumentChars ?? 30_000_000,
-  };
-  checkCounts('fromOpenAPI', limits);
-  checkChoice('output', options.output, ['check', 'pass']);
-  checkChoice('deprecated', options.deprecated, ['mark', 'keep', 'drop']);
-  const { tools: _tools, resources: _resources, ...others } = options;
+export function readOpenAPIOptions(options: OpenAPIOptions): Settings {
+  const {
+    tools: _tools,
+    resources: _resources,
+    ...read
+  } = readOptions('fromOpenAPI', options, openApiTable, foreign);
   return {
-    ...others,
-    ...limits,
-    rules: readRules(options.rules ?? []),
-    variables: options.variables ?? {},
-    credentials: options.credentials ?? {},
-    deprecated: options.deprecated ?? 'mark',
-    contentTypes: options.contentTypes ?? [],
-    timeoutMs: timerMs('timeoutMs', options.timeoutMs ?? 30_000),
+    ...read,
+    rules: readRules(read.rules ?? []),
+    variables: read.variables ?? {},
+    credentials: read.credentials ?? {},
+    contentTypes: read.contentTypes ?? [],
   };
-}
-
-function checkChoice(name: string, value: string | undefined, choices: readonly string[]): void {
-  if (value !== undefined && !choices.includes(value))
-    throw new TypeError(
-      `fromOpenAPI: "${name}" must be one of ${choices.map((one) => `"${one}"`).join(', ')}.`,
-    );
 }

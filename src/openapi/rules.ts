@@ -1,7 +1,6 @@
 // The rules that decide what an operation becomes.
 
-import { checkOptions, type KeysOf } from '../protocol/checks/known-keys.js';
-import { checkCounts } from '../protocol/checks/number-options.js';
+import { type OptionTable, readOptions } from '../protocol/checks/options.js';
 import { matchesPattern } from '../server/policy/patterns.js';
 import type { OpenAPIOperation } from './document/operations.js';
 import type { Trimming } from './response/read-reply.js';
@@ -32,19 +31,17 @@ export interface OpenAPIRule {
   readonly maxChars?: number;
 }
 
-const ruleKeys: KeysOf<OpenAPIRule> = {
-  methods: true,
-  path: true,
-  tags: true,
-  operationId: true,
-  deprecated: true,
-  when: true,
-  as: true,
-  pick: true,
-  maxChars: true,
-};
-
-const kinds = ['tool', 'resource', 'nothing'];
+const ruleTable = {
+  methods: 'strings',
+  path: 'string',
+  tags: 'strings',
+  operationId: 'string',
+  deprecated: 'boolean',
+  when: 'function',
+  as: { oneOf: ['tool', 'resource', 'nothing'], default: 'tool' },
+  pick: 'strings',
+  maxChars: 'count',
+} as const satisfies OptionTable<OpenAPIRule>;
 
 /** The outcome of a rule for an operation. */
 export interface Decision {
@@ -62,15 +59,16 @@ const usual: Decision = { as: 'tool', trimming: { pick: new Map(), maxChars: und
 /** Checks the rules. */
 export function readRules(rules: readonly OpenAPIRule[]): readonly Rule[] {
   return rules.map((rule, at) => {
-    checkOptions(`rules[${at}] of fromOpenAPI`, rule, ruleKeys, {
+    const {
+      as,
+      pick = [],
+      maxChars,
+    } = readOptions(`rules[${at}] of fromOpenAPI`, rule, ruleTable, {
       method: 'methods',
       tag: 'tags',
       type: 'as',
       mcpType: 'as',
     });
-    const { as = 'tool', pick = [], maxChars } = rule;
-    if (!kinds.includes(as)) throw new TypeError(`rules[${at}].as must be one of ${kinds.join(', ')}.`);
-    checkCounts(`rules[${at}]`, { maxChars });
     return {
       as,
       trimming: { pick: fieldTree(pick), maxChars },

@@ -4,7 +4,7 @@ import { callEnded } from '../async/lifetime.js';
 import { createServer, type Server } from '../index.js';
 import { isObject, type JsonObject } from '../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome } from '../protocol/call.js';
-import { checkOptions, type KeysOf } from '../protocol/checks/known-keys.js';
+import { type OptionTable, readOptions } from '../protocol/checks/options.js';
 import { McpError } from '../protocol/errors.js';
 import { nameParam } from '../protocol/tables/methods.js';
 import type { Context } from '../server/context/context.js';
@@ -90,14 +90,14 @@ type Trouble =
   | { readonly kind: 'hang' }
   | { readonly kind: 'fail'; readonly error: Error | string; readonly once: boolean };
 
-const definitionKeys = {
-  name: true,
-  instructions: true,
-  tools: true,
-  resources: true,
-  prompts: true,
-  methods: true,
-} satisfies KeysOf<MockDefinition>;
+const definitionTable = {
+  name: { is: 'string', default: 'mock' },
+  instructions: 'string',
+  tools: 'object',
+  resources: 'object',
+  prompts: 'object',
+  methods: 'object',
+} as const satisfies OptionTable<MockDefinition>;
 
 /**
  * Makes a server from fixed results and functions. It is a real server, but by default it accepts any arguments.
@@ -111,8 +111,8 @@ const definitionKeys = {
  * ```
  */
 export function mockServer(definition: MockDefinition = {}): MockServer {
-  checkOptions('mockServer', definition, definitionKeys);
-  const { name = 'mock', tools = {}, resources = {}, prompts = {}, methods = {} } = definition;
+  const read = readOptions('mockServer', definition, definitionTable);
+  const { name, tools = {}, resources = {}, prompts = {}, methods = {} } = read;
   const calls: MockCall[] = [];
   const troubles = new Map<string, Trouble>();
 

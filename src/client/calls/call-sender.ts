@@ -13,7 +13,7 @@ import {
   type Peer,
 } from '../../protocol/call.js';
 import { toAuth } from '../../protocol/caller.js';
-import type { KeysOf } from '../../protocol/checks/known-keys.js';
+import type { OptionTable } from '../../protocol/checks/options.js';
 import { type CallSource, cancelledBy, McpError } from '../../protocol/errors.js';
 import type { LogLevel } from '../../protocol/tables/log-level.js';
 import { nameParam } from '../../protocol/tables/methods.js';
@@ -21,7 +21,7 @@ import { newestRevision } from '../../protocol/tables/revisions.js';
 import { callEvents } from '../../protocol/telemetry/tracing.js';
 import { answering } from '../answering/answering.js';
 import type { KnownTools } from '../checks/known-tools.js';
-import { callKeys, hasUnknown, isLimit } from '../checks/option-keys.js';
+import { callTable, hasUnknown, isLimit } from '../checks/option-keys.js';
 import type { Activity } from '../connection/activity.js';
 import type { EventHub } from '../connection/event-hub.js';
 import type { PendingCall, ToolCallOptions } from '../model/client.js';
@@ -70,11 +70,11 @@ export interface SendOptions extends CallOptions {
 }
 
 const noOptions: SendOptions = {};
-const sendKeys: KeysOf<SendOptions & ToolCallOptions> = {
-  ...callKeys,
-  skipMiddleware: true,
-  noTimeout: true,
-  onNotification: true,
+const sendTable: OptionTable<SendOptions & ToolCallOptions> = {
+  ...callTable,
+  skipMiddleware: 'any',
+  noTimeout: 'any',
+  onNotification: 'any',
 };
 
 /** Sends calls: gives each call its timeout, adds it to the open calls and passes it through the middleware. */
@@ -183,7 +183,7 @@ export class CallSender {
     read?: ReadOutcome<T>,
   ): Promise<Outcome | T> {
     const { timeoutMs = this.#timeoutMs, maxTimeoutMs = this.#maxTimeoutMs } = options;
-    if (hasUnknown(options, sendKeys) || !isLimit(timeoutMs) || !isLimit(maxTimeoutMs))
+    if (hasUnknown(options, sendTable) || !isLimit(timeoutMs) || !isLimit(maxTimeoutMs))
       throw (await import('../checks/option-mistakes.js')).callMistake(method, options);
     const { signal, fresh = false, skipMiddleware = false, noTimeout = false } = options;
     if (signal?.aborted) throw cancelledBy(signal.reason);

@@ -1,62 +1,49 @@
-import type { KeysOf } from '../../protocol/checks/known-keys.js';
+import type { AnyTable, OptionTable } from '../../protocol/checks/options.js';
 import type { ToolCallOptions } from '../model/client.js';
 import type { CallOptions, ClientOptions } from '../model/options.js';
 
-// The names of all options. In JavaScript, a misspelt option is otherwise ignored: a timeout that never fires, a handler that is
+// The options of a client and of its calls. In JavaScript, a misspelt option is otherwise ignored: a timeout that never fires, a handler that is
 // never called.
 
 /** Every option of a client, whatever it is connected to. */
-export const clientKeys: KeysOf<ClientOptions> = {
-  elicit: true,
-  sample: true,
-  roots: true,
-  timeoutMs: true,
-  maxTimeoutMs: true,
-  logLevel: true,
-  client: true,
-  use: true,
-  extensions: true,
-  experimental: true,
-  caller: true,
-  onLog: true,
-  progress: true,
-  reconnect: true,
-  cache: true,
-  maxRounds: true,
-  maxRetries: true,
+export const clientTable: OptionTable<ClientOptions> = {
+  elicit: ['function', 'object'],
+  sample: ['function', 'object'],
+  roots: ['function', 'object'],
+  timeoutMs: 'number',
+  maxTimeoutMs: 'number',
+  logLevel: 'any',
+  client: 'any',
+  use: 'array',
+  extensions: 'array',
+  experimental: 'object',
+  caller: 'any',
+  onLog: 'any',
+  progress: 'any',
+  reconnect: ['boolean', 'object'],
+  cache: 'any',
+  maxRounds: 'number',
+  maxRetries: 'number',
 };
 
 /** Every option of a call. */
-export const callKeys: KeysOf<CallOptions & ToolCallOptions> = {
-  signal: true,
-  timeoutMs: true,
-  maxTimeoutMs: true,
-  onProgress: true,
-  onLog: true,
-  logLevel: true,
-  fresh: true,
-  meta: true,
-  idempotencyKey: true,
+export const callTable: OptionTable<CallOptions & ToolCallOptions> = {
+  signal: 'any',
+  timeoutMs: 'number',
+  maxTimeoutMs: 'number',
+  onProgress: 'any',
+  onLog: 'any',
+  logLevel: 'any',
+  fresh: 'any',
+  meta: 'any',
+  idempotencyKey: 'any',
 };
-
-export type Keys = Readonly<Record<string, true>>;
-
-/** The options that are numbers. */
-export const limits: readonly string[] = [
-  'timeoutMs',
-  'maxTimeoutMs',
-  'maxRounds',
-  'maxRetries',
-  'connectTimeoutMs',
-  'probeTimeoutMs',
-  'maxMessageBytes',
-];
 
 export function isLimit(value: unknown): boolean {
   return value === undefined || (typeof value === 'number' && value >= 0);
 }
 
-export function hasUnknown(options: object, keys: Keys): boolean {
-  for (const key in options) if (keys[key] !== true) return true;
+export function hasUnknown(options: object, table: AnyTable): boolean {
+  for (const key in options) if (table[key] === undefined) return true;
   return false;
 }

@@ -1,7 +1,7 @@
 import { backoff, delay } from '../../async/delay.js';
 import { Turns } from '../../async/turns.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import type { KeysOf } from '../../protocol/checks/known-keys.js';
+import type { OptionTable } from '../../protocol/checks/options.js';
 import { cancelledBy, McpError, toMcpError } from '../../protocol/errors.js';
 import type { SubscriptionFilter } from '../../protocol/model/model.js';
 import {
@@ -41,12 +41,12 @@ interface Stream {
   granted: SubscriptionFilter | undefined;
 }
 
-const subscribeToKeys: KeysOf<SubscribeTo> = {
-  tools: true,
-  prompts: true,
-  resources: true,
-  uris: true,
-  tasks: true,
+const subscribeTable: OptionTable<SubscribeTo> = {
+  tools: 'any',
+  prompts: 'any',
+  resources: 'any',
+  uris: 'any',
+  tasks: 'any',
 };
 
 /**
@@ -65,8 +65,8 @@ export class Listening {
   }
 
   async subscribe(to: SubscribeTo, { onChange, signal }: SubscribeOptions): Promise<Subscription> {
-    if (hasUnknown(to, subscribeToKeys))
-      throw (await import('../checks/option-mistakes.js')).subscribeMistake(to, subscribeToKeys);
+    if (hasUnknown(to, subscribeTable))
+      throw (await import('../checks/option-mistakes.js')).subscribeMistake(to, subscribeTable);
     const filter = toFilter(to);
     if (isEmpty(filter))
       throw new McpError(

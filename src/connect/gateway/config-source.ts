@@ -31,8 +31,6 @@ export function watchConfig(
   path: string,
   { files, watchMs, read, onChange, problem }: ConfigWatch,
 ): () => void {
-  if (!(watchMs >= 10 && watchMs <= 86_400_000))
-    throw new RangeError('watchMs must be a number from 10 to 86400000.');
   let known = read;
 
   async function look(): Promise<void> {

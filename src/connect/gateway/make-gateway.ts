@@ -1,7 +1,5 @@
 import { every } from '../../async/every.js';
 import { type Call, compose, type Dispatch, type Middleware, type Outcome } from '../../protocol/call.js';
-import { checkOptions } from '../../protocol/checks/known-keys.js';
-import { timerMs } from '../../protocol/checks/number-options.js';
 import { McpError } from '../../protocol/errors.js';
 import { SERVER_INFO } from '../../protocol/meta.js';
 import type { Implementation } from '../../protocol/model/model.js';
@@ -11,7 +9,7 @@ import { entryTarget } from '../config/entry-target.js';
 import { makeForwarder } from '../proxy/forwarder.js';
 import type { ProxyServer } from '../proxy/make-proxy.js';
 import { targetOpener } from '../proxy/open-target.js';
-import { checkConnectionOptions, connectionKeys, type Identity } from '../proxy/options.js';
+import { connectionTable, type Identity } from '../proxy/options.js';
 import { StateSeal } from '../proxy/state-seal.js';
 import { wayCodes } from '../proxy/way-errors.js';
 import { type Checked, composeChecked } from '../routing/checked-use.js';
@@ -25,7 +23,7 @@ import { gatewayCheck } from './gateway-check.js';
 import { GatewayMember } from './gateway-member.js';
 import { GatewayServers, type Reloaded } from './gateway-servers.js';
 import type { GatewayServerInfo } from './member-state.js';
-import { type GatewayBreaker, type GatewayOptions, gatewayKeys } from './options.js';
+import { type GatewayBreaker, type GatewayOptions, readGatewayOptions } from './options.js';
 import { Pins } from './pins/pins.js';
 import { Screen } from './screen.js';
 
@@ -67,23 +65,11 @@ const CHECK_TIMEOUT_MS = 10_000;
 export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayParts): GatewayTo {
   const openTarget = targetOpener(runtime);
 
-  return function gateway(config, options = {}) {
-    checkOptions('gateway', options, gatewayKeys);
-    checkConnectionOptions('gateway', options);
-    const {
-      name = 'gateway',
-      version = '1',
-      instructions,
-      identity = 'drop',
-      use = [],
-      allow,
-      search,
-    } = options;
-    const { pins: pinOptions, breaker = {}, watchMs } = options;
-    const healthMs = timerMs('healthMs', options.healthMs ?? 30_000);
-    const listTimeoutMs = timerMs('listTimeoutMs', options.listTimeoutMs ?? 20_000);
-    const drainMs = timerMs('drainMs', options.drainMs ?? 30_000);
-    const forAll = pickOptions(options, connectionKeys);
+  return function gateway(config, given = {}) {
+    const options = readGatewayOptions(given);
+    const { name, version, instructions, identity, use = [], allow, search } = options;
+    const { pins: pinOptions, breaker, watchMs, healthMs, listTimeoutMs, drainMs } = options;
+    const forAll = pickOptions(options, connectionTable);
     const logger = new OperatorLog(name).loggerOf(options.logger);
     const problem = (message: string, cause?: unknown): void => logger('warning', message, cause);
     const pins = pinOptions && new Pins(pinOptions, { files, report: (line) => logger('warning', line) });
@@ -113,7 +99,7 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
         });
         function breakerOf(limits: GatewayBreaker): Middleware {
           return makeBreaker({
-            ...{ openMs: 10_000, ...limits },
+            ...limits,
             // A server that cannot be reached at all is not tried for a while anyway.
             isFailure: (error) =>
               member.info.status === 'ready' && McpError.is(error) && wayCodes.has(error.code),

@@ -1,7 +1,7 @@
 import type { Auth, Middleware } from '../../protocol/call.js';
-import type { KeysOf } from '../../protocol/checks/known-keys.js';
-import type { SearchOptions } from '../../protocol/model/search/options.js';
-import { connectionKeys, type Identity, type ProxyLogger, type ProxyOptions } from '../proxy/options.js';
+import { type OptionTable, type ReadOptions, readOptions } from '../../protocol/checks/options.js';
+import { type SearchOptions, searchTable } from '../../protocol/model/search/options.js';
+import { connectionTable, type Identity, type ProxyLogger, type ProxyOptions } from '../proxy/options.js';
 import type { PinOptions } from './pins/options.js';
 
 /** One thing that a server of a gateway offers. */
@@ -73,20 +73,33 @@ export interface GatewayOptions
   readonly logger?: ProxyLogger;
 }
 
-export const gatewayKeys: KeysOf<GatewayOptions> = {
-  ...connectionKeys,
-  name: true,
-  version: true,
-  instructions: true,
-  identity: true,
-  use: true,
-  allow: true,
-  pins: true,
-  search: true,
-  breaker: true,
-  healthMs: true,
-  watchMs: true,
-  listTimeoutMs: true,
-  drainMs: true,
-  logger: true,
-};
+const optionTable = {
+  ...connectionTable,
+  name: { is: 'string', default: 'gateway' },
+  version: { is: 'string', default: '1' },
+  instructions: 'string',
+  identity: { is: 'any', default: 'drop' },
+  use: 'array',
+  allow: 'function',
+  pins: 'object',
+  search: { is: ['boolean', 'object'], options: searchTable },
+  breaker: {
+    is: 'object',
+    oneOf: [false],
+    options: { failures: { is: 'count', default: 5 }, openMs: { is: 'count', default: 10_000 } },
+    default: {},
+  },
+  healthMs: { is: 'timer', default: 30_000 },
+  watchMs: { is: 'ms', min: 10, max: 86_400_000 },
+  listTimeoutMs: { is: 'timer', default: 20_000 },
+  drainMs: { is: 'timer', default: 30_000 },
+  logger: 'function',
+} as const satisfies OptionTable<GatewayOptions>;
+
+/** The options of a gateway with their defaults. */
+export type GatewaySettings = ReadOptions<GatewayOptions, typeof optionTable>;
+
+/** Checks the options of a gateway and fills in the defaults. */
+export function readGatewayOptions(options: GatewayOptions): GatewaySettings {
+  return readOptions('gateway', options, optionTable);
+}

@@ -1,7 +1,7 @@
 // Opens a link to a service that is found by its name.
 
 import { delay } from '../../async/delay.js';
-import { checkCounts } from '../../protocol/checks/number-options.js';
+import { checkOptions } from '../../protocol/checks/options.js';
 import { McpError, throwCancelled } from '../../protocol/errors.js';
 import type { Link, OpenLink } from '../../protocol/link.js';
 import type { Discovery, OpenServiceOptions } from '../../protocol/services.js';
@@ -43,7 +43,7 @@ async function appearing(
   waitMs: number,
   signal: AbortSignal,
 ): Promise<Discovery> {
-  checkCounts('connect', { waitMs });
+  checkOptions('connect', { waitMs }, { waitMs: 'count' });
   const until = performance.now() + waitMs;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     // A server of this process may be registered while others are being waited for.

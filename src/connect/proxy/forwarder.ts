@@ -1,5 +1,4 @@
 import type { Call, Dispatch } from '../../protocol/call.js';
-import { timerMs } from '../../protocol/checks/number-options.js';
 import type { CallRefusal } from '../routing/checked-use.js';
 import type { ConnectOptions } from '../targets/options.js';
 import type { Target } from '../targets/target.js';
@@ -13,11 +12,12 @@ import { type LinksState, ProxyLinks } from './proxy-links.js';
 import type { StateSeal } from './state-seal.js';
 import { WayErrors } from './way-errors.js';
 
+type Pool = Required<Pick<ProxyOptions, 'maxConnections' | 'idleMs' | 'answerMs'>>;
 type OpenTarget = (target: Target, options: ConnectOptions) => TargetLink;
 
 export interface ForwarderParts {
   readonly openTarget: OpenTarget;
-  readonly options: Omit<ProxyOptions, 'use' | 'logger'>;
+  readonly options: Omit<ProxyOptions, 'use' | 'logger' | keyof Pool> & Pool;
   readonly logger: ProxyLogger;
   /** Seals the states of the server for the callers. */
   readonly seal: StateSeal;
@@ -47,7 +47,7 @@ export interface Forwarder {
 /** Makes what passes calls on to a target. Says at once if the target is none. */
 export function makeForwarder(target: Target, parts: ForwarderParts): Forwarder {
   const { openTarget, options, logger, onState, onRelease } = parts;
-  const { identity = 'drop', maxConnections = 100, idleMs = 300_000, answerMs = 600_000, ...rest } = options;
+  const { identity = 'drop', maxConnections, idleMs, answerMs, ...rest } = options;
   const connect: ConnectOptions = rest;
   const { timeoutMs } = openTarget(target, connect);
   const lists = parts.keepsLists === false ? undefined : new ListCache();
@@ -55,12 +55,12 @@ export function makeForwarder(target: Target, parts: ForwarderParts): Forwarder 
     openAs: (as) => openTarget(target, as === undefined ? connect : withIdentity(connect, as)).open,
     connectTimeoutMs: timeoutMs,
     maxConnections,
-    idleMs: timerMs('idleMs', idleMs),
+    idleMs,
     problem: (message, cause) => logger('warning', message, cause),
     onState,
     onNotification: (method, link) => lists?.onNotification(method, link),
   });
-  const held = new HeldCalls(timerMs('answerMs', answerMs), onRelease);
+  const held = new HeldCalls(answerMs, onRelease);
   const identify: ForwardingParts['identify'] = (call, progress) => identityOf(identity, call, progress);
   const errors = new WayErrors(logger);
   const { dispatch, refusal } = forwarding({ links, held, lists, identify, seal: parts.seal });

@@ -1,5 +1,4 @@
 import { compose, type Dispatch } from '../../protocol/call.js';
-import { checkOptions } from '../../protocol/checks/known-keys.js';
 import { OperatorLog } from '../../protocol/telemetry/operator-log.js';
 import { refusalListenersOf } from '../../state/hosted-middleware.js';
 import { composeChecked } from '../routing/checked-use.js';
@@ -8,7 +7,7 @@ import type { Runtime } from '../targets/options.js';
 import type { Target } from '../targets/target.js';
 import { makeForwarder } from './forwarder.js';
 import { targetOpener } from './open-target.js';
-import { checkConnectionOptions, type ProxyLogger, type ProxyOptions, proxyKeys } from './options.js';
+import { type ProxyLogger, type ProxyOptions, readProxyOptions } from './options.js';
 import { StateSeal } from './state-seal.js';
 
 /** A server that passes every call on to another one. `serve`, `serveStdio`, handlers and `connect` take it as any server. */
@@ -32,9 +31,7 @@ export type ProxyTo = (target: Target, options?: ProxyOptions) => ProxyServer;
 export function makeProxy(runtime: Runtime): ProxyTo {
   const openTarget = targetOpener(runtime);
   return function proxy(target, options = {}) {
-    checkOptions('proxy', options, proxyKeys);
-    checkConnectionOptions('proxy', options);
-    const { use = [], search, logger: own, ...rest } = options;
+    const { use = [], search, logger: own, ...rest } = readProxyOptions(options);
     const logger = new OperatorLog('proxy').loggerOf(own);
     const seal = new StateSeal();
     const forwarder = makeForwarder(target, { openTarget, logger, options: rest, seal });

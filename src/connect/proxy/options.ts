@@ -1,11 +1,9 @@
-import { isLimit } from '../../client/checks/option-keys.js';
 import type { Auth, Call, Middleware } from '../../protocol/call.js';
-import type { KeysOf } from '../../protocol/checks/known-keys.js';
-import { checkCounts, timerMs } from '../../protocol/checks/number-options.js';
+import { type OptionTable, type ReadOptions, readOptions } from '../../protocol/checks/options.js';
 import type { ClientAuth } from '../../protocol/model/client-auth.js';
-import type { SearchOptions } from '../../protocol/model/search/options.js';
+import { type SearchOptions, searchTable } from '../../protocol/model/search/options.js';
 import type { HeaderValues, HttpLinkOptions } from '../../transports/http/client/options.js';
-import { credentialKeys, linkKeys } from '../targets/option-keys.js';
+import { credentialTable, linkTable } from '../targets/option-keys.js';
 import type { ConnectOptions } from '../targets/options.js';
 
 /** Receives messages for the operator of a proxy. */
@@ -84,31 +82,29 @@ export interface ProxyOptions
   readonly answerMs?: number;
 }
 
+/** The table of the options that a proxy adds to those of its connections. A gateway has them as well. */
+export const poolTable = {
+  maxConnections: { is: 'count', default: 100 },
+  idleMs: { is: 'timer', default: 300_000 },
+  answerMs: { is: 'timer', default: 600_000 },
+} as const;
+
 /** The options of the connections behind a proxy: a gateway has them as well, and passes them and no others on to every connection. */
-export const connectionKeys: typeof linkKeys &
-  KeysOf<Pick<ProxyOptions, 'maxConnections' | 'idleMs' | 'answerMs'>> = {
-  ...linkKeys,
-  maxConnections: true,
-  idleMs: true,
-  answerMs: true,
-};
+export const connectionTable: typeof linkTable & typeof poolTable = { ...linkTable, ...poolTable };
 
-export const proxyKeys: KeysOf<ProxyOptions> = {
-  ...connectionKeys,
-  ...credentialKeys,
-  identity: true,
-  use: true,
-  search: true,
-  logger: true,
-};
+const optionTable = {
+  ...connectionTable,
+  ...credentialTable,
+  identity: { is: 'function', oneOf: ['drop', 'pass'], default: 'drop' },
+  use: 'array',
+  search: { is: ['boolean', 'object'], options: searchTable },
+  logger: 'function',
+} as const satisfies OptionTable<ProxyOptions>;
 
-type ConnectionOptions = Pick<ProxyOptions, keyof typeof connectionKeys>;
+/** The options of a proxy with their defaults. */
+export type ProxySettings = ReadOptions<ProxyOptions, typeof optionTable>;
 
-/** Throws a RangeError if an option of the connections is a wrong number, before any of them is opened. */
-export function checkConnectionOptions(functionName: string, options: ConnectionOptions): void {
-  const { maxConnections, maxMessageBytes, idleMs, answerMs, connectTimeoutMs, probeTimeoutMs } = options;
-  checkCounts(functionName, { maxConnections });
-  if (!isLimit(maxMessageBytes)) throw new RangeError('"maxMessageBytes" must be a non-negative number.');
-  for (const [name, ms] of Object.entries({ idleMs, answerMs, connectTimeoutMs, probeTimeoutMs }))
-    if (ms !== undefined) timerMs(name, ms);
+/** Checks the options of a proxy and fills in the defaults, before any connection is opened. */
+export function readProxyOptions(options: ProxyOptions): ProxySettings {
+  return readOptions('proxy', options, optionTable);
 }

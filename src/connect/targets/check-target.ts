@@ -4,7 +4,7 @@ import { type ForeignNames, unknownKeys } from '../../protocol/checks/known-keys
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import type { ServerProcess } from '../../transports/stdio/client/spawn.js';
-import { addressKeys, processKeys } from './option-keys.js';
+import { addressTable, processTable } from './option-keys.js';
 import type { Target } from './target.js';
 
 /**
@@ -16,11 +16,11 @@ export function checkTargets(target: Target): void {
   if (typeof target !== 'object' || target instanceof URL || 'dispatch' in target) return;
   if ('command' in target) checkProcess(target);
   else if ('url' in target && !('service' in target) && !('mcpServers' in target))
-    checkKeys('{ url }', target, addressKeys, { auth: 'Pass `auth` in the options.' });
+    checkKeys('{ url }', target, addressTable, { auth: 'Pass `auth` in the options.' });
 }
 
 function checkProcess(server: ServerProcess): void {
-  checkKeys('{ command }', server, processKeys, { arguments: 'args', environment: 'env', dir: 'cwd' });
+  checkKeys('{ command }', server, processTable, { arguments: 'args', environment: 'env', dir: 'cwd' });
   const { command, args, env, cwd }: { readonly [Key in keyof ServerProcess]?: unknown } = server;
   const mistakes = [
     (typeof command !== 'string' || command === '') && '`command` must be a non-empty string',
@@ -40,7 +40,7 @@ function checkProcess(server: ServerProcess): void {
 function checkKeys(
   shape: string,
   target: object,
-  keys: Readonly<Record<string, true>>,
+  keys: Readonly<Record<string, unknown>>,
   foreign: ForeignNames,
 ): void {
   // Entries of a config file may have a `type`. It is ignored.

@@ -1,73 +1,53 @@
-// The names of all options and fields that connecting accepts, to find misspelt ones.
+// The options and fields that connecting accepts.
 
-import { callKeys, clientKeys } from '../../client/checks/option-keys.js';
-import type { KeysOf } from '../../protocol/checks/known-keys.js';
+import { callTable, clientTable } from '../../client/checks/option-keys.js';
+import type { OptionTable } from '../../protocol/checks/options.js';
 import type { ServerProcess } from '../../transports/stdio/client/spawn.js';
 import type { ConnectOptions, OneShotOptions } from './options.js';
 import type { Address } from './target.js';
 
 /** The options that say how every link is opened: `connect`, `proxy` and `gateway` have them. */
-export const linkKeys: KeysOf<
-  Pick<
-    ConnectOptions,
-    | 'connectTimeoutMs'
-    | 'probeTimeoutMs'
-    | 'revision'
-    | 'knownServers'
-    | 'WebSocket'
-    | 'stderr'
-    | 'fetch'
-    | 'maxMessageBytes'
-    | 'proxy'
-    | 'lookup'
-  >
-> = {
-  connectTimeoutMs: true,
-  probeTimeoutMs: true,
-  revision: true,
-  knownServers: true,
-  WebSocket: true,
-  stderr: true,
-  fetch: true,
-  maxMessageBytes: true,
-  proxy: true,
-  lookup: true,
-};
+export const linkTable = {
+  connectTimeoutMs: 'number',
+  probeTimeoutMs: 'number',
+  revision: 'string',
+  knownServers: 'any',
+  WebSocket: 'any',
+  stderr: 'any',
+  fetch: 'function',
+  maxMessageBytes: 'number',
+  proxy: 'any',
+  lookup: 'function',
+} as const;
 
 /** The options about one server: `connect` and `proxy` have them, and the entries in the config of a gateway. */
-export const credentialKeys: KeysOf<Pick<ConnectOptions, 'headers' | 'auth' | 'ca' | 'cert' | 'key'>> = {
-  headers: true,
-  auth: true,
-  ca: true,
-  cert: true,
-  key: true,
+export const credentialTable = { headers: 'any', auth: 'any', ca: 'any', cert: 'any', key: 'any' } as const;
+
+export const connectTable: OptionTable<ConnectOptions> = {
+  ...clientTable,
+  ...linkTable,
+  ...credentialTable,
+  signal: 'any',
+  known: 'any',
 };
 
-export const connectKeys: KeysOf<ConnectOptions> = {
-  ...clientKeys,
-  ...linkKeys,
-  ...credentialKeys,
-  signal: true,
-  known: true,
+export const oneShotTable: OptionTable<OneShotOptions> = { ...connectTable, ...callTable };
+
+export const processTable: OptionTable<ServerProcess> = {
+  command: 'any',
+  args: 'any',
+  env: 'any',
+  cwd: 'any',
+  stderr: 'any',
 };
 
-export const oneShotKeys: KeysOf<OneShotOptions> = { ...connectKeys, ...callKeys };
-
-export const processKeys: KeysOf<ServerProcess> = {
-  command: true,
-  args: true,
-  env: true,
-  cwd: true,
-  stderr: true,
-};
-
-export const addressKeys: KeysOf<Address> = { url: true, headers: true };
+export const addressTable: OptionTable<Address> = { url: 'any', headers: 'any' };
 
 /** The options that a table has. No other option is passed on. */
 export function pickOptions<Options extends object, Key extends keyof Options>(
   options: Options,
-  keys: Readonly<Record<Key, true>>,
+  table: Readonly<Record<Key, unknown>>,
 ): Pick<Options, Key> {
-  const own = Object.entries(options).filter(([key]) => Object.hasOwn(keys, key));
+  const own = Object.entries(options).filter(([key]) => Object.hasOwn(table, key));
   return Object.fromEntries(own) as Pick<Options, Key>;
 }

@@ -1,7 +1,8 @@
 // The definition of an app: a page that shows the results of tools, as a resource of the server.
 
 import type { JsonObject } from '../../jsonrpc/message.js';
-import { type KeysOf, unknownKeys } from '../../protocol/checks/known-keys.js';
+import { unknownKeys } from '../../protocol/checks/known-keys.js';
+import { type OptionTable, optionMistakes } from '../../protocol/checks/options.js';
 import {
   APP_PERMISSIONS,
   APP_TYPE,
@@ -44,10 +45,20 @@ export interface AppDefinition extends AccessRule {
   readonly ttlMs?: number;
 }
 
-const keys = {
-  ...{ uri: true, html: true, title: true, description: true, tags: true, scopes: true, allow: true },
-  ...{ csp: true, permissions: true, domain: true, prefersBorder: true, ttlMs: true },
-} satisfies KeysOf<AppDefinition>;
+const definitionTable = {
+  uri: 'any',
+  html: 'any',
+  title: 'string',
+  description: 'string',
+  tags: 'any',
+  scopes: 'any',
+  allow: 'any',
+  csp: 'object',
+  permissions: 'array',
+  domain: 'string',
+  prefersBorder: 'boolean',
+  ttlMs: { is: 'count', min: 0 },
+} as const satisfies OptionTable<AppDefinition>;
 
 /** An app, for `withApp` and `apps`. */
 export interface App {
@@ -102,7 +113,7 @@ function problemsOf(definition: AppDefinition): string[] {
   if (typeof definition !== 'object' || definition === null)
     return ['an object is needed, such as app({ uri: "ui://sales/chart", html }).'];
   const { uri, html, csp = {}, permissions = [] } = definition;
-  const problems = unknownKeys(definition, keys).map(({ key, hint }) => `"${key}" is unknown. ${hint}`);
+  const problems = [...optionMistakes('', definition, definitionTable)];
   if (typeof uri !== 'string' || !isAppUri(uri) || /[{}]/.test(uri))
     problems.push('"uri" must begin with "ui://" and a name, such as "ui://sales/chart".');
   const problem = typeof html === 'function' ? undefined : pageProblem(html);

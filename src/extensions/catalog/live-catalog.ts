@@ -1,7 +1,7 @@
 // Definitions that come from anywhere, kept up to date in a running server.
 
 import { Turns } from '../../async/turns.js';
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import { checkOptions, type OptionTable } from '../../protocol/checks/options.js';
 import { DefinitionError } from '../../server/catalog/compile.js';
 import type { Registration } from '../../server/catalog/registry.js';
 import type { Prompt } from '../../server/define/prompt.js';
@@ -44,13 +44,16 @@ export interface AddedCatalog {
 }
 
 const kinds = { tools: 'tool', resources: 'resource', prompts: 'prompt' } as const;
-const definitionKeys = {
-  tools: true,
-  resources: true,
-  prompts: true,
-  problems: true,
-} satisfies KeysOf<CatalogDefinitions>;
-const sourceKeys = { load: true, watch: true } satisfies KeysOf<CatalogSource>;
+const definitionTable = {
+  tools: 'object',
+  resources: 'object',
+  prompts: 'object',
+  problems: 'strings',
+} as const satisfies OptionTable<CatalogDefinitions>;
+const sourceTable = {
+  load: { is: 'function', required: true },
+  watch: 'function',
+} as const satisfies OptionTable<CatalogSource>;
 
 /** The number of definitions of one catalog. */
 const MAX_DEFINITIONS = 10_000;
@@ -60,9 +63,7 @@ export async function addLiveCatalog(server: unknown, source: CatalogSource): Pr
   const internals = internalsOf(server);
   if (internals === undefined || internals.view !== undefined)
     throw new TypeError('addCatalog: the first argument must be a server that createServer({ … }) made');
-  checkOptions('addCatalog', source, sourceKeys);
-  if (typeof source.load !== 'function')
-    throw new TypeError('addCatalog: "load" must be a function: async () => ({ tools })');
+  checkOptions('addCatalog', source, sourceTable);
   const catalog = new LiveCatalog(source, internals);
   try {
     await catalog.reload();
@@ -133,7 +134,7 @@ class LiveCatalog {
     if (this.#isEnded) return;
     const loaded = await this.#source.load();
     if (this.#isEnded) return;
-    checkOptions('the result of "load"', loaded, definitionKeys);
+    checkOptions('the result of "load"', loaded, definitionTable);
     const found = new Map<string, readonly [kind: keyof typeof kinds, name: string, definition: unknown]>();
     for (const kind of ['tools', 'resources', 'prompts'] as const)
       for (const [name, definition] of Object.entries(loaded[kind] ?? {}))

@@ -2,9 +2,8 @@
 
 import { delay } from '../../async/delay.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import { MAX_DEPTH } from '../../jsonrpc/parse.js';
 import type { Auth, Call, Dispatch } from '../../protocol/call.js';
-import { timerMs } from '../../protocol/checks/number-options.js';
+import { timerMs, withDefaults } from '../../protocol/checks/options.js';
 import { McpError, toMcpError } from '../../protocol/errors.js';
 import { IDEMPOTENCY_KEY } from '../../protocol/tables/meta-keys.js';
 import { newestRevision } from '../../protocol/tables/revisions.js';
@@ -31,6 +30,14 @@ export interface RestLimits {
   readonly requestTimeoutMs?: number;
 }
 
+/** The table of `RestLimits`. */
+export const restTable = {
+  maxBodyBytes: { is: 'number', default: 4_194_304 },
+  maxDepth: { is: 'number', default: 128 },
+  bodyTimeoutMs: { is: 'ms', default: 30_000 },
+  requestTimeoutMs: { is: 'ms', default: 600_000 },
+} as const;
+
 /** The parts of a REST endpoint. */
 export interface RestEndpointOptions extends RestLimits, GateOptions {
   readonly dispatch: Dispatch;
@@ -50,9 +57,11 @@ export const restPeer: Call['peer'] = {
 
 /** Makes the endpoint. */
 export function restEndpoint(options: RestEndpointOptions): HttpEndpoint {
-  const { dispatch, path, documentFor, maxBodyBytes = 4 * 1024 * 1024, maxDepth = MAX_DEPTH } = options;
-  const limits = { maxBytes: maxBodyBytes, silenceMs: options.bodyTimeoutMs ?? 30_000 };
-  const inFlight = new InFlight(options.requestTimeoutMs ?? 600_000);
+  const { dispatch, path, documentFor } = options;
+  const settings = withDefaults<RestLimits, typeof restTable>(options, restTable);
+  const { maxBodyBytes, maxDepth, bodyTimeoutMs, requestTimeoutMs } = settings;
+  const limits = { maxBytes: maxBodyBytes, silenceMs: bodyTimeoutMs };
+  const inFlight = new InFlight(requestTimeoutMs);
   let calls = 0;
 
   const handle = httpGate(options, {
@@ -146,7 +155,7 @@ export function restEndpoint(options: RestEndpointOptions): HttpEndpoint {
     leave: () => inFlight.leave(),
     async close({ delayMs = 0, deadlineMs = 10_000 } = {}) {
       inFlight.leave();
-      if (delayMs > 0) await delay(timerMs('delayMs', delayMs));
+      if (delayMs > 0) await delay(timerMs(delayMs));
       await inFlight.drain(deadlineMs);
     },
   };

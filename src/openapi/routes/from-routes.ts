@@ -1,10 +1,10 @@
 // Makes the definitions of a server from the routes of an app, which is called in the same process.
 
 import { isObject } from '../../jsonrpc/message.js';
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import { checkOptions, type OptionTable } from '../../protocol/checks/options.js';
 import { OpenAPIError } from '../document/openapi-error.js';
 import type { FromOpenAPI, OpenAPIDefinitions } from '../from-openapi.js';
-import { type OpenAPIOptions, optionKeys } from '../options.js';
+import { type OpenAPIOptions, openApiTable } from '../options.js';
 import type { AppRoute, FoundRoutes } from './app-route.js';
 import { type ExpressMounts, expressRoutes, isExpress } from './express-routes.js';
 import { fastifyDocument, fastifyRoutes, isFastify, type RecordedRoutes } from './fastify-routes.js';
@@ -36,15 +36,15 @@ export interface RoutesOptions<T = object, R = object>
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
-const { fetch: _fetch, variables: _variables, ...shared } = optionKeys;
-const routesKeys: KeysOf<RoutesOptions> = {
+const { fetch: _fetch, variables: _variables, ...shared } = openApiTable;
+const routesTable = {
   ...shared,
-  document: true,
-  routes: true,
-  mounts: true,
-  info: true,
-  onWarning: true,
-};
+  document: 'any',
+  routes: 'any',
+  mounts: 'any',
+  info: 'object',
+  onWarning: 'function',
+} as const satisfies OptionTable<RoutesOptions>;
 
 /** The parts of `fromRoutes` that depend on the runtime. */
 export interface RoutesRuntime {
@@ -66,7 +66,7 @@ export function makeFromRoutes(runtime: RoutesRuntime): FromRoutes {
     app: object,
     options: RoutesOptions<T, R> = {},
   ): Promise<OpenAPIDefinitions<T, R>> {
-    checkOptions('fromRoutes', options, routesKeys, { onWarn: 'onWarning', spec: 'document' });
+    checkOptions('fromRoutes', options, routesTable, { onWarn: 'onWarning', spec: 'document' });
     const { document, routes, mounts, info, onWarning = console.warn, ...others } = options;
     const known = readApp(app, { routes, mounts }, runtime);
     await known.ready?.();

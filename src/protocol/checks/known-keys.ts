@@ -42,25 +42,6 @@ export function unknownKeys(
     });
 }
 
-/** Throws a TypeError that names every unknown option of the function `functionName`. */
-export function checkOptions(
-  functionName: string,
-  options: unknown,
-  keys: Readonly<Record<string, true>>,
-  foreign?: ForeignNames,
-): void {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw new TypeError(`${functionName}: the options must be an object, not ${nameOf(options)}.`);
-  }
-  const unknown = unknownKeys(options, keys, foreign);
-  if (unknown.length === 0) return;
-  throw new TypeError(
-    unknown
-      .map(({ key, hint }) => `${functionName} has no option ${JSON.stringify(key)}. ${hint}`)
-      .join('\n'),
-  );
-}
-
 function hintFor(suggestions: readonly string[], names: readonly string[]): string {
   if (suggestions.length === 0 || suggestions.length > 3) return `Known: ${names.join(', ')}.`;
   return `Did you mean ${suggestions.map((name) => JSON.stringify(name)).join(' or ')}?`;
@@ -74,10 +55,4 @@ function namesAround(name: string, names: readonly string[]): readonly string[] 
     const whole = candidate.toLowerCase();
     return whole.includes(part) || (whole.length >= 4 && part.includes(whole));
   });
-}
-
-function nameOf(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
-  if (Array.isArray(value)) return 'an array';
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

@@ -1,6 +1,6 @@
 // Plans of network faults, and the fate of each message.
 
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import { derivedSeed, seeded } from './seeded.js';
 
 /** The faults of a network, each with the probability from 0 to 1 that it happens to a message. Default of each: 0. */
@@ -74,24 +74,24 @@ export interface Faults {
 
 const streams: Readonly<Record<Direction, number>> = { sent: 0, received: 1 };
 
-const planKeys = {
-  seed: true,
-  drop: true,
-  delay: true,
-  duplicate: true,
-  truncate: true,
-  garble: true,
-  close: true,
-  stall: true,
-  maxDelayMs: true,
-  after: true,
-} satisfies KeysOf<FaultPlan>;
+const rate = { is: 'number', max: 1 } as const;
+const planTable = {
+  seed: 'any',
+  drop: rate,
+  delay: rate,
+  duplicate: rate,
+  truncate: rate,
+  garble: rate,
+  close: rate,
+  stall: rate,
+  maxDelayMs: { is: 'ms', default: 20 },
+  after: { is: 'count', min: 0, default: 0 },
+} as const satisfies OptionTable<FaultPlan>;
 
 /** Starts a plan, so that a test can read its `events` and `stop` it. Returns started faults as they are. */
 export function startFaults(plan: FaultPlan | Faults): Faults {
   if ('next' in plan) return plan;
-  checkOptions('The plan of faults', plan, planKeys);
-  const { seed, delay = 0, maxDelayMs = 20, after = 0 } = plan;
+  const { seed, delay = 0, maxDelayMs, after } = readOptions('The plan of faults', plan, planTable);
   const rates = kinds.map((kind) => plan[kind] ?? 0);
   const counts: Record<Direction, number> = { sent: 0, received: 0 };
   const events: FaultEvent[] = [];

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Middleware } from '../../protocol/call.js';
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import { toMcpError } from '../../protocol/errors.js';
 import { type Entry, HEADER, without } from './recording.js';
 import { Secrets } from './secrets.js';
@@ -23,12 +23,12 @@ export interface RecorderOptions {
   readonly keep?: boolean;
 }
 
-const optionKeys = {
-  redact: true,
-  secrets: true,
-  onLine: true,
-  keep: true,
-} satisfies KeysOf<RecorderOptions>;
+const optionTable = {
+  redact: 'strings',
+  secrets: 'strings',
+  onLine: 'function',
+  keep: { is: 'boolean', default: true },
+} as const satisfies OptionTable<RecorderOptions>;
 
 /** Middleware that records calls, for the option `use` of a server or a client. */
 export interface Recorder extends Middleware {
@@ -38,8 +38,8 @@ export interface Recorder extends Middleware {
 
 /** Makes middleware that records calls, notifications, outcomes and errors: one line of JSON each. */
 export function recorder(options: RecorderOptions = {}): Recorder {
-  checkOptions('recorder', options, optionKeys);
-  const { redact = [], secrets: values = [], onLine, keep = true } = options;
+  const read = readOptions('recorder', options, optionTable);
+  const { redact = [], secrets: values = [], onLine, keep } = read;
   const secrets = new Secrets(redact, values);
   const start = performance.now();
   const lines: string[] = [];

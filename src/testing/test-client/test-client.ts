@@ -1,12 +1,12 @@
 // `testClient`: a client of a server, without a port or a process.
 
-import { clientKeys } from '../../client/checks/option-keys.js';
+import { clientTable } from '../../client/checks/option-keys.js';
 import { createClient } from '../../client/create-client.js';
 import type { Client } from '../../client/model/client.js';
 import type { ClientOptions } from '../../client/model/options.js';
 import type { Auth, Dispatch } from '../../protocol/call.js';
 import { toAuth } from '../../protocol/caller.js';
-import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import { checkOptions, type OptionTable } from '../../protocol/checks/options.js';
 import { copyCall } from '../../protocol/direct.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
 import type { HeaderValues, HttpLinkOptions } from '../../transports/http/client/options.js';
@@ -67,19 +67,18 @@ export interface TestClientOptions extends Omit<ClientOptions, 'caller'> {
   readonly connectTimeoutMs?: number;
 }
 
-const { caller: _, ...sharedKeys } = clientKeys;
-const optionKeys = {
-  ...sharedKeys,
-  over: true,
-  revision: true,
-  caller: true,
-  auth: true,
-  headers: true,
-  answers: true,
-  faults: true,
-  signal: true,
-  connectTimeoutMs: true,
-} satisfies KeysOf<TestClientOptions>;
+const optionTable: OptionTable<TestClientOptions> = {
+  ...clientTable,
+  over: 'any',
+  revision: 'any',
+  caller: 'any',
+  auth: 'any',
+  headers: 'any',
+  answers: 'object',
+  faults: 'any',
+  signal: 'any',
+  connectTimeoutMs: 'ms',
+};
 
 /**
  * Connects a client to this server, without a port or a process. Over every transport but `in-process`, all of the transport's
@@ -96,7 +95,7 @@ export async function testClient<S extends TestedServer>(
   server: S,
   options: TestClientOptions = {},
 ): Promise<TestClient<S>> {
-  checkOptions('testClient', options, optionKeys, {
+  checkOptions('testClient', options, optionTable, {
     as: 'caller',
     token: 'auth',
     user: 'caller',

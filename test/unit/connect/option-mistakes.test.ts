@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { callTool, connect, McpError, withClient } from '../../../src/client.js';
-import { gatewayKeys } from '../../../src/connect/gateway/options.js';
-import { connectionKeys, proxyKeys } from '../../../src/connect/proxy/options.js';
+import { readGatewayOptions } from '../../../src/connect/gateway/options.js';
+import { connectionTable, readProxyOptions } from '../../../src/connect/proxy/options.js';
 import { pickOptions } from '../../../src/connect/targets/option-keys.js';
 import { type GatewayOptions, gateway } from '../../../src/gateway.js';
 import { createServer, tool } from '../../../src/index.js';
@@ -30,16 +30,22 @@ describe('connect', () => {
     [{ reconect: false }, /"reconect"\. Did you mean "reconnect"\?/],
     [{ elicitation: () => {} }, /Did you mean "elicit"\?/],
     [{ capabilities: {} }, /declares capabilities from its handlers/],
-    [{ elicit: { forms: () => {} } }, /`elicit` has no field "forms"\. Did you mean "form"\?/],
-    [{ elicit: 'yes' }, /`elicit` must be a function/],
-    [{ sample: { tools: true } }, /`sample` needs `run`/],
-    [{ sample: { run: () => {}, tool: true } }, /`sample` has no field "tool"\. Did you mean "tools"\?/],
-    [{ roots: 'file:///x' }, /`roots` must be an array/],
-    [{ reconnect: { attempts: 3 } }, /`reconnect` has no field "attempts"\. Did you mean "maxAttempts"\?/],
-    [{ reconnect: 3 }, /`reconnect` must be true, false or/],
-    [{ timeoutMs: '5' }, /`timeoutMs` must be a non-negative number/],
-    [{ connectTimeoutMs: Number.NaN }, /`connectTimeoutMs` must be a non-negative number/],
-    [{ use: () => {} }, /`use` must be an array/],
+    [{ elicit: { forms: () => {} } }, /connect has no option "elicit\.forms"\. Did you mean "form"\?/],
+    [{ elicit: 'yes' }, /connect: "elicit" must be a function or an object, not a string\./],
+    [{ sample: { tools: true } }, /connect: "sample\.run" must be a function, not undefined\./],
+    [
+      { sample: { run: () => {}, tool: true } },
+      /connect has no option "sample\.tool"\. Did you mean "tools"\?/,
+    ],
+    [{ roots: 'file:///x' }, /connect: "roots" must be a function or an array, not a string\./],
+    [
+      { reconnect: { attempts: 3 } },
+      /connect has no option "reconnect\.attempts"\. Did you mean "maxAttempts"\?/,
+    ],
+    [{ reconnect: 3 }, /connect: "reconnect" must be a boolean or an object, not 3\./],
+    [{ timeoutMs: '5' }, /connect: "timeoutMs" must be a number, 0 or more, not "5"\./],
+    [{ connectTimeoutMs: Number.NaN }, /connect: "connectTimeoutMs" must be a number, 0 or more, not NaN\./],
+    [{ use: () => {} }, /connect: "use" must be an array, not a function\./],
     ['fast', /options must be an object/],
   ])('rejects the options %o', async (options, message) => {
     expect(await mistake(connect(server, options))).toMatch(message);
@@ -99,7 +105,7 @@ describe('an option that is a wrong number', () => {
   });
 
   test.each<[Anything, string]>([
-    [{ maxConnections: 0 }, 'maxConnections" must be a whole number'],
+    [{ maxConnections: 0 }, '"maxConnections" must be an integer, 1 or more, not 0.'],
     [{ idleMs: -1 }, '"idleMs" must be a number of milliseconds'],
     [{ answerMs: '1s' }, '"answerMs" must be a number of milliseconds'],
   ])('is refused at once by `proxy` and `gateway`: %o', (options, message) => {
@@ -108,9 +114,9 @@ describe('an option that is a wrong number', () => {
   });
 
   test('is refused under the name of the function that was called', () => {
-    expect(() => proxy(server, { maxConnections: 0 })).toThrow('"proxy.maxConnections"');
-    expect(() => gateway('mcp.json', { maxConnections: 0 })).toThrow('"gateway.maxConnections"');
-    expect(() => gateway('mcp.json', { listTimeoutMs: -1 })).toThrow('"listTimeoutMs"');
+    expect(() => proxy(server, { maxConnections: 0 })).toThrow('proxy: "maxConnections"');
+    expect(() => gateway('mcp.json', { maxConnections: 0 })).toThrow('gateway: "maxConnections"');
+    expect(() => gateway('mcp.json', { listTimeoutMs: -1 })).toThrow('gateway: "listTimeoutMs"');
     expect(() => gateway('mcp.json', { drainMs: -1 })).toThrow('"drainMs"');
     expect(() => gateway('mcp.json', { healthMs: -1 })).toThrow('"healthMs"');
   });
@@ -119,10 +125,10 @@ describe('an option that is a wrong number', () => {
 test('a gateway passes on the options of connections, and none of its own', () => {
   const own: GatewayOptions = { name: 'x', allow: () => true, search: true };
   const options: GatewayOptions = { connectTimeoutMs: 1, maxConnections: 2, fetch, ...own };
-  expect(pickOptions(options, connectionKeys)).toEqual({ connectTimeoutMs: 1, maxConnections: 2, fetch });
-  for (const key of Object.keys(connectionKeys)) {
-    expect(proxyKeys).toHaveProperty(key);
-    expect(gatewayKeys).toHaveProperty(key);
+  expect(pickOptions(options, connectionTable)).toEqual({ connectTimeoutMs: 1, maxConnections: 2, fetch });
+  for (const key of Object.keys(connectionTable)) {
+    expect(() => readProxyOptions({ [key]: undefined })).not.toThrow();
+    expect(() => readGatewayOptions({ [key]: undefined })).not.toThrow();
   }
 });
 
@@ -134,7 +140,9 @@ describe('a call', () => {
       'tools/call has no option "timeout". Did you mean "timeoutMs"?',
     );
     expect(await mistake(client.callTool('t', {}, { onprogress() {} } as Anything))).toMatch(/"onProgress"/);
-    expect(await mistake(client.callTool('t', {}, { timeoutMs: '1s' } as Anything))).toMatch(/`timeoutMs`/);
+    expect(await mistake(client.callTool('t', {}, { timeoutMs: '1s' } as Anything))).toMatch(
+      /tools\/call: "timeoutMs" must be a number, 0 or more, not "1s"\./,
+    );
     expect(await mistake(client.tool['t']?.({}, timeout) as Promise<unknown>)).toMatch(/"timeoutMs"/);
     expect(await mistake(client.tools(timeout).all())).toMatch(/"timeoutMs"/);
     expect(await mistake(client.readResource('a://b', timeout))).toMatch(/"timeoutMs"/);

@@ -1,6 +1,7 @@
 // The server card (draft of SEP-2127) and the AI catalog: documents that say where a server is, before anybody connects to it.
 
-import { type KeysOf, unknownKeys } from '../../../protocol/checks/known-keys.js';
+import { unknownKeys } from '../../../protocol/checks/known-keys.js';
+import { type OptionTable, optionMistakes, withDefaults } from '../../../protocol/checks/options.js';
 import type { Icon } from '../../../protocol/model/content.js';
 import type { Implementation } from '../../../protocol/model/model.js';
 import { digestOf } from '../../../protocol/model/skills/digest.js';
@@ -51,13 +52,24 @@ export interface ServerCardOptions {
   readonly maxAgeMs?: number;
 }
 
-const keys = {
-  ...{ name: true, description: true, title: true, websiteUrl: true, icons: true, repository: true },
-  ...{ headers: true, catalog: true, maxAgeMs: true },
-} satisfies KeysOf<ServerCardOptions>;
-const headerKeys = {
-  ...{ name: true, description: true, isRequired: true, isSecret: true, placeholder: true },
-} satisfies KeysOf<CardHeader>;
+const optionTable = {
+  name: 'any',
+  description: 'any',
+  title: 'any',
+  websiteUrl: 'string',
+  icons: 'array',
+  repository: 'object',
+  headers: 'array',
+  catalog: { is: 'boolean', default: true },
+  maxAgeMs: { is: 'ms', max: 31_536_000_000, default: 3_600_000 },
+} as const satisfies OptionTable<ServerCardOptions>;
+const headerTable = {
+  name: 'any',
+  description: 'any',
+  isRequired: 'any',
+  isSecret: 'any',
+  placeholder: 'any',
+} as const satisfies OptionTable<CardHeader>;
 
 /** A server card, for the option `card` of `serve` and of the handlers. */
 export interface ServerCard {
@@ -95,7 +107,7 @@ const CATALOG_PATH = '/.well-known/ai-catalog.json';
 export function serverCard(options: ServerCardOptions): ServerCard {
   const problems = problemsOf(options);
   if (problems.length > 0) throw new TypeError(problems.map((each) => `serverCard: ${each}`).join('\n'));
-  const { name, catalog = true, maxAgeMs = 3_600_000 } = options;
+  const { name, catalog, maxAgeMs } = withDefaults(options, optionTable);
   return {
     name,
     '~serve'(facts) {
@@ -201,18 +213,17 @@ const NAME = /^[a-zA-Z0-9][a-zA-Z0-9.-]*\/[a-zA-Z0-9._-]+$/;
 function problemsOf(options: ServerCardOptions): string[] {
   if (typeof options !== 'object' || options === null)
     return ['an object is needed, such as serverCard({ name: "com.example/weather" }).'];
-  const { name, description, title, headers = [], maxAgeMs = 0 } = options;
-  const problems = unknownKeys(options, keys).map(({ key, hint }) => `"${key}" is unknown. ${hint}`);
+  const { name, description, title, headers = [] } = options;
+  const problems = [...optionMistakes('', options, optionTable)];
   if (typeof name !== 'string' || name.length > 200 || !NAME.test(name))
     problems.push('"name" must be a reversed domain, a slash and a name, such as "com.example/weather".');
   for (const [key, text] of Object.entries({ description, title }))
     if (text !== undefined && !isShort(text)) problems.push(`"${key}" must have 1 to 100 characters.`);
   for (const header of headers)
-    for (const { key } of unknownKeys(header, headerKeys))
+    for (const { key } of unknownKeys(header, headerTable))
       problems.push(
         `"${key}" of the header "${header.name}" is unknown. A card says which headers are needed, never their values.`,
       );
-  if (!(maxAgeMs >= 0 && maxAgeMs <= 31_536_000_000)) problems.push('"maxAgeMs" must be at most a year.');
   return problems;
 }
 
