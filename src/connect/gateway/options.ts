@@ -1,7 +1,13 @@
 import type { Auth, Middleware } from '../../protocol/call.js';
-import { type OptionTable, type ReadOptions, readOptions } from '../../protocol/checks/options.js';
+import { type OptionTable, readOptions, type WithDefaults } from '../../protocol/checks/options.js';
 import { type SearchOptions, searchTable } from '../../protocol/model/search/options.js';
-import { connectionTable, type Identity, type ProxyLogger, type ProxyOptions } from '../proxy/options.js';
+import {
+  connectionTable,
+  type Identity,
+  type ProxyLogger,
+  type ProxyOptions,
+  type poolTable,
+} from '../proxy/options.js';
 import type { PinOptions } from './pins/options.js';
 
 /** One thing that a server of a gateway offers. */
@@ -97,7 +103,17 @@ const optionTable = {
 } as const satisfies OptionTable<GatewayOptions>;
 
 /** The options of a gateway with their defaults. */
-export type GatewaySettings = ReadOptions<GatewayOptions, typeof optionTable>;
+export type GatewaySettings = WithDefaults<
+  GatewayOptions,
+  | keyof typeof poolTable
+  | 'name'
+  | 'version'
+  | 'identity'
+  | 'breaker'
+  | 'healthMs'
+  | 'listTimeoutMs'
+  | 'drainMs'
+>;
 
 /** Checks the options of a gateway and fills in the defaults. */
 export function readGatewayOptions(options: GatewayOptions): GatewaySettings {

@@ -7,17 +7,16 @@ import { HeldCalls } from './held-calls.js';
 import { identityOf, withIdentity } from './identity.js';
 import { ListCache } from './list-cache.js';
 import type { TargetLink } from './open-target.js';
-import type { ProxyLogger, ProxyOptions } from './options.js';
+import type { ProxyLogger, ProxySettings } from './options.js';
 import { type LinksState, ProxyLinks } from './proxy-links.js';
 import type { StateSeal } from './state-seal.js';
 import { WayErrors } from './way-errors.js';
 
-type Pool = Required<Pick<ProxyOptions, 'maxConnections' | 'idleMs' | 'answerMs'>>;
 type OpenTarget = (target: Target, options: ConnectOptions) => TargetLink;
 
 export interface ForwarderParts {
   readonly openTarget: OpenTarget;
-  readonly options: Omit<ProxyOptions, 'use' | 'logger' | keyof Pool> & Pool;
+  readonly options: Omit<ProxySettings, 'use' | 'logger'>;
   readonly logger: ProxyLogger;
   /** Seals the states of the server for the callers. */
   readonly seal: StateSeal;
@@ -47,7 +46,7 @@ export interface Forwarder {
 /** Makes what passes calls on to a target. Says at once if the target is none. */
 export function makeForwarder(target: Target, parts: ForwarderParts): Forwarder {
   const { openTarget, options, logger, onState, onRelease } = parts;
-  const { identity = 'drop', maxConnections, idleMs, answerMs, ...rest } = options;
+  const { identity, maxConnections, idleMs, answerMs, ...rest } = options;
   const connect: ConnectOptions = rest;
   const { timeoutMs } = openTarget(target, connect);
   const lists = parts.keepsLists === false ? undefined : new ListCache();

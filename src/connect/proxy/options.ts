@@ -1,5 +1,5 @@
 import type { Auth, Call, Middleware } from '../../protocol/call.js';
-import { type OptionTable, type ReadOptions, readOptions } from '../../protocol/checks/options.js';
+import { type OptionTable, readOptions, type WithDefaults } from '../../protocol/checks/options.js';
 import type { ClientAuth } from '../../protocol/model/client-auth.js';
 import { type SearchOptions, searchTable } from '../../protocol/model/search/options.js';
 import type { HeaderValues, HttpLinkOptions } from '../../transports/http/client/options.js';
@@ -102,7 +102,7 @@ const optionTable = {
 } as const satisfies OptionTable<ProxyOptions>;
 
 /** The options of a proxy with their defaults. */
-export type ProxySettings = ReadOptions<ProxyOptions, typeof optionTable>;
+export type ProxySettings = WithDefaults<ProxyOptions, keyof typeof poolTable | 'identity'>;
 
 /** Checks the options of a proxy and fills in the defaults, before any connection is opened. */
 export function readProxyOptions(options: ProxyOptions): ProxySettings {

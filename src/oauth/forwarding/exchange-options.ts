@@ -1,4 +1,4 @@
-import { type OptionTable, type ReadOptions, readOptions } from '../../protocol/checks/options.js';
+import { type OptionTable, readOptions, type WithDefaults } from '../../protocol/checks/options.js';
 import type { AuthContext } from '../../state/auth-provider.js';
 import type { ClientAuthentication } from '../client/hops/authentication.js';
 import { checkChosenUrl, chosenHosts } from '../server/keys/load-keys.js';
@@ -54,7 +54,10 @@ const optionTable = {
 } as const satisfies OptionTable<ExchangeTokenOptions>;
 
 /** The options of `exchangeToken` with their defaults. */
-export type ExchangeSettings = ReadOptions<ExchangeTokenOptions, typeof optionTable>;
+export type ExchangeSettings = WithDefaults<
+  ExchangeTokenOptions,
+  'subjectTokenType' | 'requestedTokenType' | 'maxCallers'
+>;
 
 /** Checks the options, and fills in the defaults and the hosts on private networks that may be asked. */
 export function readExchangeOptions(

@@ -1,5 +1,5 @@
 import type { AuthInit } from '../../protocol/caller.js';
-import { type OptionTable, type ReadOptions, readOptions } from '../../protocol/checks/options.js';
+import { type OptionTable, readOptions, type WithDefaults } from '../../protocol/checks/options.js';
 import type { AuthContext } from '../../state/auth-provider.js';
 import type { UpstreamProvider } from '../proxy/upstream/provider.js';
 import { checkChosenUrl } from '../server/keys/load-keys.js';
@@ -42,7 +42,7 @@ const optionTable = {
 } as const satisfies OptionTable<UserTokensOptions>;
 
 /** The options of `userTokens` with their defaults. */
-export type UserTokensSettings = ReadOptions<UserTokensOptions, typeof optionTable>;
+export type UserTokensSettings = WithDefaults<UserTokensOptions, 'loginMs'>;
 
 /** Checks the options and fills in the defaults. Throws a TypeError that says what is wrong. */
 export function readUserTokensOptions(given: UserTokensOptions): UserTokensSettings {

@@ -101,6 +101,11 @@ export type ReadOptions<Options, Table> = {
     : never;
 };
 
+/** Options of which some have their defaults, for a file that exports the type and not the table. */
+export type WithDefaults<Options, Names extends keyof Options> = Omit<Options, Names> & {
+  readonly [Name in Names]-?: Exclude<Options[Name], undefined>;
+};
+
 /** The longest time that a timer can wait; a timer that is set to more fires at once. */
 const LONGEST_TIMER_MS = 0x7fffffff;
 
