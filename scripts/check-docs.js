@@ -1,7 +1,9 @@
-// Checks that every export of every entry, and every member of an export, has a doc comment, which editors show on hover.
+// Checks that every export of every entry, and every member of an export, has a doc comment, which editors show on hover, and that the
+// default in the comment of an option is the one in its table.
 import { relative } from 'node:path';
 import ts from 'typescript-5.9';
 import { conclude, root } from './files.js';
+import { compareDefaults } from './option-defaults.js';
 import { docOf, isOurs, isPrivate, readPublicTypes } from './public-types.js';
 
 const { checker, entries } = readPublicTypes();
@@ -16,7 +18,12 @@ for (const { exports } of entries) for (const symbol of exports) checkExport(sym
 failures.sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
 if (failures.length > 0)
   failures.push(`${failures.length} of ${seen.size} declarations have no doc comment. Write one for each.`);
-conclude(failures, `${exported} exports and ${seen.size - exported} members have doc comments`);
+const defaults = compareDefaults();
+failures.push(...defaults.failures);
+conclude(
+  failures,
+  `${exported} exports and ${seen.size - exported} members have doc comments, and ${defaults.compared} documented defaults are true`,
+);
 
 /** @param {ts.Symbol} symbol */
 function checkExport(symbol) {

@@ -34,7 +34,7 @@ test.each([[['a']], [{ a: true }], ['a']])(
   'connect rejects the option experimental: %j',
   async (experimental) => {
     await expect(connect(server, { experimental } as never)).rejects.toThrow(
-      '`experimental` must be an object of objects',
+      '"experimental" must be an object',
     );
   },
 );

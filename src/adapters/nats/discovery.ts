@@ -1,6 +1,6 @@
 // Finds services over NATS and connects to them.
 
-import { type OptionTable, readOptions, withDefaults } from '../../protocol/checks/options.js';
+import { fillDefaults, type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import type { OpenLink } from '../../protocol/link.js';
 import type {
   Discovery,
@@ -114,7 +114,7 @@ export function natsDiscovery(options: NatsDiscoveryOptions = {}): Discovery {
         maxMessageBytes,
         ...(service !== undefined && { service }),
       };
-      const serving = await startService(server, source, withDefaults(own, serviceTable));
+      const serving = await startService(server, source, fillDefaults(own, serviceTable));
       registered.add(serving);
       const close = async (): Promise<void> => {
         registered.delete(serving);

@@ -1,7 +1,7 @@
 // The cluster on Postgres: store, bus and event log in one database.
 
 import process from 'node:process';
-import { type OptionTable, type ReadOptions, readOptions } from '../../protocol/checks/options.js';
+import { type FilledOptions, type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import type { Cluster } from '../../state/cluster.js';
 import { type EventLimits, eventLimitTable, unlimitedStreams } from '../../state/event-log.js';
 import { postgresBus, senderOf } from './bus.js';
@@ -64,7 +64,7 @@ const optionTable = {
   events: { is: 'object', options: eventLimitTable, default: {} },
 } as const satisfies OptionTable<PostgresOptions>;
 
-type Settings = ReadOptions<PostgresOptions, typeof optionTable>;
+type Settings = FilledOptions<PostgresOptions, typeof optionTable>;
 
 /** The connections besides: one that listens, and one that is kept free for renewals. */
 const RESERVED = 2;

@@ -7,7 +7,7 @@ import { HeldCalls } from './held-calls.js';
 import { identityOf, withIdentity } from './identity.js';
 import { ListCache } from './list-cache.js';
 import type { TargetLink } from './open-target.js';
-import type { ProxyLogger, ProxySettings } from './options.js';
+import type { FilledProxyOptions, ProxyLogger } from './options.js';
 import { type LinksState, ProxyLinks } from './proxy-links.js';
 import type { StateSeal } from './state-seal.js';
 import { WayErrors } from './way-errors.js';
@@ -16,7 +16,7 @@ type OpenTarget = (target: Target, options: ConnectOptions) => TargetLink;
 
 export interface ForwarderParts {
   readonly openTarget: OpenTarget;
-  readonly options: Omit<ProxySettings, 'use' | 'logger'>;
+  readonly options: Omit<FilledProxyOptions, 'use' | 'logger'>;
   readonly logger: ProxyLogger;
   /** Seals the states of the server for the callers. */
   readonly seal: StateSeal;

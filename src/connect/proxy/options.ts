@@ -102,9 +102,9 @@ const optionTable = {
 } as const satisfies OptionTable<ProxyOptions>;
 
 /** The options of a proxy with their defaults. */
-export type ProxySettings = WithDefaults<ProxyOptions, keyof typeof poolTable | 'identity'>;
+export type FilledProxyOptions = WithDefaults<ProxyOptions, keyof typeof poolTable | 'identity'>;
 
 /** Checks the options of a proxy and fills in the defaults, before any connection is opened. */
-export function readProxyOptions(options: ProxyOptions): ProxySettings {
+export function readProxyOptions(options: ProxyOptions): FilledProxyOptions {
   return readOptions('proxy', options, optionTable);
 }

@@ -1,6 +1,6 @@
 // Skills as an extension of a server: the three methods, and every file as a resource.
 
-import { withDefaults } from '../../protocol/checks/options.js';
+import { fillDefaults } from '../../protocol/checks/options.js';
 import { encodeBase64 } from '../../protocol/encoding/base64.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
@@ -78,7 +78,7 @@ export async function skillsExtension(
   read: () => Promise<ReadFiles>,
   options: SkillsOptions,
 ): Promise<SkillsExtension> {
-  const { ttlMs, rules, invalid } = withDefaults(options, skillsTable);
+  const { ttlMs, rules, invalid } = fillDefaults(options, skillsTable);
   const hosts = new Map<ExtensionHost, { remove: () => void }[]>();
   let set = await load();
   if (invalid === 'throw' && set.problems.some(({ skill }) => skill !== undefined))

@@ -1,16 +1,16 @@
 // The tasks extension of a server. It is loaded when a tool that can run as a task is first used: most servers have none.
 
-import { timerMs, withDefaults } from '../../protocol/checks/options.js';
+import { fillDefaults, readOptions } from '../../protocol/checks/options.js';
 import { tasksTable } from '../../server/define/task-options.js';
 import type { TaskHost, TaskPluginParts } from '../../server/handle/task-host.js';
 import type { LoadedTaskHost } from './host.js';
 
-const DRAIN_MS = 5000;
+const drainTable = { drainMs: { is: 'timer', default: 5000 } } as const;
 const METHODS = ['tasks/get', 'tasks/update', 'tasks/cancel'];
 
 /** Makes the host of the extension `io.modelcontextprotocol/tasks`. */
 export function taskHostLater(parts: TaskPluginParts): TaskHost {
-  const limits = withDefaults(parts.limits, tasksTable);
+  const limits = fillDefaults(parts.limits, tasksTable);
   let host: LoadedTaskHost | undefined;
   let loading: Promise<LoadedTaskHost> | undefined;
   let isClosed = false;
@@ -41,9 +41,10 @@ export function taskHostLater(parts: TaskPluginParts): TaskHost {
     resume: () => use((loaded) => loaded.resume()),
     filterWatchable: (call, ids) => use((loaded) => loaded.filterWatchable(call, ids)),
     details: (call, id) => use((loaded) => loaded.details(call, id)),
-    async close({ drainMs = DRAIN_MS } = {}) {
+    async close(options: { readonly drainMs?: number } = {}) {
+      const { drainMs } = readOptions('drain', options, drainTable);
       isClosed = true;
-      await (await loading)?.close(timerMs(drainMs));
+      await (await loading)?.close(drainMs);
     },
   };
 }

@@ -1,6 +1,6 @@
 // Copies values for logs: without secrets, and never larger than a limit, whatever a peer sends.
 
-import { withDefaults } from '../../protocol/checks/options.js';
+import { fillDefaults } from '../../protocol/checks/options.js';
 import { copyWithoutSecrets, readPaths } from '../../protocol/secrets/copy.js';
 import { plainName, secretNames } from '../../protocol/secrets/is-secret-name.js';
 import { hideRecognized } from '../../protocol/secrets/recognized.js';
@@ -35,7 +35,7 @@ export type Redactor = (value: unknown) => unknown;
 
 /** Makes a function that copies values without their secrets. */
 export function redactor(options: RedactOptions = {}): Redactor {
-  const { redact = [], ...limits } = withDefaults(options, redactTable);
+  const { redact = [], ...limits } = fillDefaults(options, redactTable);
   const own = redact.filter((one) => typeof one === 'string').filter((name) => !name.includes('.'));
   return copyWithoutSecrets({
     isSecretName: secretNames(own),

@@ -8,7 +8,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { Call, Middleware } from '../../protocol/call.js';
-import { type OptionTable, type ReadOptions, readOptions } from '../../protocol/checks/options.js';
+import { type FilledOptions, type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import type { ClientHost, ClientMiddleware, WideMiddleware } from '../../protocol/telemetry/hosting.js';
 import type { HostedMiddleware, MiddlewareHost, RefusalListener } from '../../state/hosted-middleware.js';
@@ -75,7 +75,7 @@ export function telemetry(options: TelemetryOptions = {}): HostedMiddleware & Cl
   });
 }
 
-type Parts = ReadOptions<TelemetryOptions, typeof optionTable> & Pick<Side, 'tracer' | 'record'>;
+type Parts = FilledOptions<TelemetryOptions, typeof optionTable> & Pick<Side, 'tracer' | 'record'>;
 
 function serverSide(parts: Parts, defines?: MiddlewareHost['defines']): WideMiddleware {
   const { record, propagator, remoteContext } = parts;

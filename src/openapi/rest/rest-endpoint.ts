@@ -3,7 +3,7 @@
 import { delay } from '../../async/delay.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Auth, Call, Dispatch } from '../../protocol/call.js';
-import { timerMs, withDefaults } from '../../protocol/checks/options.js';
+import { fillDefaults, timerMs } from '../../protocol/checks/options.js';
 import { McpError, toMcpError } from '../../protocol/errors.js';
 import { IDEMPOTENCY_KEY } from '../../protocol/tables/meta-keys.js';
 import { newestRevision } from '../../protocol/tables/revisions.js';
@@ -58,7 +58,7 @@ export const restPeer: Call['peer'] = {
 /** Makes the endpoint. */
 export function restEndpoint(options: RestEndpointOptions): HttpEndpoint {
   const { dispatch, path, documentFor } = options;
-  const settings = withDefaults<RestLimits, typeof restTable>(options, restTable);
+  const settings = fillDefaults<RestLimits, typeof restTable>(options, restTable);
   const { maxBodyBytes, maxDepth, bodyTimeoutMs, requestTimeoutMs } = settings;
   const limits = { maxBytes: maxBodyBytes, silenceMs: bodyTimeoutMs };
   const inFlight = new InFlight(requestTimeoutMs);

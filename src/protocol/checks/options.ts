@@ -19,8 +19,6 @@ interface Kinds {
   string: string;
   /** An array of strings. */
   strings: readonly string[];
-  /** An absolute URL, as a string or a `URL`. */
-  url: string | URL;
   function: (...args: never) => unknown;
   object: object;
   array: readonly unknown[];
@@ -86,12 +84,12 @@ type Defaulted<Table> = {
 
 type Filled<Value, Entry> = Entry extends { readonly options: infer Inner }
   ? Value extends object
-    ? ReadOptions<Value, Inner>
+    ? FilledOptions<Value, Inner>
     : Value
   : Value;
 
 /** Options with their defaults. */
-export type ReadOptions<Options, Table> = {
+export type FilledOptions<Options, Table> = {
   readonly [Name in keyof Options as Name extends Defaulted<Table> ? never : Name]: Name extends keyof Table
     ? Filled<Exclude<Options[Name], undefined>, Table[Name]>
     : Options[Name];
@@ -115,15 +113,16 @@ export function readOptions<Options extends object, const Table extends OptionTa
   options: Options,
   table: Table & NoOthers<Options, Table>,
   foreign?: ForeignNames,
-): ReadOptions<Options, Table> {
-  checkOptions(of, options, table, foreign);
-  return withDefaults<Options, Table>(options, table);
+): FilledOptions<Options, Table> {
+  return checkOptions(of, options, table, foreign) as FilledOptions<Options, Table>;
 }
 
-/** Checks options whose defaults are filled in later. Throws a TypeError that names every mistake. */
-export function checkOptions(of: string, options: unknown, table: AnyTable, foreign?: ForeignNames): void {
-  const mistakes = optionMistakes(of, options, table, { foreign });
+/** Checks options whose type is not known here. Throws a TypeError that names every mistake. */
+export function checkOptions(of: string, options: unknown, table: AnyTable, foreign?: ForeignNames): object {
+  const mistakes: string[] = [];
+  const read = walk(options, { of, table, foreign, path: '', mistakes });
   if (mistakes.length > 0) throw new TypeError(mistakes.join('\n'));
+  return read;
 }
 
 /** The mistakes in the options of the function `of`, in sentences. Those of a definition, which has no function, have an empty `of`. */
@@ -133,46 +132,51 @@ export function optionMistakes(
   table: AnyTable,
   { foreign, path = '' }: { readonly foreign?: ForeignNames | undefined; readonly path?: string } = {},
 ): readonly string[] {
-  if (!isObject(options)) return [`${of}: the options must be an object, not ${display(options)}.`];
-  const mistakes = unknownKeys(options, table, foreign).map(
-    ({ key, hint }) =>
-      `${of && `${of} has no option `}${JSON.stringify(path + key)}${of ? '' : ' is unknown'}. ${hint}`,
-  );
-  for (const [name, option] of Object.entries(table)) {
-    const entry = entryOf(option);
-    const value = options[name];
-    if (value === undefined && !entry.required) continue;
-    if (!accepts(entry, value))
-      mistakes.push(
-        `${of && `${of}: `}"${path}${name}" must be ${expected(entry)}, not ${display(value, entry)}.`,
-      );
-    else if (entry.options && isObject(value))
-      mistakes.push(
-        ...optionMistakes(of, value, entry.options, { foreign: entry.foreign, path: `${path}${name}.` }),
-      );
-  }
+  const mistakes: string[] = [];
+  walk(options, { of, table, foreign, path, mistakes });
   return mistakes;
 }
 
-type Values = Readonly<Record<string, unknown>>;
-
-/** Fills in the defaults of options that were checked. An option that is undefined is left out. */
-export function withDefaults<Options extends object, const Table extends OptionTable<Options>>(
+/** Fills in the defaults of options that were checked, and perhaps has others beside them. An option that is undefined is left out. */
+export function fillDefaults<Options extends object, const Table extends OptionTable<Options>>(
   options: Options,
   table: Table,
-): ReadOptions<Options, Table> {
-  return filled(options as Values, table) as ReadOptions<Options, Table>;
+): FilledOptions<Options, Table> {
+  return walk(options, { of: '', table, path: '', mistakes: [] }) as FilledOptions<Options, Table>;
 }
 
-function filled(options: Values, table: AnyTable): Values {
+interface Walk {
+  readonly of: string;
+  readonly table: AnyTable;
+  readonly foreign?: ForeignNames | undefined;
+  /** The names of the options around these. */
+  readonly path: string;
+  readonly mistakes: string[];
+}
+
+/** Reports the mistakes in options, and returns a copy with the defaults. */
+function walk(options: unknown, { of, table, foreign, path, mistakes }: Walk): object {
+  if (!isObject(options)) {
+    mistakes.push(`${of}: the options must be an object, not ${display(options)}.`);
+    return {};
+  }
+  const start = of && `${of}: `;
+  for (const { key, hint } of unknownKeys(options, table, foreign))
+    mistakes.push(
+      of ? `${of} has no option "${path}${key}". ${hint}` : `"${path}${key}" is unknown. ${hint}`,
+    );
   const read: Record<string, unknown> = { ...options };
   for (const [name, option] of Object.entries(table)) {
-    const { default: fallback, options: inner, is } = entryOf(option);
+    const entry: AnyEntry =
+      typeof option === 'string' || Array.isArray(option) ? { is: option } : (option as AnyEntry);
     // Also an option that the object inherits.
-    const value = options[name] === undefined ? fallback : options[name];
-    const isTimer = typeof value === 'number' && is?.includes('timer');
-    if (value === undefined) delete read[name];
-    else read[name] = inner && isObject(value) ? filled(value, inner) : isTimer ? timerMs(value) : value;
+    const value = options[name] === undefined ? entry.default : options[name];
+    if (value === undefined && !entry.required) delete read[name];
+    else if (!accepts(entry, value))
+      mistakes.push(`${start}"${path}${name}" must be ${expected(entry)}, not ${display(value, entry)}.`);
+    else if (entry.options && isObject(value))
+      read[name] = walk(value, { ...entry, of, table: entry.options, path: `${path}${name}.`, mistakes });
+    else read[name] = entry.is === 'timer' ? timerMs(value as number) : value;
   }
   return read;
 }
@@ -182,26 +186,21 @@ export function timerMs(ms: number): number {
   return Math.min(ms, LONGEST_TIMER_MS);
 }
 
-/** An entry in its long form. */
-function entryOf(option: AnyOption): AnyEntry {
-  return typeof option === 'string' || Array.isArray(option) ? { is: option } : (option as AnyEntry);
-}
-
 /** The words for a kind, the check of its values, and the least of a number. */
 type Check = readonly [words: string, isRight: (value: unknown) => boolean, least?: number];
 
 const isNumber = (value: unknown): boolean => typeof value === 'number';
+const ms: Check = ['a number of milliseconds', isNumber, 0];
 const checks: Readonly<Partial<Record<Kind, Check>>> = {
   any: ['a value', (value) => value !== undefined],
   count: ['an integer', Number.isSafeInteger, 1],
   number: ['a number', isNumber, 0],
-  ms: ['a number of milliseconds', isNumber, 0],
-  timer: ['a number of milliseconds', isNumber, 0],
+  ms,
+  timer: ms,
   strings: [
     'an array of strings',
     (value) => Array.isArray(value) && value.every((one) => typeof one === 'string'),
   ],
-  url: ['a URL', (value) => URL.canParse(value as string)],
   object: ['an object', isObject],
   array: ['an array', Array.isArray],
 };
@@ -244,10 +243,9 @@ const MAX_SHOWN = 40;
 /** A wrong value, as far as it cannot be a secret. */
 function display(value: unknown, entry: AnyEntry = {}): string {
   if (Array.isArray(value)) return 'an array';
-  if (typeof value === 'string') {
-    const isShown = entry.oneOf || checksOf(entry).some(([, , least]) => least !== undefined);
-    return isShown && value.length <= MAX_SHOWN ? JSON.stringify(value) : 'a string';
-  }
-  if (typeof value === 'object' && value !== null) return 'an object';
-  return typeof value === 'function' || typeof value === 'symbol' ? `a ${typeof value}` : String(value);
+  const isShown = entry.oneOf || checksOf(entry).some(([, , least]) => least !== undefined);
+  if (isShown && typeof value === 'string') return JSON.stringify(value.slice(0, MAX_SHOWN));
+  if (value === null || !['string', 'object', 'function', 'symbol'].includes(typeof value))
+    return String(value);
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

@@ -3,9 +3,9 @@
 import { type ForeignNames, type UnknownKey, unknownKeys } from '../../protocol/checks/known-keys.js';
 import {
   type AnyTable,
+  fillDefaults,
   type OptionTable,
   optionMistakes,
-  withDefaults,
 } from '../../protocol/checks/options.js';
 import type { Annotations } from '../../protocol/model/content.js';
 import { searchTable } from '../../protocol/model/search/options.js';
@@ -166,7 +166,7 @@ export type ServerSettings = Omit<AnyServerOptions, keyof ServerDefaults> & Serv
 
 /** Fills in the defaults of a server. */
 export function withServerDefaults(options: AnyServerOptions): ServerSettings {
-  return withDefaults(options as ServerOptions<never, never, never>, server) as ServerSettings;
+  return fillDefaults(options as ServerOptions<never, never, never>, server) as ServerSettings;
 }
 
 /** The hint for `name`: the key of a definition is its name, and a second name could differ from it. */

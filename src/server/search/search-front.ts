@@ -2,7 +2,7 @@
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { type Call, type Dispatch, withoutParamHeaders } from '../../protocol/call.js';
-import { withDefaults } from '../../protocol/checks/options.js';
+import { fillDefaults } from '../../protocol/checks/options.js';
 import { copyCall, fromDirect, toDirect } from '../../protocol/direct.js';
 import { type SearchOptions, searchTable } from '../../protocol/model/search/options.js';
 import { CALL_TOOL, callTool, SEARCH_TOOL, searchTool } from '../../protocol/model/search/search-tools.js';
@@ -45,7 +45,7 @@ export function searchFront(
   { defaults, compiled, server }: FrontParts,
 ): SearchFront | undefined {
   if (option === undefined || option === false) return undefined;
-  const options = withDefaults(option === true ? {} : option, searchTable);
+  const options = fillDefaults(option === true ? {} : option, searchTable);
   const taken = [SEARCH_TOOL, CALL_TOOL].filter((name) => compiled.tools.has(name));
   if (taken.length > 0)
     throw new DefinitionError(

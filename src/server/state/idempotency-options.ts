@@ -1,4 +1,4 @@
-import { withDefaults } from '../../protocol/checks/options.js';
+import { fillDefaults } from '../../protocol/checks/options.js';
 
 /** The settings of calls that are repeated with the same idempotency key. */
 export interface IdempotencyOptions {
@@ -16,5 +16,5 @@ export function windowOf(
 ): number | undefined {
   const setting = own ?? fallback ?? false;
   if (setting === false) return undefined;
-  return withDefaults(setting === true ? {} : setting, idempotencyTable).windowMs;
+  return fillDefaults(setting === true ? {} : setting, idempotencyTable).windowMs;
 }

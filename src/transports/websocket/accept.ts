@@ -1,7 +1,7 @@
 import { callAt } from '../../async/call-at.js';
 import type { Dispatch } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
-import { withDefaults } from '../../protocol/checks/options.js';
+import { fillDefaults } from '../../protocol/checks/options.js';
 import { Backlog } from '../server/backlog.js';
 import { type ChannelOptions, openChannel } from '../server/channel.js';
 import { PeerWatch, type WatchedSocket } from './peer-watch.js';
@@ -104,7 +104,7 @@ export function serveOverWebSocket(
   socket: Socket,
   options: WebSocketOptions = {},
 ): WebSocketServing {
-  const settings = withDefaults<WebSocketOptions, typeof webSocketTable>(options, webSocketTable);
+  const settings = fillDefaults<WebSocketOptions, typeof webSocketTable>(options, webSocketTable);
   const { maxMessageBytes, maxBufferedBytes, maxOpenCalls, pingMs, idleMs, maxAgeMs } = settings;
   const backlog = new Backlog(() => socket.bufferedAmount ?? 0, maxBufferedBytes);
   const fullAt = Math.min(FULL_AT, maxBufferedBytes);

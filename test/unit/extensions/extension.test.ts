@@ -72,9 +72,9 @@ test('definitions of an extension are served, and can change while the server ru
 test('extensions of a client that are not an array of objects with an id are reported', async () => {
   const server = createServer({ ...about, tools: { add: tool({ run: () => 1 }) } });
   await expect(connect(server, { extensions: { 'com.example/a': {} } as never })).rejects.toThrow(
-    /`extensions` must be/,
+    /"extensions" must be/,
   );
   await expect(connect(server, { extensions: [{ name: 'x' }] as never })).rejects.toThrow(
-    /`extensions` must be/,
+    /"extensions" must be/,
   );
 });

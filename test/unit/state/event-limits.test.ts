@@ -3,7 +3,7 @@ import { nats } from 'fullmcp/nats';
 import { postgres } from 'fullmcp/postgres';
 import { redis } from 'fullmcp/redis';
 import { expect, test } from 'vitest';
-import { withDefaults } from '../../../src/protocol/checks/options.js';
+import { fillDefaults } from '../../../src/protocol/checks/options.js';
 import { type EventLimits, eventLimitTable, unlimitedStreams } from '../../../src/state/event-log.js';
 
 // Nothing is connected before it is used.
@@ -37,7 +37,7 @@ test('Options of engines that have another name now are refused with that name',
 });
 
 test('The limits of events have one set of defaults, and streams are kept for an hour', () => {
-  expect(withDefaults({}, eventLimitTable)).toEqual({
+  expect(fillDefaults({}, eventLimitTable)).toEqual({
     maxAgeMs: 3_600_000,
     maxEventsPerStream: 1000,
     maxBytesPerStream: 4 * 1024 * 1024,

@@ -1,6 +1,6 @@
 // The options of a connection to NATS, and the addresses in a URL.
 
-import type { ReadOptions } from '../../../protocol/checks/options.js';
+import type { FilledOptions } from '../../../protocol/checks/options.js';
 import type { NatsAuthenticator, NatsConnectionLike, NatsTls } from './nats-types.js';
 
 /** The options that say how to reach NATS. */
@@ -48,7 +48,7 @@ export const connectionTable = {
 } as const;
 
 /** The options of a connection with their defaults. */
-export type ConnectionSettings = ReadOptions<NatsConnectionOptions, typeof connectionTable>;
+export type ConnectionSettings = FilledOptions<NatsConnectionOptions, typeof connectionTable>;
 
 /** The addresses and secrets of a URL, separated, so that no message shows a secret. */
 export interface NatsAddress {

@@ -1,7 +1,7 @@
 // The options of serving over NATS.
 
 import type { Authenticate } from '../../../protocol/caller.js';
-import type { ReadOptions } from '../../../protocol/checks/options.js';
+import type { FilledOptions } from '../../../protocol/checks/options.js';
 import type { NatsConnectionOptions } from '../connection/options.js';
 
 /** Options of a service that do not depend on its connection. */
@@ -46,4 +46,4 @@ export const serviceTable = {
 } as const;
 
 /** The options of a service with their defaults. */
-export type ServiceSettings = ReadOptions<NatsServiceOptions, typeof serviceTable>;
+export type ServiceSettings = FilledOptions<NatsServiceOptions, typeof serviceTable>;

@@ -9,7 +9,7 @@ import {
 } from '../../../jsonrpc/message.js';
 import type { Dispatch } from '../../../protocol/call.js';
 import { principalOf, storableAuth } from '../../../protocol/caller.js';
-import { withDefaults } from '../../../protocol/checks/options.js';
+import { fillDefaults } from '../../../protocol/checks/options.js';
 import { readSecrets } from '../../../protocol/checks/secret.js';
 import { McpError, toMcpError } from '../../../protocol/errors.js';
 import { newestSession } from '../../../protocol/tables/features.js';
@@ -101,7 +101,7 @@ export function httpSessions(
   dispatch: Dispatch,
   options: SessionParts = {},
 ): (context: EraContext) => SessionEra {
-  const settings = withDefaults<SessionOptions, typeof sessionTable>(options, sessionTable);
+  const settings = fillDefaults<SessionOptions, typeof sessionTable>(options, sessionTable);
   const { maxSessions, sessionIdleMs, sessionMaxAgeMs, retryMs } = settings;
   const secrets = options.secret === undefined ? undefined : readSecrets(options.secret);
   return function httpSessions({ streams, inFlight, read }) {

@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi';
 import type { JsonObject } from '../../../jsonrpc/message.js';
-import { type OptionTable, type ReadOptions, readOptions } from '../../../protocol/checks/options.js';
+import { type FilledOptions, type OptionTable, readOptions } from '../../../protocol/checks/options.js';
 import { McpError } from '../../../protocol/errors.js';
 import { displayUrl } from '../../../protocol/secrets/display-url.js';
 import type { AuthContext } from '../../../state/auth-provider.js';
@@ -45,7 +45,7 @@ const optionTable = {
   privateHosts: 'strings',
 } as const satisfies OptionTable<IntrospectionOptions>;
 
-type Settings = ReadOptions<IntrospectionOptions, typeof optionTable>;
+type Settings = FilledOptions<IntrospectionOptions, typeof optionTable>;
 
 const REJECTED_MS = 5_000;
 const ENDPOINT_MS = 3_600_000;

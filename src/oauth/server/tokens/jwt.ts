@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../jsonrpc/message.js';
-import { type OptionTable, type ReadOptions, readOptions } from '../../../protocol/checks/options.js';
+import { type FilledOptions, type OptionTable, readOptions } from '../../../protocol/checks/options.js';
 import type { AuthContext } from '../../../state/auth-provider.js';
 import { IssuerKeys, type KeyTimes } from '../keys/issuer-keys.js';
 import { checkChosenUrl, chosenHosts } from '../keys/load-keys.js';
@@ -152,7 +152,7 @@ export function createJwt(runtime: VerifierRuntime, given: JwtOptions, parts: Jw
 
 function readIssuers(
   name: string,
-  options: ReadOptions<JwtOptions, typeof optionTable>,
+  options: FilledOptions<JwtOptions, typeof optionTable>,
 ): readonly TokenIssuer[] {
   checkTokenOptions(name, options);
   const { issuer, jwksUri, jwks, algorithms } = options;

@@ -1,6 +1,6 @@
 // The options of the search over the tools of a server, a proxy or a gateway.
 
-import type { ReadOptions } from '../../checks/options.js';
+import type { FilledOptions } from '../../checks/options.js';
 import type { ListedTool } from '../model.js';
 
 /** The option `search` of a server, a proxy or a gateway. */
@@ -49,4 +49,4 @@ export const searchTable = {
 } as const;
 
 /** The options of a search with their defaults. */
-export type SearchSettings = ReadOptions<SearchOptions, typeof searchTable>;
+export type SearchSettings = FilledOptions<SearchOptions, typeof searchTable>;

@@ -1,7 +1,7 @@
 import { delay } from '../../../async/delay.js';
 import { type Message, printResult, type RequestMessage, readMessage } from '../../../jsonrpc/message.js';
 import { type Dispatch, type Outcome, printOutcome } from '../../../protocol/call.js';
-import { timerMs, withDefaults } from '../../../protocol/checks/options.js';
+import { fillDefaults, timerMs } from '../../../protocol/checks/options.js';
 import { copyCall, type DirectDispatch, toDirect } from '../../../protocol/direct.js';
 import { isModern } from '../../../protocol/era.js';
 import { McpError, toMcpError } from '../../../protocol/errors.js';
@@ -111,7 +111,7 @@ export function httpEndpoint(
   options: HttpEndpointOptions,
   sessionEra?: (context: EraContext) => SessionEra,
 ): HttpEndpoint {
-  const settings = withDefaults<HttpOptions, typeof httpTable>(options, httpTable);
+  const settings = fillDefaults<HttpOptions, typeof httpTable>(options, httpTable);
   const { maxBodyBytes, maxDepth, requestTimeoutMs, bodyTimeoutMs } = settings;
   const limits: BodyLimits = { maxBytes: maxBodyBytes, silenceMs: bodyTimeoutMs };
   const { keepAliveMs, maxAgeMs, maxBufferedBytes, writeTimeoutMs } = settings;

@@ -1,7 +1,7 @@
 // The server card (draft of SEP-2127) and the AI catalog: documents that say where a server is, before anybody connects to it.
 
 import { unknownKeys } from '../../../protocol/checks/known-keys.js';
-import { type OptionTable, optionMistakes, withDefaults } from '../../../protocol/checks/options.js';
+import { fillDefaults, type OptionTable, optionMistakes } from '../../../protocol/checks/options.js';
 import type { Icon } from '../../../protocol/model/content.js';
 import type { Implementation } from '../../../protocol/model/model.js';
 import { digestOf } from '../../../protocol/model/skills/digest.js';
@@ -107,7 +107,7 @@ const CATALOG_PATH = '/.well-known/ai-catalog.json';
 export function serverCard(options: ServerCardOptions): ServerCard {
   const problems = problemsOf(options);
   if (problems.length > 0) throw new TypeError(problems.map((each) => `serverCard: ${each}`).join('\n'));
-  const { name, catalog, maxAgeMs } = withDefaults(options, optionTable);
+  const { name, catalog, maxAgeMs } = fillDefaults(options, optionTable);
   return {
     name,
     '~serve'(facts) {

@@ -193,7 +193,7 @@ describe('a shutdown', () => {
   it.each([Number.NaN, -1, '5' as unknown as number])('rejects the drain limit %s', async (drainMs) => {
     const { server } = build(lastingStore().store, {});
     await expect(server.drain({ drainMs })).rejects.toThrow(
-      '"drainMs" must be a number of milliseconds, 0 or more.',
+      'drain: "drainMs" must be a number of milliseconds, 0 or more, not ',
     );
     await server.close();
   });

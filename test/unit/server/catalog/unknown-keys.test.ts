@@ -180,7 +180,7 @@ describe('an unknown option', () => {
       'serve has no option "hostname". Did you mean "host"?\nserve has no option "timeoutMs". Did you mean "requestTimeoutMs"?',
     );
     await expect(serve(waiting, unchecked({ websocket: { maxBytes: 1 } }))).rejects.toThrow(
-      'serve: websocket has no option "maxBytes".',
+      'serve has no option "websocket.maxBytes".',
     );
     await expect(serve(waiting, 3000 as never)).rejects.toThrow(
       'serve: the options must be an object, not a number.',

@@ -367,7 +367,7 @@ describe('an audit log in a file', () => {
     [{}, 'auditFile: `path` must be the path of a file.'],
     [{ path: 'x', secret: 'short' }, 'A secret must have at least 32 characters'],
     [{ path: 'x', secret: [] }, 'at least one secret'],
-    [{ path: 'x', maxBytes: 0 }, '"auditFile.maxBytes" must be a whole number'],
+    [{ path: 'x', maxBytes: 0 }, 'auditFile: "maxBytes" must be an integer, 1 or more, not 0.'],
     [{ path: 'x', fsync: true }, 'auditFile has no option "fsync"'],
   ])('rejects the options %j', (options, message) => {
     expect(() => auditFile(options as AuditFileOptions)).toThrow(message);

@@ -24,7 +24,7 @@ test('serve explains that a port is already in use', async () => {
 
 test.each([
   [{ port: 99_999 }, 'serve: "port" must be an integer from 0 to 65535, not 99999.'],
-  [{ port: '3000' as never }, 'serve: "port" must be an integer from 0 to 65535, not 3000.'],
+  [{ port: '3000' as never }, 'serve: "port" must be an integer from 0 to 65535, not "3000".'],
   [{ path: 'mcp' }, '"path" must be a path that begins with "/", such as "/mcp", but it is "mcp".'],
   [
     { publicUrl: 'example.com' },

@@ -111,6 +111,6 @@ test('a server whose workers cannot start fails with a clear error', async () =>
 test.each([0, -1, 1.5, 'many', Number.NaN])('workers: %s is rejected', async (workers) => {
   const server = createServer({ name: 'test', version: '1.0.0' });
   await expect(serve(server, { workers: workers as number })).rejects.toThrow(
-    'serve: "workers" must be "auto" or a whole number, 1 or more',
+    'serve: "workers" must be "auto" or an integer, 1 or more, not ',
   );
 });
