@@ -183,7 +183,7 @@ describe('an unknown option', () => {
       'serve has no option "websocket.maxBytes".',
     );
     await expect(serve(waiting, 3000 as never)).rejects.toThrow(
-      'serve: the options must be an object, not a number.',
+      'serve: the options must be an object, not 3000.',
     );
     expect(started).toBe(false);
   });
