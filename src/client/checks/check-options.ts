@@ -18,6 +18,6 @@ function looksOdd(value: unknown, table: AnyTable): boolean {
     if (kind === 'any' || option === undefined) return false;
     // Kinds are named as `typeof` names them; `array` is none of its names, so that arrays are looked at more closely.
     if (!kind.includes(typeof option) || (typeof option === 'number' && !(option >= 0))) return true;
-    return typeof option === 'object' && !Array.isArray(option);
+    return typeof option === 'object' && !(Array.isArray(option) && kind.includes('array'));
   });
 }

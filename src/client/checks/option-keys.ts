@@ -9,7 +9,7 @@ import type { CallOptions, ClientOptions } from '../model/options.js';
 export const clientTable: OptionTable<ClientOptions> = {
   elicit: ['function', 'object'],
   sample: ['function', 'object'],
-  roots: ['function', 'object'],
+  roots: ['function', 'array', 'object'],
   timeoutMs: 'number',
   maxTimeoutMs: 'number',
   logLevel: 'any',

@@ -211,7 +211,7 @@ describe('a gateway with search', () => {
     ])
       expect(() => gateway(configOf({}), { search } as never), String(search)).toThrow(/^gateway: "search/);
     expect(() => gateway(configOf({}), { search: { max: 5 } } as never)).toThrow(
-      /search has no option "max"/,
+      /gateway has no option "search\.max"/,
     );
   });
 });

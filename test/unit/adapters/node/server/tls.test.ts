@@ -282,7 +282,11 @@ describe('wrong options of tls', () => {
     ],
     ['requestCert without ca', { cert: 'a', key: 'b', requestCert: true }, /needs `tls.ca`/],
     ['rejectUnauthorized', { cert: 'a', key: 'b', rejectUnauthorized: false }, /always rejected/],
-    ['a negative interval', { cert: 'a', key: 'b', reloadMs: -1 }, /tls.reloadMs/],
+    [
+      'a negative interval',
+      { cert: 'a', key: 'b', reloadMs: -1 },
+      /serve: tls: "reloadMs" must be a number of milliseconds, 0 or more, not -1\./,
+    ],
   ])('are rejected before the server starts: %s', async (_name, wrong, message) => {
     let started = false;
     const server = createServer({
