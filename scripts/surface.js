@@ -35,33 +35,52 @@ function readSurface() {
   const { checker, entries } = readPublicTypes();
   const original = (/** @type {ts.Symbol} */ symbol) =>
     symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
-  /** @type {Set<ts.Declaration>} An option that several types inherit is one option. */
-  const seen = new Set();
-  /** @type {[string, string[]][]} */
-  const options = [];
-  for (const symbol of entries.flatMap(({ exports }) => exports)) {
-    if (!symbol.name.endsWith('Options')) continue;
-    const own = checker.getDeclaredTypeOfSymbol(original(symbol)).getProperties().filter(isNewOption);
-    if (own.length > 0) options.push([symbol.name, own.map(({ name }) => name).sort()]);
-  }
+  const exported = new Set(entries.flatMap(({ exports }) => exports.map(original)));
   const names = entries.map(
     ({ specifier, exports }) => /** @type {const} */ ([specifier, exports.map(({ name }) => name).sort()]),
   );
+  const options = reachedFrom(exported, (symbol) => original(symbol), checker).flatMap(optionsOf);
   return {
     surface: {
       entries: Object.fromEntries(names),
       options: Object.fromEntries(options.sort(([a], [b]) => (a < b ? -1 : 1))),
     },
-    size: new Set(entries.flatMap(({ exports }) => exports.map(original))).size,
+    size: exported.size,
   };
+}
 
-  /** @param {ts.Symbol} property */
-  function isNewOption({ name, flags, declarations: [declaration] = [] }) {
-    if (!(flags & ts.SymbolFlags.Optional) || /^(~|__@)/.test(name)) return false;
-    if (declaration === undefined || !isOurs(declaration) || seen.has(declaration)) return false;
-    seen.add(declaration);
-    return true;
-  }
+/**
+ * The declarations of exports, and of all types of ours that these name: options also have types that no entry exports.
+ * @param {Iterable<ts.Symbol>} symbols @param {(symbol: ts.Symbol) => ts.Symbol} original @param {ts.TypeChecker} checker
+ */
+function reachedFrom(symbols, original, checker) {
+  const seen = new Set(symbols);
+  /** @param {ts.Node} node */
+  const visit = (node) => {
+    const name = ts.isTypeReferenceNode(node)
+      ? node.typeName
+      : ts.isExpressionWithTypeArguments(node)
+        ? node.expression
+        : undefined;
+    const symbol = name && checker.getSymbolAtLocation(name);
+    // A set is read to its end, including what is added meanwhile.
+    if (symbol) seen.add(original(symbol));
+    ts.forEachChild(node, visit);
+  };
+  for (const { declarations = [] } of seen) for (const node of declarations) if (isOurs(node)) visit(node);
+  return [...seen].flatMap(({ declarations = [] }) => declarations.filter(isOurs));
+}
+
+/** The optional members of a type of options. @param {ts.Declaration} node @returns {[string, string[]][]} */
+function optionsOf(node) {
+  const isType = ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node);
+  if (!isType || !node.name.text.endsWith('Options')) return [];
+  const body = ts.isInterfaceDeclaration(node) ? node : node.type;
+  if (!ts.isInterfaceDeclaration(body) && !ts.isTypeLiteralNode(body)) return [];
+  const names = body.members.flatMap(({ name, questionToken }) =>
+    name && questionToken && ts.isIdentifier(name) ? [name.text] : [],
+  );
+  return names.length === 0 ? [] : [[node.name.text, names.sort()]];
 }
 
 /** @returns {Surface & { version: string }} */

@@ -192,8 +192,8 @@ export interface ServerDefinition<
 
 /** The options of `createServer`. */
 export interface ServerOptions<
-  State,
-  User,
+  State = unknown,
+  User = unknown,
   T = object,
   R = Readonly<Record<string, unknown>>,
   P = Readonly<Record<string, Prompt<never, State, User>>>,

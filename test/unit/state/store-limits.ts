@@ -1,4 +1,4 @@
-import type { Store, StoreLimits } from 'fullmcp';
+import type { MemoryStoreOptions, Store } from 'fullmcp';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 function set(store: Store, key: string, value: Record<string, unknown>, ttlMs?: number): Promise<unknown> {
@@ -18,12 +18,12 @@ async function readValue(store: Store, key: string): Promise<unknown> {
 }
 
 /** The promises of a store's limits, wherever it stores its entries. */
-export function storeLimitsContract(name: string, createStore: (limits: StoreLimits) => Store): void {
+export function storeLimitsContract(name: string, createStore: (limits: MemoryStoreOptions) => Store): void {
   describe(`the limits of a store ${name}`, () => {
     // Kinds and callers may have all of the store.
     const undivided = { kindShare: 1, callerShare: 1 };
     const stores: Store[] = [];
-    const create = (limits: StoreLimits): Store => {
+    const create = (limits: MemoryStoreOptions): Store => {
       const store = createStore(limits);
       stores.push(store);
       return store;

@@ -3,10 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Call, Outcome } from 'fullmcp';
 import { connect } from 'fullmcp/client';
-import { type GatewayOptions, gateway, type PinChange, type PinOptions } from 'fullmcp/gateway';
+import { type GatewayOptions, gateway } from 'fullmcp/gateway';
 import { cache } from 'fullmcp/middleware';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { configOf, textOf, toolNames } from './gateway-servers.js';
+
+type PinOptions = NonNullable<GatewayOptions['pins']>;
+
+type PinChange = Parameters<NonNullable<PinOptions['onChange']>>[0];
 
 interface Definition {
   name: string;

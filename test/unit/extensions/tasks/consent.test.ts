@@ -3,7 +3,7 @@ import {
   type InProcess,
   inProcess,
   memoryStore,
-  type TasksOptions,
+  type ServerOptions,
   type Tool,
   tool,
 } from 'fullmcp';
@@ -11,6 +11,8 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { able, waitForStatus } from '../../../support/tasks.js';
 import { until } from '../../../support/until.js';
+
+type TasksOptions = NonNullable<ServerOptions['tasks']>;
 
 const ask = (message: string) => ({ message, schema: z.object({ ok: z.boolean() }) });
 const yes = { action: 'accept', content: { ok: true } };

@@ -1,9 +1,11 @@
-import { createServer, inProcess, memoryStore, type Store, type TasksOptions, tool } from 'fullmcp';
+import { createServer, inProcess, memoryStore, type ServerOptions, type Store, tool } from 'fullmcp';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { signal } from '../../../support/signal.js';
 import { able, accept, lastingStore, quiet, waitForStatus } from '../../../support/tasks.js';
 import { until } from '../../../support/until.js';
+
+type TasksOptions = NonNullable<ServerOptions['tasks']>;
 
 // The writes of tasks to the store: how often, and how much.
 

@@ -1,7 +1,9 @@
-import { createServer, inProcess, type ListRequest, resource, type Server } from 'fullmcp';
+import { createServer, inProcess, type ResourceOptions, resource, type Server } from 'fullmcp';
 import { everyWire } from 'fullmcp/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { until } from '../../../support/until.js';
+
+type ListRequest = Parameters<NonNullable<ResourceOptions['list']>>[1];
 
 const base = { name: 'test', version: '1.0.0' };
 const read = (): string => 'x';

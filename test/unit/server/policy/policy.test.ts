@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { createServer, type DefinitionError, inProcess, tool } from 'fullmcp';
-import { type PolicyOptions, type PolicyRule, policy, type ToolUse } from 'fullmcp/middleware';
+import { type PolicyOptions, type PolicyRule, policy } from 'fullmcp/middleware';
 import { buildCall, testClient } from 'fullmcp/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
+import type { ToolUse } from '../../../../src/server/define/policy.js';
 import { matchesPattern } from '../../../../src/server/policy/patterns.js';
 
 const facts = { tags: [], readOnly: false, destructive: true, idempotent: false, openWorld: true };

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import type { PolicyInput, PolicyRule } from 'fullmcp/middleware';
+import type { PolicyRule } from 'fullmcp/middleware';
 import { describe, expect, it } from 'vitest';
 import { approvalQuestion } from '../../../../src/server/policy/question.js';
-import { readRules } from '../../../../src/server/policy/rules.js';
+import { type PolicyInput, readRules } from '../../../../src/server/policy/rules.js';
 
 const facts = { tags: [], readOnly: false, destructive: true, idempotent: false, openWorld: true };
 

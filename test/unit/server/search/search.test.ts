@@ -1,6 +1,8 @@
-import { createServer, inProcess, type Outcome, type SearchOptions, tool } from 'fullmcp';
+import { createServer, inProcess, type Outcome, type ServerOptions, tool } from 'fullmcp';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+
+type SearchOptions = Exclude<ServerOptions['search'], boolean | undefined>;
 
 const quiet = { version: '1.0.0', secret: 'x'.repeat(32), logger: () => undefined };
 const caller = (...scopes: string[]) => ({ caller: { subject: 'ada', scopes, claims: {} } });

@@ -1,6 +1,8 @@
-import { createServer, type DeprecationMode, inProcess, tool } from 'fullmcp';
+import { createServer, inProcess, type ServerOptions, tool } from 'fullmcp';
 import { expect, type Mock, test, vi } from 'vitest';
 import { until } from '../../../support/until.js';
+
+type DeprecationMode = ServerOptions['deprecations'];
 
 const capabilities = { sampling: { context: {} }, roots: {} };
 

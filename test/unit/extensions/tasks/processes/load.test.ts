@@ -1,9 +1,11 @@
-import { createServer, inProcess, type Store, type TasksOptions, tool } from 'fullmcp';
+import { createServer, inProcess, type ServerOptions, type Store, tool } from 'fullmcp';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { signal } from '../../../../support/signal.js';
 import { able, lastingStore, mortalStore, quiet, waitForStatus } from '../../../../support/tasks.js';
 import { until } from '../../../../support/until.js';
+
+type TasksOptions = NonNullable<ServerOptions['tasks']>;
 
 // How much a process writes, and how much work it takes.
 

@@ -1,9 +1,11 @@
-import { type Bus, createServer, inProcess, memoryBus, type Store, type TasksOptions, tool } from 'fullmcp';
+import { type Bus, createServer, inProcess, memoryBus, type ServerOptions, type Store, tool } from 'fullmcp';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { signal } from '../../../../support/signal.js';
 import { able, accept, lastingStore, mortalStore, quiet, waitForStatus } from '../../../../support/tasks.js';
 import { until } from '../../../../support/until.js';
+
+type TasksOptions = NonNullable<ServerOptions['tasks']>;
 
 // A process that dies, stops responding or shuts down, and another one that continues its tasks.
 

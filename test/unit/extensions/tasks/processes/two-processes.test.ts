@@ -4,8 +4,8 @@ import {
   inProcess,
   memoryBus,
   memoryStore,
+  type ServerOptions,
   type Store,
-  type TasksOptions,
   tool,
 } from 'fullmcp';
 import { describe, expect, it } from 'vitest';
@@ -13,6 +13,8 @@ import { z } from 'zod';
 import { signal } from '../../../../support/signal.js';
 import { able, accept, lastingStore, quiet, waitForStatus } from '../../../../support/tasks.js';
 import { until } from '../../../../support/until.js';
+
+type TasksOptions = NonNullable<ServerOptions['tasks']>;
 
 // Two processes of a server: a task runs in one of them, and is answered, cancelled, read and watched at the other.
 

@@ -1,9 +1,11 @@
-import { createServer, inProcess, memoryStore, type Store, type TasksOptions, tool } from 'fullmcp';
+import { createServer, inProcess, memoryStore, type ServerOptions, type Store, tool } from 'fullmcp';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { LiveTasks } from '../../../../../src/extensions/tasks/live-tasks.js';
 import { able, accept, quiet, waitForStatus } from '../../../../support/tasks.js';
 import { until } from '../../../../support/until.js';
+
+type TasksOptions = NonNullable<ServerOptions['tasks']>;
 
 // A task that waits for an answer, first in its process and then nowhere.
 

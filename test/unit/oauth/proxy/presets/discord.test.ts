@@ -1,10 +1,12 @@
-import { type DiscordUpstreamOptions, discord } from 'fullmcp/oauth-proxy';
+import { discord } from 'fullmcp/oauth-proxy';
 import { describe, expect, it } from 'vitest';
 import { type DiscordFacts, discordRoutes } from '../../../../support/oauth/upstreams/discord.js';
 import { CALLBACK, UpstreamTest } from '../../../../support/oauth/upstreams/login.js';
 import { CLIENT_ID, CLIENT_SECRET } from '../../../../support/oauth/upstreams/open-id.js';
 import { UpstreamStandIn } from '../../../../support/oauth/upstreams/stand-in.js';
 import { until } from '../../../../support/until.js';
+
+type DiscordUpstreamOptions = Parameters<typeof discord>[0];
 
 const registration = { clientId: CLIENT_ID, clientSecret: CLIENT_SECRET };
 const TOKEN = 'https://discord.com/api/oauth2/token';

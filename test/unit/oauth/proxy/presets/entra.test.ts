@@ -1,9 +1,11 @@
-import { type EntraUpstreamOptions, entra } from 'fullmcp/oauth-proxy';
+import { entra } from 'fullmcp/oauth-proxy';
 import { describe, expect, it } from 'vitest';
 import { entraRoutes, OTHER_TENANT, TENANT } from '../../../../support/oauth/upstreams/entra.js';
 import { CALLBACK, UpstreamTest } from '../../../../support/oauth/upstreams/login.js';
 import { CLIENT_ID, CLIENT_SECRET } from '../../../../support/oauth/upstreams/open-id.js';
 import { UpstreamStandIn } from '../../../../support/oauth/upstreams/stand-in.js';
+
+type EntraUpstreamOptions = Parameters<typeof entra>[0];
 
 const registration = { clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, tenant: TENANT };
 const SITE = 'https://login.microsoftonline.com';

@@ -1,10 +1,12 @@
-import { type GithubUpstreamOptions, github } from 'fullmcp/oauth-proxy';
+import { github } from 'fullmcp/oauth-proxy';
 import { describe, expect, it } from 'vitest';
 import { EMAILS, type GithubFacts, githubRoutes } from '../../../../support/oauth/upstreams/github.js';
 import { CALLBACK, UpstreamTest } from '../../../../support/oauth/upstreams/login.js';
 import { CLIENT_ID, CLIENT_SECRET } from '../../../../support/oauth/upstreams/open-id.js';
 import { UpstreamStandIn } from '../../../../support/oauth/upstreams/stand-in.js';
 import { until } from '../../../../support/until.js';
+
+type GithubUpstreamOptions = Parameters<typeof github>[0];
 
 const registration = { clientId: CLIENT_ID, clientSecret: CLIENT_SECRET };
 const AUTHORIZE = 'https://github.com/login/oauth/authorize';

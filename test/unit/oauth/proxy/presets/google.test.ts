@@ -1,10 +1,12 @@
-import { type GoogleUpstreamOptions, google } from 'fullmcp/oauth-proxy';
+import { google } from 'fullmcp/oauth-proxy';
 import { describe, expect, it } from 'vitest';
 import { googleRoutes, REVOKE, TOKEN } from '../../../../support/oauth/upstreams/google.js';
 import { CALLBACK, UpstreamTest } from '../../../../support/oauth/upstreams/login.js';
 import { CLIENT_ID, CLIENT_SECRET, type OpenIdFacts } from '../../../../support/oauth/upstreams/open-id.js';
 import { UpstreamStandIn } from '../../../../support/oauth/upstreams/stand-in.js';
 import { until } from '../../../../support/until.js';
+
+type GoogleUpstreamOptions = Parameters<typeof google>[0];
 
 const registration = { clientId: CLIENT_ID, clientSecret: CLIENT_SECRET };
 
