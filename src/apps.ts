@@ -3,10 +3,9 @@
 import type { ClientExtension } from './client/model/options.js';
 import { APP_TYPE, UI } from './protocol/model/apps/app.js';
 
-export type { AppHandlers, AppViewRequest } from './client/apps/app-requests.js';
-export { type AppClient, type ReadApp, readApp } from './client/apps/read-app.js';
+export { type ReadApp, readApp } from './client/apps/read-app.js';
 export { type SandboxPage, type SandboxPageOptions, sandboxPage } from './client/apps/sandbox-page.js';
-export { type AppView, type PageElement, type ShowAppOptions, showApp } from './client/apps/show-app.js';
+export { type AppView, type ShowAppOptions, showApp } from './client/apps/show-app.js';
 export { type App, type AppDefinition, app } from './extensions/apps/app.js';
 export { type AppPage, appPage, bridgeScript, embedJson } from './extensions/apps/app-page.js';
 export { apps, showsApps, type WithAppOptions, withApp } from './extensions/apps/apps-extension.js';
@@ -15,7 +14,6 @@ export {
   type AppToolResult,
   type ConnectToHostOptions,
   connectToHost,
-  type HostRequestOptions,
 } from './extensions/apps/connect-to-host.js';
 export { RefusedError } from './jsonrpc/window-channel.js';
 export {

@@ -13,28 +13,18 @@ import type { AuthProvider } from './state/auth-provider.js';
 
 export { anyOf } from './oauth/server/any-of.js';
 export type { ApiKey, ApiKeyOptions } from './oauth/server/api-key.js';
-export { type BearerOptions, bearer, type ProviderOptions, type VerifyToken } from './oauth/server/bearer.js';
+export { type BearerOptions, bearer, type VerifyToken } from './oauth/server/bearer.js';
 export { hashApiKey } from './oauth/server/digests.js';
-export type { JwkSet } from './oauth/server/keys/static-keys.js';
-export type { Auth0Options } from './oauth/server/presets/auth0.js';
-export type { ClerkOptions } from './oauth/server/presets/clerk.js';
-export type { CognitoOptions } from './oauth/server/presets/cognito.js';
-export type { EntraOptions } from './oauth/server/presets/entra.js';
-export type { KeycloakOptions } from './oauth/server/presets/keycloak.js';
-export type { OktaOptions } from './oauth/server/presets/okta.js';
-export type { PresetOptions } from './oauth/server/presets/preset.js';
-export type { WorkosOptions } from './oauth/server/presets/workos.js';
-export type { ClaimNames } from './oauth/server/tokens/claims.js';
 export type { IntrospectionOptions } from './oauth/server/tokens/introspection.js';
-export type { JwtOptions, TokenIssuer } from './oauth/server/tokens/jwt.js';
+export type { JwtOptions } from './oauth/server/tokens/jwt.js';
 export {
   type MintTokenOptions,
   mintToken,
   type SharedSecretJwtOptions,
 } from './oauth/server/tokens/shared-secret-jwt.js';
-export { type TokenOptions, unsafeAnyAudience } from './oauth/server/tokens/token-options.js';
+export { unsafeAnyAudience } from './oauth/server/tokens/token-options.js';
 export type { TokenProvider } from './oauth/server/tokens/token-provider.js';
-export type { GatewaySecret, TrustedProxyOptions } from './oauth/server/trusted-proxy.js';
+export type { TrustedProxyOptions } from './oauth/server/trusted-proxy.js';
 export type { AuthInit } from './protocol/caller.js';
 export { insufficientScope } from './protocol/insufficient-scope.js';
 export type { AuthContext, AuthProvider, AuthRequest, ResourceFacts } from './state/auth-provider.js';

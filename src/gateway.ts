@@ -9,19 +9,10 @@ import { checkRuntime } from './protocol/checks/runtime.js';
 export type { Reloaded } from './connect/gateway/gateway-servers.js';
 export type { Gateway, GatewayTo } from './connect/gateway/make-gateway.js';
 export type { GatewayServerInfo } from './connect/gateway/member-state.js';
-export type { GatewayBreaker, GatewayItem, GatewayOptions, GatewayRule } from './connect/gateway/options.js';
-export type { PinChange, PinOptions } from './connect/gateway/pins/options.js';
+export type { GatewayOptions, GatewayRule } from './connect/gateway/options.js';
 export type { ProxyServer } from './connect/proxy/make-proxy.js';
-export type {
-  ForwardedIdentity,
-  Identified,
-  Identity,
-  LoginProgress,
-  ProxyLogger,
-  RequiredLogin,
-} from './connect/proxy/options.js';
-export type { McpConfig, ServerEntry } from './connect/targets/target.js';
-export type { RankRequest, RankTools, SearchOptions } from './protocol/model/search/options.js';
+export type { Identity } from './connect/proxy/options.js';
+export type { McpConfig } from './connect/targets/target.js';
 
 checkRuntime();
 

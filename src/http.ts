@@ -22,12 +22,10 @@ import { checkPath } from './transports/http/server/routes.js';
 import { type RequestContext, webIncoming } from './transports/http/server/web.js';
 import { RefusalReporter } from './transports/server/refusal-reporter.js';
 
-export type { Authenticate, AuthInit } from './protocol/caller.js';
-export type { AppendOptions, EventLimits, EventLog, FollowedStream, LoggedEvent } from './state/event-log.js';
+export type { Authenticate } from './protocol/caller.js';
+export type { EventLimits, EventLog, FollowedStream, LoggedEvent } from './state/event-log.js';
 export { type MemoryEventLogOptions, memoryEventLog } from './state/memory/event-log.js';
-export type { CloseOptions } from './transports/http/server/endpoint.js';
 export { unsafeAnyHost, unsafeAnyOrigin } from './transports/http/server/guard.js';
-export type { TrustProxyOptions } from './transports/http/server/trusted-proxies.js';
 export type { RequestContext } from './transports/http/server/web.js';
 
 /** The options of every HTTP handler. */

@@ -33,11 +33,9 @@ export {
 } from './protocol/model/content.js';
 export type { ElicitUrlResult, InputRequest, Root, SamplingMessage } from './protocol/model/input.js';
 export type { ClientCapabilities, Implementation, PromptMessage } from './protocol/model/model.js';
-export type { RankRequest, RankTools, SearchOptions } from './protocol/model/search/options.js';
 export type {
   DiscoverableServer,
   Discovery,
-  OpenServiceOptions,
   RegisteredService,
   RegisterOptions,
   ServiceInstance,
@@ -45,7 +43,6 @@ export type {
 export type { LogLevel } from './protocol/tables/log-level.js';
 export { type Revision, revisions } from './protocol/tables/revisions.js';
 export type { ChangeEvent, TraceEvents } from './protocol/telemetry/events.js';
-export type { HandlerLog, HandlerLogDetail } from './protocol/telemetry/handler-log.js';
 export { SchemaError } from './schema/document/schema-error.js';
 export {
   type Infer,
@@ -73,10 +70,9 @@ export type { Registration } from './server/catalog/registry.js';
 export type { CallerState, CallerStates, StateWithId } from './server/context/caller-state.js';
 export type { ClientFacts, Context, Elicit } from './server/context/context.js';
 export { type ContextStore, type Stored, type StoredOptions, stored } from './server/context/stored.js';
-export type { AccessOptions, AccessRule, AccessTarget, Allow } from './server/define/access.js';
-export type { Completer, Completers, Described } from './server/define/definition.js';
+export type { AccessOptions, AccessRule, Allow } from './server/define/access.js';
+export type { Completers, Described } from './server/define/definition.js';
 export type {
-  ArgumentsCheck,
   CheckedDefinitionsOf,
   DefinitionsOf,
   DefinitionView,
@@ -85,10 +81,8 @@ export type {
 export type { NeedsState, NeedsUser, OrUndefined } from './server/define/fitting.js';
 export type { PromptBuilder, ResourceBuilder, ToolBuilder } from './server/define/fluent.js';
 export type {
-  AskingOptions,
   CallerFacts,
   Method,
-  MethodParams,
   Mountable,
   ServerDefinition,
   ServerOptions,
@@ -104,20 +98,15 @@ export {
   prompt,
 } from './server/define/prompt.js';
 export {
-  type ListedEntries,
-  type ListRequest,
   type Resource,
   type ResourceContext,
   type ResourceDefinition,
   type ResourceEntry,
   type ResourceOptions,
-  type ResourcePage,
   type ResourceReader,
   resource,
   type SubscriptionContext,
-  type SubscriptionHook,
 } from './server/define/resource.js';
-export type { TaskOptions, TasksOptions } from './server/define/task-options.js';
 export type { TemplateValues, VariablesOf } from './server/define/template-values.js';
 export {
   type Tool,
@@ -128,41 +117,22 @@ export {
 } from './server/define/tool.js';
 export type { Literals, ToolHandler, ToolModule, ToolValue } from './server/define/tool-handler.js';
 export type { Definers } from './server/define-with.js';
-export type { ErrorAnswer, OnError } from './server/results/map-error.js';
+export type { OnError } from './server/results/map-error.js';
 export { ToolError } from './server/results/tool-error.js';
 export type { ToolResult } from './server/results/tool-result.js';
-export type { Behaviour, CompatibilityOptions } from './server/state/behaviours.js';
-export type { Announcement, Changed, ChangeOptions, Recipient } from './server/state/changes.js';
-export type { DeprecationMode } from './server/state/deprecations.js';
-export type { IdempotencyOptions } from './server/state/idempotency-options.js';
+export type { Changed } from './server/state/changes.js';
 export type { Lifespan } from './server/state/lifespan.js';
 export type { Logger } from './server/state/log.js';
 export { type Bus, type BusListener, memoryBus } from './state/bus.js';
 export type { Cluster } from './state/cluster.js';
 export { type MemoryStoreOptions, memoryStore } from './state/memory/store.js';
-export type {
-  ClaimOptions,
-  Lease,
-  ListItem,
-  Store,
-  StoreChange,
-  StoreEntry,
-  Version,
-  Written,
-} from './state/store.js';
-export type { StoreLimits } from './state/store-shares.js';
+export type { Lease, ListItem, Store, StoreChange, StoreEntry, Version, Written } from './state/store.js';
 export {
   type Committed,
-  type CommittedResult,
   type GuardedChanges,
-  type RefusedTransaction,
-  type RunTransaction,
   type TransactionalStore,
   type TransactionClient,
   TransactionFailed,
-  type TransactionFailure,
-  type TransactionOptions,
-  type TransactionQuery,
   type TransactionResult,
 } from './state/transaction.js';
 export {
@@ -173,12 +143,7 @@ export {
   registerService,
   serviceAvailable,
 } from './transports/memory/discovery.js';
-export {
-  type InProcess,
-  type InProcessOptions,
-  inProcess,
-  type RequestOptions,
-} from './transports/memory/in-process.js';
+export { type InProcess, type InProcessOptions, inProcess } from './transports/memory/in-process.js';
 
 checkRuntime();
 

@@ -2,4 +2,3 @@
 
 export { type LmdbStoreOptions, lmdbStore } from './adapters/lmdb/store.js';
 export type { Store } from './state/store.js';
-export type { StoreLimits } from './state/store-shares.js';

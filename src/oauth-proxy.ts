@@ -12,38 +12,34 @@ export {
   type PrivateKeyJwtOptions,
   privateKeyJwt,
 } from './oauth/client/hops/authentication.js';
-export type { AuthorizationServer, IssuerExceptions } from './oauth/documents/authorization-server.js';
-export type { ClientDocumentProfile } from './oauth/documents/cimd/client-id.js';
-export type { SafeFetch, SafeFetchInit } from './oauth/fetch/safe-fetch.js';
+export type { SafeFetch } from './oauth/fetch/safe-fetch.js';
 export type { UserTokens } from './oauth/forwarding/user-tokens.js';
 export type { UserTokensOptions } from './oauth/forwarding/user-tokens-options.js';
-export type { TokenVault, VaultKey } from './oauth/forwarding/vault-tokens.js';
+export type { TokenVault } from './oauth/forwarding/vault-tokens.js';
 export type { KnownClient } from './oauth/proxy/clients/client.js';
-export type { Admit, AdmittedLogin } from './oauth/proxy/endpoints/parts.js';
+export type { Admit } from './oauth/proxy/endpoints/parts.js';
 export type { OAuthProxy } from './oauth/proxy/oauth-proxy.js';
 export type { OAuthProxyOptions } from './oauth/proxy/options.js';
-export { type Auth0UpstreamOptions, auth0 } from './oauth/proxy/presets/auth0.js';
-export { type ClerkUpstreamOptions, clerk } from './oauth/proxy/presets/clerk.js';
-export { type CognitoUpstreamOptions, cognito } from './oauth/proxy/presets/cognito.js';
-export { type DiscordUpstreamOptions, discord } from './oauth/proxy/presets/discord.js';
-export { type EntraUpstreamOptions, entra } from './oauth/proxy/presets/entra.js';
-export { type GithubUpstreamOptions, github } from './oauth/proxy/presets/github.js';
-export { type GitlabUpstreamOptions, gitlab } from './oauth/proxy/presets/gitlab.js';
-export { type GoogleUpstreamOptions, google } from './oauth/proxy/presets/google.js';
-export { type KeycloakUpstreamOptions, keycloak } from './oauth/proxy/presets/keycloak.js';
-export { type OktaUpstreamOptions, okta } from './oauth/proxy/presets/okta.js';
-export { type WorkosUpstreamOptions, workos } from './oauth/proxy/presets/workos.js';
-export { type OpenIdOptions, openId, type UpstreamOptions } from './oauth/proxy/upstream/open-id.js';
+export { auth0 } from './oauth/proxy/presets/auth0.js';
+export { clerk } from './oauth/proxy/presets/clerk.js';
+export { cognito } from './oauth/proxy/presets/cognito.js';
+export { discord } from './oauth/proxy/presets/discord.js';
+export { entra } from './oauth/proxy/presets/entra.js';
+export { github } from './oauth/proxy/presets/github.js';
+export { gitlab } from './oauth/proxy/presets/gitlab.js';
+export { google } from './oauth/proxy/presets/google.js';
+export { keycloak } from './oauth/proxy/presets/keycloak.js';
+export { okta } from './oauth/proxy/presets/okta.js';
+export { workos } from './oauth/proxy/presets/workos.js';
+export { type OpenIdOptions, openId } from './oauth/proxy/upstream/open-id.js';
 export type {
-  IdTokenExpectations,
   UpstreamContext,
-  UpstreamEndpoints,
   UpstreamIdentity,
   UpstreamLogin,
   UpstreamProvider,
   UpstreamTokens,
 } from './oauth/proxy/upstream/provider.js';
-export type { AuthContext, AuthProvider, AuthRequest, ResourceFacts } from './state/auth-provider.js';
+export type { AuthProvider } from './state/auth-provider.js';
 
 const runtime: ProxyRuntime = {
   safeFetch: lazySafeFetch,

@@ -10,10 +10,8 @@ import type { ExchangeTokenOptions } from './oauth/forwarding/exchange-options.j
 import { type ExchangedIdentity, makeExchangeToken } from './oauth/forwarding/exchange-token.js';
 import type { Call } from './protocol/call.js';
 
-export type { FileTokenStoreOptions, TokenKey } from './adapters/node/oauth/file-token-store.js';
-export type { AuthorizationOptions, OAuthClient } from './oauth/client/create-auth.js';
-export type { IssuerEndpoints, IssuerOptions } from './oauth/client/discovery.js';
-export type { ClientDescription } from './oauth/client/grants/register.js';
+export type { FileTokenStoreOptions } from './adapters/node/oauth/file-token-store.js';
+export type { OAuthClient } from './oauth/client/create-auth.js';
 export {
   type ClientAuthentication,
   type PrivateKeyJwtOptions,
@@ -30,8 +28,6 @@ export type { OAuthOptions } from './oauth/client/oauth.js';
 export type { RegisteredClient } from './oauth/client/registration.js';
 export { memoryTokenStore } from './oauth/client/store/memory-token-store.js';
 export type { TokenLock, TokenStore, TokenWrite } from './oauth/client/store/token-store.js';
-export type { HeadlessAuthorize } from './oauth/client/user-agent.js';
-export type { IssuerExceptions } from './oauth/documents/authorization-server.js';
 export type { SafeFetch, SafeFetchInit } from './oauth/fetch/safe-fetch.js';
 export type { ExchangeTokenOptions } from './oauth/forwarding/exchange-options.js';
 export type { ExchangedIdentity } from './oauth/forwarding/exchange-token.js';

@@ -4,26 +4,16 @@ import { hasNode, lazySafeFetch } from './adapters/node/fetch/lazy-safe-fetch.js
 import { type FromOpenAPI, makeFromOpenAPI } from './openapi/from-openapi.js';
 import { type FromRoutes, makeFromRoutes } from './openapi/routes/from-routes.js';
 
-export type { SafeFetch, SafeFetchInit } from './oauth/fetch/safe-fetch.js';
+export type { SafeFetch } from './oauth/fetch/safe-fetch.js';
 export { OpenAPIError } from './openapi/document/openapi-error.js';
 export type { OpenAPIOperation } from './openapi/document/operations.js';
 export type { FromOpenAPI, OpenAPIDefinitions } from './openapi/from-openapi.js';
 export type { OpenAPIOptions } from './openapi/options.js';
-export {
-  describeRoute,
-  type RouteDescription,
-  type RouteMarker,
-  type RouteSchema,
-} from './openapi/routes/describe-route.js';
-export type { ExpressMounts } from './openapi/routes/express-routes.js';
-export { type RecordableApp, type RecordedRoutes, recordRoutes } from './openapi/routes/fastify-routes.js';
+export { describeRoute, type RouteDescription, type RouteMarker } from './openapi/routes/describe-route.js';
+export { type RecordedRoutes, recordRoutes } from './openapi/routes/fastify-routes.js';
 export type { FromRoutes, RoutesOptions } from './openapi/routes/from-routes.js';
 export type { OpenAPIRule } from './openapi/rules.js';
-export type {
-  OpenAPICredential,
-  OpenAPICredentialSource,
-  OpenAPICredentials,
-} from './openapi/security/credentials.js';
+export type { OpenAPICredential, OpenAPICredentialSource } from './openapi/security/credentials.js';
 
 /**
  * Makes the definitions of a server from an OpenAPI document (3.0 or 3.1; an object, JSON, or YAML with the package `yaml`): each

@@ -1,4 +1,3 @@
 // The entry `fullmcp/otel`: spans and metrics with OpenTelemetry.
 
 export { type TelemetryOptions, telemetry } from './middleware/otel/telemetry.js';
-export type { RemoteContext } from './middleware/otel/trace-context.js';

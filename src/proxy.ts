@@ -5,16 +5,7 @@ import { makeProxy, type ProxyTo } from './connect/proxy/make-proxy.js';
 import { checkRuntime } from './protocol/checks/runtime.js';
 
 export type { ProxyServer, ProxyTo } from './connect/proxy/make-proxy.js';
-export type {
-  ForwardedIdentity,
-  Identified,
-  Identity,
-  LoginProgress,
-  ProxyLogger,
-  ProxyOptions,
-  RequiredLogin,
-} from './connect/proxy/options.js';
-export type { RankRequest, RankTools, SearchOptions } from './protocol/model/search/options.js';
+export type { Identity, ProxyOptions } from './connect/proxy/options.js';
 
 checkRuntime();
 

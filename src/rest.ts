@@ -15,8 +15,6 @@ import { checkPath } from './transports/http/server/routes.js';
 import type { TrustProxyOptions } from './transports/http/server/trusted-proxies.js';
 import { type RequestContext, webIncoming } from './transports/http/server/web.js';
 
-export type { RestLimits } from './openapi/rest/rest-endpoint.js';
-
 /** The members of a server that its REST API needs. */
 export type RestSource = DispatchSource & Pick<CoreServer, 'info'>;
 

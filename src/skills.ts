@@ -7,7 +7,7 @@ import type { SkillsExtension } from './extensions/skills/skills-extension.js';
 
 export type { SaveSkillOptions } from './adapters/node/skills/save-skill.js';
 export type { SkillFolderOptions } from './adapters/node/skills/skills.js';
-export { type Skill, type SkillContent, type Skills, skillsOf } from './client/skills/skills-of.js';
+export { type Skill, type Skills, skillsOf } from './client/skills/skills-of.js';
 export type { SkillFiles, SkillProblem } from './extensions/skills/skill-set.js';
 export {
   SkillsError,

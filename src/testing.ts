@@ -11,34 +11,31 @@ export {
   resourceResult,
   toolResult,
 } from './testing/builders.js';
-export { type BusContractOptions, busContract } from './testing/contracts/bus.js';
+export { busContract } from './testing/contracts/bus.js';
 export type { ContractCase } from './testing/contracts/contract.js';
-export { type EventLogContractOptions, eventLogContract } from './testing/contracts/event-log.js';
-export { type FenceContractOptions, fenceContract } from './testing/contracts/fence.js';
-export { type StoreContractOptions, storeContract } from './testing/contracts/store.js';
-export { type TokenStoreContractOptions, tokenStoreContract } from './testing/contracts/token-store.js';
+export { eventLogContract } from './testing/contracts/event-log.js';
+export { fenceContract } from './testing/contracts/fence.js';
+export { storeContract } from './testing/contracts/store.js';
+export { tokenStoreContract } from './testing/contracts/token-store.js';
 export {
   type FaultEvent,
-  type FaultKind,
   type FaultPlan,
   type Faults,
   randomPlan,
   startFaults,
 } from './testing/faults/faults.js';
 export { faultyFetch } from './testing/faults/faulty-fetch.js';
-export type { ContentMatch } from './testing/matchers/content.js';
 export { type McpMatchers, matchers } from './testing/matchers/matchers.js';
 export {
   type Mock,
   type MockCall,
   type MockDefinition,
   type MockServer,
-  type MockTool,
   mockServer,
 } from './testing/mock-server.js';
 export { type Recorder, type RecorderOptions, recorder } from './testing/recording/recorder.js';
 export { replay } from './testing/recording/replay.js';
-export type { TestHandler, TestHandlers } from './testing/test-client/answers.js';
+export type { TestHandlers } from './testing/test-client/answers.js';
 export { everyWire } from './testing/test-client/every-wire.js';
 export { type ClientFixture, clientFixture } from './testing/test-client/fixture.js';
 export type { ReceivedNotification } from './testing/test-client/received-record.js';

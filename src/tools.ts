@@ -17,13 +17,8 @@ export {
 export type { ObjectSchema } from './client/tools/vendor-schema.js';
 export type {
   AISDKContent,
-  AISDKExecution,
-  AISDKOutput,
-  AISDKResult,
   AISDKTool,
   AnthropicContent,
-  AnthropicImageType,
-  AnthropicSource,
   AnthropicTool,
   AnthropicToolResult,
   AnthropicToolUse,
@@ -34,7 +29,6 @@ export type {
   OpenAITool,
   OpenAIToolCall,
   OpenAIToolOutput,
-  TextPart,
 } from './client/tools/vendor-types.js';
 
 /** The tools of a server for an API, and the connection that `toTools` has made for them. */

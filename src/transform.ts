@@ -12,20 +12,10 @@ import { applyChanges } from './server/mount/transform/transform.js';
 import type { ChangesOf, OnlyKnown, Transformed } from './server/mount/transform/types.js';
 import { joinVersions, type VersionsOptions } from './server/mount/transform/versions.js';
 
+export type { PromptTools, ResourceTools } from './server/mount/transform/as-tools.js';
 export type {
-  ListPage,
-  PromptToGet,
-  PromptTools,
-  ResourceTools,
-  ResourceToRead,
-} from './server/mount/transform/as-tools.js';
-export type {
-  ArgumentChange,
-  ArgumentChanges,
   ChangedDefinition,
   Changes,
-  DefinitionChange,
-  EveryChange,
   PromptChange,
   ResourceChange,
   ToolChange,

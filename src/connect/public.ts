@@ -7,7 +7,6 @@ export type {
   ClientEvents,
   ClientInfo,
   Completion,
-  CompletionRequest,
   LastError,
   Listing,
   PendingCall,
@@ -31,17 +30,10 @@ export type {
   Handlers,
   QuestionContext,
   SamplingHandler,
-  SamplingRejection,
   SamplingRequest,
   SamplingResult,
 } from '../client/model/handlers.js';
-export type {
-  CallOptions,
-  ClientOptions,
-  LogMessage,
-  Progress,
-  ReconnectOptions,
-} from '../client/model/options.js';
+export type { CallOptions, ClientOptions, LogMessage, Progress } from '../client/model/options.js';
 export { ResultCache, type ResultCacheOptions } from '../client/model/result-cache.js';
 export type { TypedTools } from '../client/model/typed.js';
 export type { Auth, Call, Dispatch, Middleware, Outcome, Peer } from '../protocol/call.js';
@@ -66,22 +58,10 @@ export type {
   PromptMessage,
   ServerCapabilities,
 } from '../protocol/model/model.js';
-export type {
-  DiscoverableServer,
-  Discovery,
-  OpenServiceOptions,
-  RegisteredService,
-  RegisterOptions,
-  ServiceInstance,
-} from '../protocol/services.js';
+export type { Discovery } from '../protocol/services.js';
 export type { LogLevel } from '../protocol/tables/log-level.js';
 export type { Revision } from '../protocol/tables/revisions.js';
-export type {
-  Lookup,
-  LookupAddress,
-  NodeHttpOptions,
-  Pem,
-} from '../transports/http/client/options.js';
+export type { NodeHttpOptions } from '../transports/http/client/options.js';
 export type { Connect } from './connect.js';
 export type { GroupClient } from './group/group.js';
 export type { GroupInfo, MemberInfo } from './group/group-info.js';
@@ -89,4 +69,4 @@ export type { OneShots } from './one-shots.js';
 export type { Attempt } from './open/attempts.js';
 export { type Era, type KnownServer, KnownServers, knownServer } from './targets/known-servers.js';
 export type { ConnectOptions, OneShotOptions } from './targets/options.js';
-export type { Address, McpConfig, ServerObject, ServiceTarget, Target } from './targets/target.js';
+export type { McpConfig, ServerObject, Target } from './targets/target.js';

@@ -21,7 +21,7 @@ export interface ErrorsOptions {
 
 /** The result of `map`. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that maps only some errors returns nothing for the others.
-export type MappedError = Error | undefined | void;
+type MappedError = Error | undefined | void;
 
 const optionTable = {
   map: 'function',

@@ -69,22 +69,22 @@ export interface TransactionOptions {
 export type Committed<T> = CommittedResult<T> | RefusedTransaction;
 
 /** The result of a transaction that was committed. */
-export interface CommittedResult<T> {
+type CommittedResult<T> = {
   /** Whether the transaction was committed. */
   readonly ok: true;
   /** The result of the work. */
   readonly result: T;
   /** The lease of the change `enqueue` with `hold`. */
   readonly lease?: Lease;
-}
+};
 
 /** A transaction that was rolled back. */
-export interface RefusedTransaction {
+type RefusedTransaction = {
   /** Whether the transaction was committed. */
   readonly ok: false;
   /** The lease that is no longer held, or the index of the first change whose condition is not met. */
   readonly refusedBy: 'guard' | number;
-}
+};
 
 /** The state of a transaction that failed. */
 export interface TransactionFailure {

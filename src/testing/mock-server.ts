@@ -25,7 +25,7 @@ type MockValue = string | number | boolean | null | undefined | object;
 type AnyArguments = any;
 
 /** A tool: its result alone, or an object with `result` and the fields for the list of tools. */
-export type MockTool = Mock<AnyArguments> | DescribedTool;
+type MockTool = Mock<AnyArguments> | DescribedTool;
 
 /** A tool with the fields for the list of tools. */
 interface DescribedTool {

@@ -129,7 +129,7 @@ describe.each(compilers)('the types of the package, with %s,', (compiler) => {
   });
 
   test('can be named in the declarations of a program, and make each of 40 mistakes fail to compile', async () => {
-    writeProject('strict', ['define-with.ts', 'mistakes.ts'], {
+    writeProject('strict', ['define-with.ts', 'inferred.ts', 'mistakes.ts'], {
       declaration: true,
       outDir: `out-${compiler}`,
     });

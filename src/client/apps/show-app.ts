@@ -10,7 +10,7 @@ import { type AppHandlers, type AppViewRequest, appRequests, resultOf } from './
 import { type AppClient, readApp } from './read-app.js';
 
 /** An element of a page. A program that is compiled without the types of the DOM, such as a server, sees an object. */
-export type PageElement<Name extends 'HTMLElement' | 'HTMLIFrameElement'> = typeof globalThis extends {
+type PageElement<Name extends 'HTMLElement' | 'HTMLIFrameElement'> = typeof globalThis extends {
   readonly [Type in Name]: { readonly prototype: infer Instance };
 }
   ? Instance

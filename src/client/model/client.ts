@@ -20,7 +20,7 @@ import type { TypedTools } from './typed.js';
 
 // The client as a program sees it.
 
-export type { CallResult, Completion, CompletionRequest, PromptResult, ReadResult } from './results.js';
+export type { CallResult, Completion, PromptResult, ReadResult } from './results.js';
 export type { Change, SubscribeOptions, SubscribeTo, Subscription } from './subscriptions.js';
 export type { TaskHandle, TaskState } from './tasks.js';
 

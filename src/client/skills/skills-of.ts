@@ -47,7 +47,7 @@ export interface Skill extends SkillEntry {
 }
 
 /** A verified file of a skill. */
-export interface SkillContent {
+type SkillContent = {
   /** The URI of the file. */
   readonly uri: string;
   /** The media type that the server gives. */
@@ -56,7 +56,7 @@ export interface SkillContent {
   readonly bytes: Uint8Array;
   /** The text of the file; undefined if it is binary. */
   readonly text: string | undefined;
-}
+};
 
 /**
  * The skills of a server, over a client that is connected to it. For a client of several servers, pass that of one:

@@ -52,22 +52,22 @@ export type AnthropicContent =
     };
 
 /** A part of a result that is text. */
-export interface TextPart {
+type TextPart = {
   /** Always `text`. */
   type: 'text';
   /** The text itself. */
   text: string;
-}
+};
 
 /** The bytes of a block of a `tool_result`. */
-export interface AnthropicSource<MediaType> {
+type AnthropicSource<MediaType> = {
   /** Always `base64`. */
   type: 'base64';
   /** The media type of the bytes. */
   media_type: MediaType;
   /** The bytes, as base64. */
   data: string;
-}
+};
 
 /** The media types of images that Anthropic's Messages API takes. */
 export type AnthropicImageType = 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp';
@@ -184,26 +184,26 @@ export interface AISDKTool {
 }
 
 /** The options of a call by the AI SDK. */
-export interface AISDKExecution {
+type AISDKExecution = {
   /** The id of the call. */
   toolCallId: string;
   /** Aborts when the whole generation is cancelled. */
   abortSignal?: AbortSignal;
-}
+};
 
 /** The result of an AI SDK tool. */
-export interface AISDKResult {
+type AISDKResult = {
   /** The value that `execute` returned. */
   output: unknown;
-}
+};
 
 /** The result of an AI SDK tool, for the model. */
-export interface AISDKOutput {
+type AISDKOutput = {
   /** Always `content`. */
   type: 'content';
   /** The parts. */
   value: AISDKContent[];
-}
+};
 
 /** A part of the output of an AI SDK tool: text, an image or a file. */
 export type AISDKContent =

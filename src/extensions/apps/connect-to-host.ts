@@ -21,12 +21,12 @@ export interface AppToolResult {
 }
 
 /** The options of one request to the host. */
-export interface HostRequestOptions {
+type HostRequestOptions = {
   /** The time after which the request fails. Default: that of `connectToHost`. */
   readonly timeoutMs?: number;
   /** Cancels the request. */
   readonly signal?: AbortSignal;
-}
+};
 
 /** The options of `connectToHost`. */
 export interface ConnectToHostOptions {

@@ -33,7 +33,7 @@ export interface AuditFacts {
 }
 
 /** The caller in an entry. */
-export interface AuditCaller {
+type AuditCaller = {
   /** The caller's name. */
   readonly subject?: string | undefined;
   /** The issuer of the caller's credentials. */
@@ -42,7 +42,7 @@ export interface AuditCaller {
   readonly clientId?: string | undefined;
   /** Whether the caller is the program that runs the server. */
   readonly isLocal?: true | undefined;
-}
+};
 
 /** The end of a call. */
 export interface AuditEnd {

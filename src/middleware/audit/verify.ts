@@ -18,7 +18,7 @@ export interface VerifyAuditOptions {
 }
 
 /** A sign that a log was changed. */
-export interface AuditProblem {
+type AuditProblem = {
   /**
    * `changed`: a line, or the one before it, was changed, or written with another secret. `missing`: lines were removed. `reordered`: a line
    * comes again, or too late. `unreadable`: a line is not an entry. `truncated`: the end of the log was cut off. `head`: the head
@@ -29,7 +29,7 @@ export interface AuditProblem {
   readonly line?: number | undefined;
   /** A sentence for people. */
   readonly message: string;
-}
+};
 
 /** The result of `verifyAudit`. */
 export interface AuditReport {

@@ -7,14 +7,14 @@
 export type Rate = string | RateParts;
 
 /** The parts of a rate. */
-export interface RateParts {
+type RateParts = {
   /** The number of calls. */
   readonly limit: number;
   /** The time in which they may be made, in milliseconds. */
   readonly perMs: number;
   /** The number of calls that may be made at once. Default: `limit`. In a time of `perMs`, there are never more than `limit + burst - 1`. */
   readonly burst?: number | undefined;
-}
+};
 
 /** A rate as it is computed with. */
 export interface ReadRate {

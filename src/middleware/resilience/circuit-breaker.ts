@@ -6,7 +6,7 @@ import { isLongLived } from '../facts/call-facts.js';
 import { type CallGroup, callGroup, groupNamer } from '../facts/call-groups.js';
 
 /** The state of a circuit. `open`: calls are refused. `half-open`: one call tries whether the other end works again. */
-export type CircuitState = 'closed' | 'open' | 'half-open';
+type CircuitState = 'closed' | 'open' | 'half-open';
 
 /** The options of `circuitBreaker`. */
 export interface CircuitBreakerOptions {

@@ -24,7 +24,7 @@ export interface IssuerOptions extends IssuerExceptions {
 }
 
 /** The endpoints of an authorization server without metadata. */
-export interface IssuerEndpoints {
+type IssuerEndpoints = {
   /** The URL at which users log in. */
   readonly authorization: string;
   /** The URL that issues tokens. */
@@ -35,7 +35,7 @@ export interface IssuerEndpoints {
   readonly revocation?: string | undefined;
   /** How a client with a secret authenticates at the token endpoint. Default: `client_secret_basic`. */
   readonly authentication?: 'client_secret_basic' | 'client_secret_post' | undefined;
-}
+};
 
 export interface DiscoveryParts {
   readonly fetch: SafeFetch;

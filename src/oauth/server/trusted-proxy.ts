@@ -26,12 +26,12 @@ export interface TrustedProxyOptions extends ProviderOptions {
 }
 
 /** A secret that only the gateway and the server know. */
-export interface GatewaySecret {
+type GatewaySecret = {
   /** The header that has the secret, such as `x-gateway-secret`. */
   readonly header: string;
   /** The secret: at least 32 characters. In an array, all of them are accepted, so that it can be replaced. */
   readonly value: string | readonly string[];
-}
+};
 
 const MIN_SECRET = 32;
 const MAX_VALUE = 8192;

@@ -6,7 +6,7 @@ import type { StandardSchema } from '../../schema/standard.js';
 const brand = Symbol.for('fullmcp.route');
 
 /** A schema of a route: a Standard Schema, such as one of zod, or a JSON Schema. */
-export type RouteSchema = StandardSchema | JsonSchema;
+type RouteSchema = StandardSchema | JsonSchema;
 
 /** The description of a route, for the tool that it becomes. */
 export interface RouteDescription {

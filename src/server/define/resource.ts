@@ -44,10 +44,7 @@ export interface ListRequest {
  * The resources that a template lists: an array, an iterable, which is read only as far as a page needs, or, for long lists, one page
  * with the cursor of the next.
  */
-export type ListedEntries =
-  | Iterable<string | ResourceEntry>
-  | AsyncIterable<string | ResourceEntry>
-  | ResourcePage;
+type ListedEntries = Iterable<string | ResourceEntry> | AsyncIterable<string | ResourceEntry> | ResourcePage;
 
 /**
  * Called for the subscriptions of a resource. `values` are the decoded variables of the template. A promise is waited for, 30 s at most.

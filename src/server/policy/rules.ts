@@ -15,7 +15,7 @@ export type PolicyInput = Readonly<Record<string, unknown>>;
  * The callers that a rule applies to: those that are logged in, those that are not, local ones (stdio, in-process), or those for which a
  * function returns true. A local caller is not `anonymous`.
  */
-export type PolicyCaller =
+type PolicyCaller =
   | 'authenticated'
   | 'anonymous'
   | 'local'

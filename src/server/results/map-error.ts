@@ -8,7 +8,7 @@ import { ToolError } from './tool-error.js';
 
 /** The result of `onError`: an error for the client, or nothing, so that the unexpected error is masked. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that only looks at errors returns nothing.
-export type ErrorAnswer = ToolError | McpError | undefined | void;
+type ErrorAnswer = ToolError | McpError | undefined | void;
 
 /** Called with every error that is neither a `ToolError` nor an `McpError`. It may return or throw one of those instead. */
 export type OnError = (error: unknown, call: Call) => ErrorAnswer | Promise<ErrorAnswer>;

@@ -67,14 +67,14 @@ export interface TaskAnnouncement {
 }
 
 /** The options of an announcement. */
-export interface ChangeOptions {
+type ChangeOptions = {
   /**
    * The callers that are told: subjects, or objects with `subject` and `issuer`, such as `ctx.auth`. A subject alone means the caller of
    * every issuer that has it. Local callers without `auth` are always told. Default: every subscriber that the rules of access allow and,
    * for the contents of a resource that is not `cacheScope: 'public'`, that can read it now.
    */
   readonly to: string | Recipient | readonly (string | Recipient)[];
-}
+};
 
 /** Announces changes to subscribed clients. */
 export interface Changed {

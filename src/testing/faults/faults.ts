@@ -34,7 +34,7 @@ const kinds = ['close', 'stall', 'drop', 'truncate', 'garble', 'duplicate'] as c
  * A fault that can happen to a message. If a message draws several, only the first in this order happens: close, stall, drop,
  * truncate, garble, duplicate.
  */
-export type FaultKind = (typeof kinds)[number];
+type FaultKind = (typeof kinds)[number];
 /** The direction of a message, as the client sees it. */
 export type Direction = 'sent' | 'received';
 

@@ -16,7 +16,7 @@ import type { ElicitUrlResult } from '../../protocol/model/input.js';
  * whole `SamplingResult`. An object with an `action`, such as `{ action: 'decline' }`, is sent as it is. A function receives the
  * question and returns the answer.
  */
-export type TestHandler =
+type TestHandler =
   | Readonly<JsonObject>
   | string
   | boolean

@@ -28,12 +28,12 @@ const optionTable = {
 } as const satisfies OptionTable<InProcessOptions>;
 
 /** The options of one request. */
-export interface RequestOptions {
+type RequestOptions = {
   /** Cancels the call. */
   readonly signal?: AbortSignal;
   /** Receives the notifications that precede the response: progress, log messages, changes. */
   readonly onNotification?: (method: string, params: JsonObject | undefined) => void;
-}
+};
 
 /** Sends a request to a server in the same process and returns the outcome. */
 export type InProcess = (method: string, params?: JsonObject, options?: RequestOptions) => Promise<Outcome>;

@@ -26,10 +26,10 @@ export interface NatsServiceOptions {
 }
 
 /** Facts about the NATS message that carries a request. */
-export interface NatsRequestFacts {
+type NatsRequestFacts = {
   /** Reads a header by its name. */
   readonly header: (name: string) => string | undefined;
-}
+};
 
 /** The options of `serveNats`. */
 export interface ServeNatsOptions extends NatsConnectionOptions, NatsServiceOptions {}

@@ -17,7 +17,7 @@ export interface PgPool {
 }
 
 /** The settings of a pool that are looked at. */
-export interface PgPoolSettings {
+type PgPoolSettings = {
   /** The host, for messages. */
   readonly host?: string | undefined;
   /** The port, for messages. */
@@ -28,7 +28,7 @@ export interface PgPoolSettings {
   readonly connectionString?: string | undefined;
   /** The largest number of connections. */
   readonly max?: number | undefined;
-}
+};
 
 /** A connection of a pool: a `PoolClient` of the package `pg`, or anything with these methods. */
 export interface PgClient {

@@ -38,7 +38,7 @@ export interface RedisConnection {
 }
 
 /** The options of a command. */
-export interface RedisSendOptions {
+type RedisSendOptions = {
   /** The key that decides to which node of a cluster the command is sent. */
   readonly key?: string;
-}
+};

@@ -12,14 +12,14 @@ import type { Upstream } from '../upstream/upstream.js';
 import type { Cookies } from './cookies.js';
 
 /** A user who has logged in at the provider, and the client that asks for access. */
-export interface AdmittedLogin {
+type AdmittedLogin = {
   /** The user. */
   readonly user: UpstreamIdentity;
   /** The id of the client. */
   readonly clientId: string;
   /** The scopes that the client asks for. */
   readonly scopes: readonly string[];
-}
+};
 
 /**
  * Decides about a login: true grants all scopes that the client asks for, an array grants those among them, and false refuses the

@@ -6,7 +6,7 @@ import type { SafeFetch } from '../../fetch/safe-fetch.js';
 // The seam between the proxy and the provider behind it.
 
 /** The endpoints of a provider that does not publish them, or publishes others. */
-export interface UpstreamEndpoints {
+type UpstreamEndpoints = {
   /** Where users log in. */
   readonly authorization: string;
   /** Where codes and refresh tokens become access tokens. */
@@ -17,7 +17,7 @@ export interface UpstreamEndpoints {
   readonly userinfo?: string | undefined;
   /** The public keys of the provider. Default: none. */
   readonly jwks?: string | undefined;
-}
+};
 
 /** The tokens that a provider has issued for one login. They never leave the proxy. */
 export interface UpstreamTokens {

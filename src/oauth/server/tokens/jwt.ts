@@ -11,7 +11,7 @@ import { createTokenProvider, type TokenProvider } from './token-provider.js';
 import { type AcceptedIssuer, type JwtRules, verifyJwt } from './verify-jwt.js';
 
 /** An issuer of tokens, and where its keys are. */
-export interface TokenIssuer {
+type TokenIssuer = {
   /** The `iss` of its tokens, compared as text: a slash more is another issuer. */
   readonly issuer: string;
   /** The URL of its public keys. Default: the `jwks_uri` of its metadata (RFC 8414, otherwise OpenID Connect Discovery). */
@@ -20,7 +20,7 @@ export interface TokenIssuer {
   readonly jwks?: JwkSet | undefined;
   /** Whether the protected resource metadata names this issuer, so that clients log in there. Default: true; false with `jwks`. */
   readonly isAdvertised?: boolean | undefined;
-}
+};
 
 /** The options of `jwt`. */
 export interface JwtOptions extends TokenOptions {

@@ -24,7 +24,7 @@ export interface SearchOptions {
  * @example
  * rank: async ({ query, tools }) => nearest(await embed(query), await vectorsOf(tools)),
  */
-export type RankTools = (request: RankRequest) => readonly string[] | Promise<readonly string[]>;
+type RankTools = (request: RankRequest) => readonly string[] | Promise<readonly string[]>;
 
 /** The argument of `rank`. */
 export interface RankRequest {

@@ -21,10 +21,10 @@ import { ToolError } from '../../results/tool-error.js';
 const annotations = { readOnly: true, openWorld: false } as const;
 
 /** The input of a tool that lists. */
-export interface ListPage {
+type ListPage = {
   /** The `nextCursor` of the page before. Default: the first page. */
   readonly cursor?: string;
-}
+};
 
 const page = jsonSchema<ListPage>({
   type: 'object',
@@ -33,18 +33,18 @@ const page = jsonSchema<ListPage>({
 });
 
 /** The input of `read_resource`. */
-export interface ResourceToRead {
+type ResourceToRead = {
   /** The URI of the resource. */
   readonly uri: string;
-}
+};
 
 /** The input of `get_prompt`. */
-export interface PromptToGet {
+type PromptToGet = {
   /** The name of the prompt. */
   readonly name: string;
   /** The arguments of the prompt. Default: none. */
   readonly arguments?: Readonly<Record<string, string>>;
-}
+};
 
 /** The tools of `resourcesAsTools`. */
 export interface ResourceTools {

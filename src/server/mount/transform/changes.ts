@@ -98,7 +98,7 @@ export interface ChangedDefinition {
 }
 
 /** A change that `every` returns. */
-export interface EveryChange extends DefinitionChange {
+interface EveryChange extends DefinitionChange {
   /** Another name. Of a resource: its name for display. */
   readonly name?: string;
 }

@@ -7,10 +7,10 @@ export type HeaderValues =
   | readonly (readonly [string, string])[];
 
 /** A certificate or key: in PEM format, or the path of a file in that format. A string without `-----BEGIN` is a path. */
-export type Pem = string | Uint8Array;
+type Pem = string | Uint8Array;
 
 /** Resolves a host name, as `lookup` of `node:dns` does. */
-export type Lookup = (
+type Lookup = (
   hostname: string,
   options: {
     /** The version of IP: 4 or 6, or 0 for both. */
@@ -24,12 +24,12 @@ export type Lookup = (
 ) => void;
 
 /** One address of a host. */
-export interface LookupAddress {
+type LookupAddress = {
   /** The IP address. */
   address: string;
   /** The version of IP: 4 or 6. */
   family: number;
-}
+};
 
 /** The options for opening connections on Node. On other runtimes, or together with `fetch`, they are an error. */
 export interface NodeHttpOptions {

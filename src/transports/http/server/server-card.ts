@@ -8,7 +8,7 @@ import { digestOf } from '../../../protocol/model/skills/digest.js';
 import type { HeaderFields, Incoming } from './incoming.js';
 
 /** A header that clients have to send, as a server card describes it. A card is public: it never has the value of a secret. */
-export interface CardHeader {
+type CardHeader = {
   /** The name of the header, such as `X-Api-Key`. */
   readonly name: string;
   /** The purpose of the header, for people. */
@@ -19,7 +19,7 @@ export interface CardHeader {
   readonly isSecret?: boolean;
   /** A value that shows the form, such as `Bearer …`. */
   readonly placeholder?: string;
-}
+};
 
 /** The options of `serverCard`. Everything in them is public. */
 export interface ServerCardOptions {
