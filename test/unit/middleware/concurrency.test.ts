@@ -231,8 +231,14 @@ describe('concurrency', () => {
     [{ limit: 0 }, 'concurrency: "limit" must be an integer, 1 or more, not'],
     [{ limit: 1.5 }, 'concurrency: "limit" must be an integer, 1 or more, not'],
     [{ limit: 1, queue: -1 }, 'concurrency: "queue" must be an integer, 0 or more, not -1.'],
-    [{ limit: 1, maxWaitMs: Number.NaN }, '"maxWaitMs" must be a number of milliseconds, 0 or more, not NaN.'],
-    [{ limit: 1, by: 'constructor' }, '"by" must be "caller", "address", "tool", "everyone" or a function, not '],
+    [
+      { limit: 1, maxWaitMs: Number.NaN },
+      '"maxWaitMs" must be a number of milliseconds, 0 or more, not NaN.',
+    ],
+    [
+      { limit: 1, by: 'constructor' },
+      '"by" must be "caller", "address", "tool", "everyone" or a function, not ',
+    ],
     [{ limits: 1 }, 'concurrency has no option "limits". Did you mean "limit"?'],
   ])('rejects the options %j', (options, message) => {
     expect(() => concurrency(options as ConcurrencyOptions)).toThrow(message);

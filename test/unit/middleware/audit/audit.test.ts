@@ -300,7 +300,10 @@ describe('audit', () => {
   it.each<[object, string]>([
     [{}, 'audit: `to` must be auditFile'],
     [{ to: {} }, 'audit: `to` must be auditFile'],
-    [{ to: () => undefined, onFailure: 'toString' }, 'audit: "onFailure" must be "refuse" or "continue", not "toString".'],
+    [
+      { to: () => undefined, onFailure: 'toString' },
+      'audit: "onFailure" must be "refuse" or "continue", not "toString".',
+    ],
     [{ to: () => undefined, maxPending: 0 }, 'audit: "maxPending" must be an integer, 1 or more, not 0.'],
     [{ to: () => undefined, file: 'x' }, 'audit has no option "file"'],
   ])('rejects the options %j', (options, message) => {

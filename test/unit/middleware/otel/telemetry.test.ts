@@ -459,7 +459,10 @@ describe('the metrics of telemetry', () => {
 describe('the options of telemetry', () => {
   it.each<[object, string]>([
     [{ captureContents: true }, 'telemetry has no option "captureContents". Did you mean "captureContent"?'],
-    [{ remoteContext: 'child' }, 'telemetry: "remoteContext" must be "parent", "link" or "ignore", not "child".'],
+    [
+      { remoteContext: 'child' },
+      'telemetry: "remoteContext" must be "parent", "link" or "ignore", not "child".',
+    ],
     [{ maxContentLength: 0 }, 'telemetry: "maxContentLength" must be an integer, 1 or more, not 0.'],
   ])('are checked: %o', (options, message) => {
     expect(() => telemetry(options as TelemetryOptions)).toThrow(message);

@@ -120,7 +120,10 @@ describe('rateLimit', () => {
     [{}, 'rateLimit needs a rate'],
     [{ tool: '1/min' }, 'rateLimit has no option "tool"'],
     [{ tools: 'often' }, '`tools` must be a rate'],
-    [{ calls: '1/min', by: 'user' }, '"by" must be "caller", "address", "tool", "everyone" or a function, not '],
+    [
+      { calls: '1/min', by: 'user' },
+      '"by" must be "caller", "address", "tool", "everyone" or a function, not ',
+    ],
     [{ calls: '1/min', maxKeys: 0 }, 'rateLimit: "maxKeys" must be an integer, 1 or more, not 0.'],
     [undefined, 'the options must be an object'],
   ])('rejects the options %j', (options, message) => {
