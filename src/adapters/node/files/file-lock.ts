@@ -51,7 +51,7 @@ export async function tryLock(
     own.add(id);
     try {
       const time = ms === undefined ? {} : { until: Date.now() + ms, ms };
-      const start = await startOf('self');
+      const { start } = await statOf('self');
       const self: LockHolder = { id, pid: process.pid, host: hostname(), start, ...time };
       if (await files.advance(latest?.number ?? 0, JSON.stringify(self)))
         return { release: () => release(files, id) };
@@ -91,7 +91,9 @@ async function release(files: Generations, id: string): Promise<void> {
 function read({ content }: Generation): LockHolder | undefined {
   try {
     const holder = JSON.parse(content.toString('utf8')) as LockHolder;
-    return Number.isSafeInteger(holder.pid) && typeof holder.host === 'string' ? holder : undefined;
+    // The system takes 0 and less for a group of processes, of which some always live.
+    const isProcess = Number.isSafeInteger(holder.pid) && holder.pid > 0;
+    return isProcess && typeof holder.host === 'string' ? holder : undefined;
   } catch {
     return undefined;
   }
@@ -105,7 +107,9 @@ async function holds(holder: LockHolder): Promise<boolean> {
   if (host !== hostname()) return true;
   // If this process does not have the lock, an earlier process with its number had it, as in a container.
   if (pid === process.pid) return own.has(id);
-  return isAlive(pid) && isSameProcess(start, await startOf(pid));
+  if (!isAlive(pid)) return false;
+  const found = await statOf(pid);
+  return !isDead(found) && (start === undefined || found.start === undefined || found.start === start);
 }
 
 function isAlive(pid: number): boolean {
@@ -118,12 +122,21 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function isSameProcess(start: string | undefined, now: string | undefined): boolean {
-  return start === undefined || now === undefined || now === start;
+/** What Linux knows of a process. Empty on other systems. */
+interface ProcessStat {
+  readonly state?: string | undefined;
+  /** The field `starttime`. */
+  readonly start?: string | undefined;
 }
 
-/** The field `starttime` of Linux, after the name of the program, which may have spaces; undefined on other systems. */
-async function startOf(pid: number | 'self'): Promise<string | undefined> {
+async function statOf(pid: number | 'self'): Promise<ProcessStat> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+  // The fields after the name of the program, which may have spaces.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { state: fields[0], start: fields[19] };
+}
+
+/** Whether a process has died although it has a number: its parent has not asked how it ended, as the first process of many containers. */
+function isDead({ state }: ProcessStat): boolean {
+  return state === 'Z' || state === 'X';
 }

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
@@ -6,7 +7,7 @@ import process from 'node:process';
 import { expect, onTestFinished, test } from 'vitest';
 import { isOwnLock, tryLock, waitForLock } from '../../../../../src/adapters/node/files/file-lock.js';
 import { Generations } from '../../../../../src/adapters/node/files/generations.js';
-import { soon } from '../../../../support/until.js';
+import { soon, until } from '../../../../support/until.js';
 
 const name = 'lock';
 
@@ -67,6 +68,29 @@ test.runIf(process.platform === 'linux')(
     expect(await isFree(await heldBy({ pid }))).toBe(false);
   },
 );
+
+test.runIf(process.platform === 'linux')(
+  'A lock is free if its process was killed and its parent has not asked how it ended',
+  async () => {
+    // The process that takes the place of the shell never asks.
+    const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    onTestFinished(() => void parent.kill());
+    const pid = await new Promise<number>((resolve) => {
+      parent.stdout.once('data', (line) => resolve(Number(line)));
+    });
+    const folder = await heldBy({ pid });
+    expect(await isFree(folder)).toBe(false);
+    process.kill(pid, 'SIGKILL');
+    await until('the process has died', () => readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z '));
+    expect(await isFree(folder)).toBe(true);
+  },
+);
+
+test('A lock file without the number of a process is free', async () => {
+  for (const pid of [0, -1, 1.5, '1', null]) expect(await isFree(await heldBy({ pid }))).toBe(true);
+});
 
 test('A lock whose time is over is free, as is one from before the clock was set back', async () => {
   const { ppid: pid } = process;
