@@ -10,6 +10,9 @@ export interface EveryOptions {
   readonly unref?: boolean;
 }
 
+/** The longest time that a timer can wait. One that is set to more, such as Infinity, fires again and again at once. */
+const LONGEST_MS = 0x7fffffff;
+
 /**
  * Calls `work` every `ms`. While the promise that it returned is pending, it is not called again. Returns the function that stops it.
  */
@@ -31,7 +34,7 @@ export function every(
   }
 
   if (atOnce) turn();
-  const timer = setInterval(turn, ms);
+  const timer = setInterval(turn, Math.min(ms, LONGEST_MS));
   if (mayExit) unref(timer);
   return () => clearInterval(timer);
 }

@@ -3,8 +3,9 @@ import { every } from '../../../src/async/every.js';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => {
-  vi.useRealTimers();
+  // First the spies on the fake timers, which bring these back.
   vi.restoreAllMocks();
+  vi.useRealTimers();
 });
 
 test('work that is repeated begins after the interval, and ends when it is stopped', () => {
@@ -17,6 +18,14 @@ test('work that is repeated begins after the interval, and ends when it is stopp
   vi.advanceTimersByTime(1000);
   expect(work).toHaveBeenCalledTimes(3);
   expect(vi.getTimerCount()).toBe(0);
+});
+
+test('work that is repeated at an interval that no timer can wait for is not called again and again at once', () => {
+  const work = vi.fn();
+  const stops = [every(Number.POSITIVE_INFINITY, work), every(2 ** 31, work)];
+  vi.advanceTimersByTime(60_000);
+  expect(work).not.toHaveBeenCalled();
+  for (const stop of stops) stop();
 });
 
 test('asynchronous work that is repeated never overlaps, however long one turn takes', async () => {
