@@ -10,8 +10,9 @@ const PAUSES = { baseMs: 100, maxMs: 400, jitter: [1, 1] } as const;
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => {
-  vi.useRealTimers();
+  // First the spies on the fake timers, which bring these back.
   vi.restoreAllMocks();
+  vi.useRealTimers();
 });
 
 /** The times at which attempts begin that all fail, until there is none left. */
