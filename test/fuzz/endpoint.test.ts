@@ -58,7 +58,7 @@ describe('the HTTP endpoint', () => {
         async (value, version, mirrored, inSession) => {
           const message = readMessage(value);
           if (message.kind === 'request' && message.method === 'subscriptions/listen') return;
-          const { method, params } = value as {
+          const { method, params } = (value ?? {}) as {
             method?: unknown;
             params?: { name?: unknown; uri?: unknown };
           };

@@ -9,17 +9,9 @@ export async function failure(promise: Promise<unknown>): Promise<McpError> {
       () => 'no failure',
       (thrown: unknown) => thrown,
     ),
-    15_000,
   );
   if (!McpError.is(error)) throw new Error(`Expected an McpError: ${String(error)}`, { cause: error });
   return error;
-}
-
-/** The value of a promise, usually an error, and how long it took. */
-export async function timed<T>(promise: Promise<T>): Promise<{ readonly error: T; readonly ms: number }> {
-  const startedAt = performance.now();
-  const error = await promise;
-  return { error, ms: performance.now() - startedAt };
 }
 
 /** The states that a client goes through from now on. */

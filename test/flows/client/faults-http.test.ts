@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer as createTcp } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Client, type ConnectOptions, connect, KnownServers } from '../../../src/client.js';
-import { cleanup, failure, statuses, timed } from '../../support/faults.js';
+import { cleanup, failure, statuses } from '../../support/faults.js';
 import {
   type Act,
   type Acts,
@@ -44,13 +44,12 @@ describe('connecting to a server that cannot be reached', () => {
   });
 
   test('fails with the reason if the host name does not exist', async () => {
-    const { error, ms } = await timed(failure(connect('https://mcp.invalid/mcp?key=secret')));
+    const error = await failure(connect('https://mcp.invalid/mcp?key=secret'));
     expect(error.code).toBe('connect_failed');
     expect(error.message).toMatch(
       /^Cannot reach https:\/\/mcp\.invalid\/mcp \(\w+\): (there is no host|its name)/,
     );
     expect(error.message).not.toContain('secret');
-    expect(ms).toBeLessThan(10_000);
   });
 
   test('fails with the reason if the port does not speak TLS', async () => {
@@ -77,10 +76,9 @@ describe('connecting to a server that cannot be reached', () => {
 
   test('times out if the server accepts connections and sends nothing', async () => {
     const server = await start({ 'server/discover': never });
-    const { error, ms } = await timed(failure(connect(server.url, { connectTimeoutMs: 300 })));
+    const error = await failure(connect(server.url, { connectTimeoutMs: 300 }));
     expect(error.code).toBe('timeout');
     expect(error.message).toContain('300 ms');
-    expect(ms).toBeLessThan(15_000);
   });
 });
 
@@ -166,10 +164,9 @@ describe('a server that rejects requests', () => {
     const busy: Act = (_request, response) => void response.writeHead(429, { 'retry-after': '1' }).end();
     const server = await start({ busy: first(1, busy, answer) });
     const client = await connectTo(server);
-    const { error: callResult, ms } = await timed(client.callTool('busy'));
-    expect(callResult.text).toBe('right');
-    expect(ms).toBeGreaterThan(990);
-    expect(ms).toBeLessThan(15_000);
+    const startedAt = performance.now();
+    expect((await client.callTool('busy')).text).toBe('right');
+    expect(performance.now() - startedAt).toBeGreaterThan(990);
   });
 
   test('with 429 for an hour is not waited for, and the error says when to retry', async () => {
@@ -177,10 +174,9 @@ describe('a server that rejects requests', () => {
       busy: (_request, response) => void response.writeHead(429, { 'retry-after': '3600' }).end('slow down'),
     });
     const client = await connectTo(server);
-    const { error, ms } = await timed(failure(client.callTool('busy')));
+    const error = await failure(client.callTool('busy'));
     expect(error).toMatchObject({ code: 'overloaded', status: 429, data: { retryAfterMs: 3_600_000 } });
     expect(error.message).toContain(`${server.url} answered 429: slow down`);
-    expect(ms).toBeLessThan(15_000);
   });
 
   test('with 429 and a Retry-After beyond the timeout makes the call time out', async () => {
@@ -188,12 +184,11 @@ describe('a server that rejects requests', () => {
       busy: (_request, response) => void response.writeHead(429, { 'retry-after': '20' }).end(),
     });
     const client = await connectTo(server);
-    const { error, ms } = await timed(failure(client.callTool('busy', {}, { timeoutMs: 2000 })));
+    const error = await failure(client.callTool('busy', {}, { timeoutMs: 2000 }));
     expect(error.code).toBe('timeout');
     expect(error.message).toContain(
       `Meanwhile: tools/call is retried in 20000 ms: ${server.url} answered 429`,
     );
-    expect(ms).toBeLessThan(15_000);
   });
 });
 

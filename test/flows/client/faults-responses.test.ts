@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Client, connect, KnownServers } from '../../../src/client.js';
-import { cleanup, failure, timed } from '../../support/faults.js';
+import { cleanup, failure } from '../../support/faults.js';
 import {
   type Act,
   type Acts,
@@ -57,10 +57,9 @@ describe('a call over HTTP', () => {
     async (tool) => {
       const server = await start(acts);
       const client = await connectTo(server);
-      const { error, ms } = await timed(failure(client.callTool(tool, {}, { timeoutMs: 200 })));
+      const error = await failure(client.callTool(tool, {}, { timeoutMs: 200 }));
       expect(error.code).toBe('timeout');
       expect(error.message).toBe(`tools/call "${tool}": no response and no progress for 200 ms (timeoutMs)`);
-      expect(ms).toBeLessThan(15_000);
       expect(client.pending()).toEqual([]);
       await until('the request is closed', () => server.open() === 0);
       expect((await client.callTool('echo')).text).toBe('hello');

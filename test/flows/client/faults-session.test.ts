@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Client, type ConnectOptions, connect, KnownServers } from '../../../src/client.js';
-import { cleanup, failure, statuses, timed } from '../../support/faults.js';
+import { cleanup, failure, statuses } from '../../support/faults.js';
 import {
   type Act,
   type Acts,
@@ -14,7 +14,7 @@ import {
 } from '../../support/http/faulty-http.js';
 import { json, result, stream } from '../../support/http/http-server.js';
 import { leaveNothingBehind } from '../../support/leaks.js';
-import { until } from '../../support/until.js';
+import { soon, until } from '../../support/until.js';
 
 // Failures between a client and a server of the session era: 2025-11-25 over HTTP, and HTTP+SSE.
 
@@ -83,9 +83,8 @@ describe('a client with a session over HTTP', () => {
   test('times out without a response, cancels the call at the server, and closes the request', async () => {
     const server = await startSessions({ never });
     const client = await connectTo(server);
-    const { error, ms } = await timed(failure(client.callTool('never', {}, { timeoutMs: 200 })));
+    const error = await failure(client.callTool('never', {}, { timeoutMs: 200 }));
     expect(error.code).toBe('timeout');
-    expect(ms).toBeLessThan(15_000);
     await until('the server has received the cancellation', () =>
       server.requests().includes('notifications/cancelled'),
     );
@@ -138,10 +137,9 @@ describe('a client with a session over HTTP', () => {
         void response.writeHead(headers['last-event-id'] === undefined ? 405 : 400).end(),
     });
     const client = await connectTo(server);
-    const { error, ms } = await timed(failure(client.callTool('cut')));
+    const error = await failure(client.callTool('cut'));
     expect(error.code).toBe('connection_closed');
     expect(error.message).toContain(server.url);
-    expect(ms).toBeLessThan(15_000);
   });
 
   test('finds the response among wrong ids, garbage and a duplicate, and reports the others', async () => {
@@ -205,8 +203,7 @@ describe('a client with a session over HTTP', () => {
     const client = await connectTo(server);
     const open = failure(client.callTool('never'));
     await until('the call has arrived', () => server.requests().includes('tools/call never'));
-    const { ms } = await timed(client.close());
-    expect(ms).toBeLessThan(15_000);
+    await soon('The end of the client', client.close());
     expect((await open).code).toBe('connection_closed');
     expect(client.status).toBe('closed');
   });
@@ -278,9 +275,8 @@ describe('a client over HTTP+SSE', () => {
     async (tool) => {
       const server = await startSse(acts);
       const client = await connectTo(server);
-      const { error, ms } = await timed(failure(client.callTool(tool, {}, { timeoutMs: 200 })));
+      const error = await failure(client.callTool(tool, {}, { timeoutMs: 200 }));
       expect(error.code).toBe('timeout');
-      expect(ms).toBeLessThan(15_000);
       await until('the server has received the cancellation', () =>
         server.requests().includes('notifications/cancelled'),
       );
@@ -312,8 +308,7 @@ describe('a client over HTTP+SSE', () => {
       else response.writeHead(405).end();
     };
     const server = closeLater(await faultyServer(() => quiet, '/sse'));
-    const { error, ms } = await timed(failure(connect(server.url, { connectTimeoutMs: 400 })));
+    const error = await failure(connect(server.url, { connectTimeoutMs: 400 }));
     expect(error.code).toBe('timeout');
-    expect(ms).toBeLessThan(15_000);
   });
 });

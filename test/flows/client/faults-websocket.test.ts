@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { type Client, type ConnectOptions, connect, KnownServers } from '../../../src/client.js';
-import { cleanup, failure, statuses, timed } from '../../support/faults.js';
+import { cleanup, failure, statuses } from '../../support/faults.js';
 import { leaveNothingBehind } from '../../support/leaks.js';
-import { until } from '../../support/until.js';
+import { soon, until } from '../../support/until.js';
 
 // Failures on a WebSocket.
 
@@ -172,11 +172,10 @@ describe('connecting over WebSocket to a server that cannot be reached', () => {
     http.on('upgrade', (_req, socket) => sockets.add(socket.on('error', () => undefined)));
     await until('the server listens', () => http.listening);
     const url = `ws://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
-    const { error, ms } = await timed(failure(connect(url, { connectTimeoutMs: 300 })));
+    const error = await failure(connect(url, { connectTimeoutMs: 300 }));
     for (const socket of sockets) socket.destroy();
     await new Promise((resolve) => http.close(resolve));
     expect(error.code).toBe('timeout');
-    expect(ms).toBeLessThan(15_000);
   });
 });
 
@@ -235,9 +234,8 @@ describe('a server that sends wrong messages over WebSocket', () => {
     async (tool) => {
       const server = closeLater(await start());
       const client = await connectTo(server);
-      const { error, ms } = await timed(failure(client.callTool(tool, {}, { timeoutMs: 2000 })));
+      const error = await failure(client.callTool(tool, {}, { timeoutMs: 2000 }));
       expect(error.code).toBe('timeout');
-      expect(ms).toBeLessThan(15_000);
       if (tool === 'wrong id') expect(error.message).toMatch(/Meanwhile: .*not open.*4711/);
       if (tool === 'half a message') expect(error.message).toMatch(/Meanwhile: .*not valid JSON/);
       expect((await client.callTool('echo')).text).toBe('hello');
@@ -258,12 +256,11 @@ describe('a server that sends wrong messages over WebSocket', () => {
   test('may send 100 MB: the call fails with the connection, and the next call works', async () => {
     const server = closeLater(await start());
     const client = await connectTo(server);
-    const { error, ms } = await timed(failure(client.callTool('100 MB')));
+    const error = await failure(client.callTool('100 MB'));
     expect(error.code).toBe('connection_closed');
     expect(error.message).toContain(
       `${server.url} has closed the connection (1006: "Max payload size exceeded")`,
     );
-    expect(ms).toBeLessThan(15_000);
     expect((await client.callTool('echo')).text).toBe('hello');
   });
 
@@ -283,8 +280,7 @@ test('closing a client over WebSocket does not wait for a server that does not a
   const client = await connectTo(server);
   const open = failure(client.callTool('stop reading'));
   await until('the call has arrived', () => server.methods.includes('tools/call'));
-  const { ms } = await timed(client.close());
-  expect(ms).toBeLessThan(15_000);
+  await soon('The end of the client', client.close());
   expect((await open).code).toBe('connection_closed');
   expect(client.status).toBe('closed');
   server.resume();

@@ -26,10 +26,8 @@ beforeEach(async () => {
 afterEach(async () => {
   expect(await callText(url, 'echo', { text: 'still here' })).toBe('still here');
   await until('no handler runs', () => attacked.running() === 0);
-  const from = performance.now();
-  await serving.close();
-  // No call is left that a drain would wait for.
-  expect(performance.now() - from).toBeLessThan(30_000);
+  // No call is left that a drain would wait for, which takes longer than this may take.
+  await soon('The end of the server', serving.close());
 }, 40_000);
 
 const half = `${head([

@@ -11,7 +11,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { modern } from '../../support/http/modern.js';
 import { ended } from '../../support/processes.js';
 import { headsIn } from '../../support/tasks.js';
-import { until } from '../../support/until.js';
+import { soon, until } from '../../support/until.js';
 
 const SHUTDOWNS = Number(process.env['SHUTDOWNS'] ?? 20);
 const AT_ONCE = 2;
@@ -160,9 +160,8 @@ describe('an orderly shutdown', () => {
     const first = await start(folder, slow);
     const { taskId } = await first.ask('tools/call', { name: 'work', arguments: {} });
     await until('the step has begun', () => stepsIn(folder).size === 1);
-    const began = performance.now();
-    expect(await first.stop()).toBe(0);
-    expect(performance.now() - began).toBeLessThan(20_000);
+    // The step takes longer than this may take.
+    expect(await soon('The end of the process', first.stop())).toBe(0);
     expect(linesIn(folder)).toContain('lifespan ended');
     const second = await start(folder, { ...slow, stepMs: 1 });
     await until(

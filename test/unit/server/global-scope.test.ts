@@ -31,7 +31,7 @@ test('a server and its handler are created without random values, timers and req
       errors({ mask: ['remote_error'] }),
       logging({ log: () => undefined }),
       rateLimit({ tools: '100/min' }),
-      timeout(1000),
+      timeout(60_000),
       concurrency({ limit: 20 }),
       circuitBreaker(),
       outputBudget({ maxChars: 1000 }),

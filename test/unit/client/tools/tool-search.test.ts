@@ -104,7 +104,7 @@ describe('toolSearch', () => {
     await using client = await testClient(createServer({ ...quiet, name: 's', search: true }));
     await expect(toolSearch(client)).rejects.toThrow(/it searches its tools itself/);
     await using other = await testClient(shop());
-    await expect(toolSearch(other, { limit: 0 })).rejects.toThrow(/toolSearch.limit/);
+    await expect(toolSearch(other, { limit: 0 })).rejects.toThrow(/toolSearch: "limit"/);
     await expect(toolSearch(other, { always: 'x' as never })).rejects.toThrow(/array of strings/);
     await expect(toolSearch(other, { top: 1 } as never)).rejects.toThrow(/no option "top"/);
   });

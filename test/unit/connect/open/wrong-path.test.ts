@@ -5,6 +5,7 @@ import { afterEach, expect, test } from 'vitest';
 import { connect, KnownServers, McpError } from '../../../../src/client.js';
 import { createServer, tool } from '../../../../src/index.js';
 import { createNodeHandler } from '../../../../src/node.js';
+import { soon } from '../../../support/until.js';
 
 const undo: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -111,9 +112,8 @@ test('a server that never answers at /mcp does not delay the error until the tim
     req.resume();
     if (req.url !== '/mcp') res.writeHead(404).end();
   });
-  const start = performance.now();
-  expect((await failure(origin, { connectTimeoutMs: 60_000 })).message).toContain('speaks MCP (404)');
-  expect(performance.now() - start).toBeLessThan(30_000);
+  const error = await soon('The error', failure(origin, { connectTimeoutMs: 600_000 }));
+  expect(error.message).toContain('speaks MCP (404)');
 });
 
 test('a server of an unsupported version, or one that is down, is not mistaken for a wrong path', async () => {

@@ -70,15 +70,15 @@ describe('oauthProxy against forged tokens and floods', () => {
         return inner.write(changes, options);
       },
     };
-    const replica = await Replica.start(store, new FakeProvider(), { maxRegistrationsPerHour: 500 });
+    const replica = await Replica.start(store, new FakeProvider(), { maxRegistrationsPerHour: 100 });
     const uri = (length: number) => `https://app.example.com/${'x'.repeat(length)}`;
     const body = JSON.stringify({ redirect_uris: [uri(900), uri(901)], client_name: 'n'.repeat(60_000) });
     const statuses = new Map<number, number>();
-    for (let i = 0; i < 1000; i++) {
+    for (let i = 0; i < 200; i++) {
       const { status } = await replica.send('/register', { method: 'POST', body });
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     }
-    expect(Object.fromEntries(statuses)).toEqual({ 201: 500, 503: 500 });
+    expect(Object.fromEntries(statuses)).toEqual({ 201: 100, 503: 100 });
     expect(Math.max(...written)).toBeLessThan(4096);
     const long = JSON.stringify({ redirect_uris: [uri(1200), uri(1201)] });
     expect((await replica.send('/register', { method: 'POST', body: long })).status).toBe(400);

@@ -159,7 +159,7 @@ test.each(['2026-07-28', '2025-11-25'] as const)(
     await using client = await connect(serving.url, {
       revision,
       fetch: faultyFetch(fetch, faults),
-      timeoutMs: 100,
+      timeoutMs: 1500,
       maxRetries: 0,
     });
     const ends: string[] = [];

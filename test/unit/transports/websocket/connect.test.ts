@@ -173,9 +173,7 @@ describe('the end of a WebSocket', () => {
     socket.pause();
     const from = performance.now();
     await wire.close();
-    const took = performance.now() - from;
-    expect(took).toBeGreaterThan(900);
-    expect(took).toBeLessThan(15_000);
+    expect(performance.now() - from).toBeGreaterThan(900);
     socket.resume();
     await until('the socket is gone', () => sockets.clients.size === 0);
   });

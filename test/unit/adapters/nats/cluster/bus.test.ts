@@ -49,11 +49,9 @@ describeWithNats('the bus on NATS', () => {
     const received: unknown[] = [];
     await bus.subscribe('t', { message: (message) => received.push(message), gap: () => undefined });
     await nat.engine.kill();
-    const since = performance.now();
-    await expect(bus.publish('t', { n: 1 })).rejects.toThrow(
+    await expect(soon('The rejection', bus.publish('t', { n: 1 }))).rejects.toThrow(
       /^The message to the topic "t" was not sent: .*NATS at 127\.0\.0\.1:\d+\)\.$/,
     );
-    expect(performance.now() - since).toBeLessThan(10_000);
     await nat.engine.start();
     await until('the bus works again', () =>
       bus.publish('t', { n: 2 }).then(

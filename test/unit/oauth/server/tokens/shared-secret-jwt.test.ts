@@ -1,6 +1,6 @@
 import { mintToken, type SharedSecretJwtOptions, sharedSecretJwt } from 'fullmcp/auth';
 import { SignJWT } from 'jose';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { McpError } from '../../../../../src/protocol/errors.js';
 import { authContext, requestWith } from '../../../../support/oauth/token-issuer.js';
 
@@ -26,6 +26,8 @@ async function setUp(options: Partial<SharedSecretJwtOptions> = {}) {
 
 describe('sharedSecretJwt', () => {
   it('accepts what mintToken makes', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 0, 1, 12) });
+    onTestFinished(() => void vi.useRealTimers());
     const { provider, check } = await setUp();
     const token = await mintToken(
       { sub: 'ann', scope: 'a b' },
@@ -34,7 +36,7 @@ describe('sharedSecretJwt', () => {
     const auth = await check(token);
     expect(auth).toMatchObject({ subject: 'ann', scopes: ['a', 'b'], issuer });
     const seconds = ((auth?.expiresAt ?? 0) - Date.now()) / 1000;
-    expect(Math.abs(seconds - 905)).toBeLessThan(10);
+    expect(seconds).toBe(905);
     // Clients cannot log in anywhere.
     expect(provider.resource).toBeUndefined();
   });

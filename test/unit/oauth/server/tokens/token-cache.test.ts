@@ -80,7 +80,7 @@ describe('the cache of verified tokens', () => {
   });
 
   it('has room for 10,000 tokens, and drops the one that was not used for the longest time', () => {
-    const cache = new TokenCache({ keepMs: 1000 });
+    const cache = new TokenCache({ keepMs: 1000, now: () => 0 });
     const verdict = (name: string): VerifiedToken => ({
       auth: { subject: name, scopes: [], claims: {} },
       jkt: undefined,
