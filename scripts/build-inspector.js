@@ -8,10 +8,9 @@ import { build } from 'vite';
 import { filesUnder } from './files.js';
 
 const BUILT = 'build/inspector';
-const SHIPPED = 'dist/inspector';
 
-/** Builds build/inspector, and dist/inspector of it. */
-export async function buildInspector() {
+/** Builds build/inspector, and of it the folder that is shipped. @param {string} shipped */
+export async function buildInspector(shipped) {
   // Inside of a test run it would be the page for development, a tenth larger.
   process.env['NODE_ENV'] = 'production';
   await build({ configFile: 'inspector/vite.config.ts' });
@@ -20,8 +19,8 @@ export async function buildInspector() {
     .map((file) => file.slice(BUILT.length + 1))
     .filter((file) => file !== inlined);
   for (const file of files)
-    ship(file, file === 'index.html' ? Buffer.from(page) : readFileSync(`${BUILT}/${file}`));
-  writeFileSync(`${SHIPPED}/page.json`, `${JSON.stringify({ styleHash, files })}\n`);
+    ship(`${shipped}/${file}`, file === 'index.html' ? Buffer.from(page) : readFileSync(`${BUILT}/${file}`));
+  writeFileSync(`${shipped}/page.json`, `${JSON.stringify({ styleHash, files })}\n`);
 }
 
 /**
@@ -38,7 +37,7 @@ function withOwnStyles(page) {
 
 /** @param {string} file @param {Buffer} content */
 function ship(file, content) {
-  mkdirSync(dirname(`${SHIPPED}/${file}`), { recursive: true });
+  mkdirSync(dirname(file), { recursive: true });
   const best = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };
-  writeFileSync(`${SHIPPED}/${file}.br`, brotliCompressSync(content, best));
+  writeFileSync(`${file}.br`, brotliCompressSync(content, best));
 }

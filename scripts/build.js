@@ -1,9 +1,10 @@
 // Compiles src to build/modules, bundles that into dist, builds the page of the inspector, and compiles examples to build/examples. Does nothing if nothing has
-// changed; --force builds anyway.
+// changed; --force builds anyway. dist and build/examples are replaced when their successors are whole, so that programs that run from
+// them go on meanwhile, and after a build that fails.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, posix } from 'node:path';
 import { rolldown } from 'rolldown';
 import { buildInspector } from './build-inspector.js';
 import { groupsOf } from './chunks.js';
@@ -12,6 +13,7 @@ import { pruneTypes } from './prune-types.js';
 
 process.chdir(root);
 const stamp = 'build/.stamp';
+const next = 'build/next';
 const configs = ['package.json', 'tsconfig.json', 'tsconfig.build.json'];
 const inputs = [...filesUnder('src'), ...filesUnder('inspector'), ...filesUnder('examples'), ...configs];
 const print = fingerprint(inputs);
@@ -23,23 +25,34 @@ if (process.argv.includes('--force') || !isFresh()) {
 }
 
 async function build() {
-  rmSync('dist', { recursive: true, force: true });
-  rmSync('build', { recursive: true, force: true });
-  compile('tsconfig.build.json');
-  const types = filesUnder('dist');
+  for (const old of [stamp, next, 'build/modules']) rmSync(old, { recursive: true, force: true });
+  compile('tsconfig.build.json', '--declarationDir', next);
+  const types = filesUnder(next);
   pruneTypes(
     types,
-    types.filter((file) => /^dist\/[^/]+$/.test(file)),
+    types.filter((file) => posix.dirname(file) === next),
   );
   // Nobody imports the command.
-  rmSync('dist/cli', { recursive: true, force: true });
+  rmSync(`${next}/cli`, { recursive: true, force: true });
   await bundleEntries();
   await writeConfigSchema();
-  await buildInspector();
+  await buildInspector(`${next}/inspector`);
+  replace('dist');
   const hasExamples = inputs.some((file) => /^examples\/.*\.ts$/.test(file));
-  if (hasExamples && existsSync('examples/tsconfig.json')) compile('examples/tsconfig.json');
-  mkdirSync('build', { recursive: true });
+  if (hasExamples && existsSync('examples/tsconfig.json')) {
+    compile('examples/tsconfig.json', '--outDir', next);
+    replace('build/examples');
+  }
   writeFileSync(stamp, print);
+}
+
+/** Puts what was built in the place of a folder. @param {string} folder */
+function replace(folder) {
+  const old = 'build/old';
+  rmSync(old, { recursive: true, force: true });
+  if (existsSync(folder)) renameSync(folder, old);
+  renameSync(next, folder);
+  rmSync(old, { recursive: true, force: true });
 }
 
 /**
@@ -86,8 +99,8 @@ async function bundleEntries() {
   });
   await bundle.close();
   checkExports(split, output);
-  for (const folder of ['chunks', 'cli']) mkdirSync(`dist/${folder}`, { recursive: true });
-  for (const file of output) if (file.type === 'chunk') writeFileSync(`dist/${file.fileName}`, file.code);
+  for (const folder of ['chunks', 'cli']) mkdirSync(`${next}/${folder}`, { recursive: true });
+  for (const file of output) if (file.type === 'chunk') writeFileSync(`${next}/${file.fileName}`, file.code);
 }
 
 /**
@@ -108,7 +121,7 @@ function checkExports(before, after) {
 /** The schema of the config file is made from the table that checks the file. */
 async function writeConfigSchema() {
   const { configSchema } = await import('../build/modules/adapters/node/config/settings.js');
-  writeFileSync('dist/config.schema.json', `${JSON.stringify(configSchema(), undefined, 1)}\n`);
+  writeFileSync(`${next}/config.schema.json`, `${JSON.stringify(configSchema(), undefined, 1)}\n`);
 }
 
 /**
@@ -117,33 +130,45 @@ async function writeConfigSchema() {
  */
 async function alone(work) {
   const lock = 'node_modules/.fullmcp-build';
-  const deadline = Date.now() + 120_000;
+  const release = () => rmSync(lock, { recursive: true, force: true });
   for (;;) {
     try {
       mkdirSync(lock);
       break;
     } catch (error) {
       if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error;
-      // A process that has held the lock for this long has died.
-      if (Date.now() > deadline) break;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+      if (isLeftBehind(lock)) release();
+      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
     }
   }
-  const release = () => rmSync(lock, { recursive: true, force: true });
+  writeFileSync(`${lock}/pid`, String(process.pid));
   process.once('exit', release);
   await work();
   release();
+}
+
+/** Whether the process that holds the lock has died. @param {string} lock */
+function isLeftBehind(lock) {
+  try {
+    process.kill(Number(readFileSync(`${lock}/pid`, 'utf8')), 0);
+    return false;
+  } catch (error) {
+    const { code } = /** @type {NodeJS.ErrnoException} */ (error);
+    if (code !== 'ENOENT') return code === 'ESRCH';
+    // A process that has not written its number after this long has died.
+    const { mtimeMs = Date.now() } = statSync(lock, { throwIfNoEntry: false }) ?? {};
+    return Date.now() - mtimeMs > 60_000;
+  }
 }
 
 function isFresh() {
   return existsSync('dist/index.js') && existsSync(stamp) && readFileSync(stamp, 'utf8') === print;
 }
 
-/** @param {string} project */
-function compile(project) {
-  const { status } = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', project], {
-    stdio: ['ignore', process.stderr, process.stderr],
-  });
+/** @param {string} project @param {string[]} options */
+function compile(project, ...options) {
+  const tsc = ['node_modules/typescript/bin/tsc', '-p', project, ...options];
+  const { status } = spawnSync(process.execPath, tsc, { stdio: ['ignore', process.stderr, process.stderr] });
   if (status === 0) return;
   console.error(
     `The build stopped: ${project} does not compile. Fix the errors above and run the build again.`,
