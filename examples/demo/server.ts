@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { createServer, image, prompt, resource, ToolError, text, tool, user } from 'fullmcp';
 import { z } from 'zod';
-import { notes } from './notes.js';
+import { createNotes } from './notes.js';
 import { placeOrder } from './orders.js';
 import { square } from './png.js';
 
@@ -13,6 +13,7 @@ Add a note with the tool add_note, then read notes://all. Clients that have subs
 Start countdown and cancel it halfway. Ask find_order for an order that does not exist.
 Call order_pizza: it asks you twice. Call bake_bread: with a client that supports tasks, it runs in the background.`;
 
+const notes = createNotes();
 let ovens = 0;
 
 export default createServer({

@@ -242,10 +242,8 @@ export default createServer({ name: 'shop', version: '1.0.0', tools: { buy: tool
     const file = await fileWith('{}');
     const ran = await fullmcp(['install', 'cursor', source, '--config-path', file, '--yes', '--json']);
     expect(ran.json()).toMatchObject({ ok: true, name: 'shop' });
-    expect(await fullmcp(['call', 'shop', 'buy', '--config', file])).toMatchObject({
-      exit: 0,
-      stdout: 'bought\n',
-    });
+    const called = await fullmcp(['call', 'shop', 'buy', '--config', file]);
+    expect(called, called.stderr).toMatchObject({ exit: 0, stdout: 'bought\n' });
   });
 
   it('prints plain JSON for any other program', async () => {

@@ -1,4 +1,11 @@
-import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose';
+import {
+  exportJWK,
+  type GenerateKeyPairResult,
+  generateKeyPair,
+  type JWK,
+  type JWTPayload,
+  SignJWT,
+} from 'jose';
 import { nodeDigest } from '../../../src/adapters/node/oauth/digest.js';
 import type { SafeFetch } from '../../../src/oauth/fetch/safe-fetch.js';
 import { SafeFetchError } from '../../../src/oauth/fetch/safe-fetch.js';
@@ -51,7 +58,7 @@ export class TokenIssuer {
   }
 
   async addKey(kid: string, alg = 'ES256'): Promise<SigningKey> {
-    const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
+    const { privateKey, publicKey } = await keyPair(`${this.issuer} ${kid}`, alg);
     const key = { kid, alg, privateKey, publicJwk: await exportJWK(publicKey) };
     this.keys.push(key);
     return key;
@@ -103,6 +110,17 @@ export class TokenIssuer {
     return await new SignJWT(present).setProtectedHeader({ alg, kid, ...header }).sign(privateKey);
   }
 }
+
+/** A key of RSA takes long to make, so an issuer that is made again gets the one that it had. */
+function keyPair(name: string, alg: string): Promise<GenerateKeyPairResult> {
+  const make = () => generateKeyPair(alg, { extractable: true });
+  if (!/^[RP]S/.test(alg)) return make();
+  const made = rsaKeys.get(`${name} ${alg}`) ?? make();
+  rsaKeys.set(`${name} ${alg}`, made);
+  return made;
+}
+
+const rsaKeys = new Map<string, Promise<GenerateKeyPairResult>>();
 
 /** A request with a token. */
 export function requestWith(token: string | undefined, more: Partial<RequestFacts> = {}): AuthRequest {

@@ -1,5 +1,5 @@
-import { memoryStore } from 'fullmcp';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { memoryStore } from '../../../../src/state/memory/store.js';
 import { storeLimitsContract } from '../store-limits.js';
 
 storeLimitsContract('in memory', memoryStore);

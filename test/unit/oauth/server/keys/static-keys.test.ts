@@ -95,7 +95,7 @@ describe('jwt with the keys themselves', () => {
 
   it.each<[string, unknown, RegExp]>([
     ['is empty', { keys: [] }, /1 to 100 public keys/],
-    ['is not a set', [publicJwk], /1 to 100 public keys/],
+    ['is not a set', [publicJwk], /"jwks" must be an object, not an array/],
     ['has PEM', { keys: ['-----BEGIN PUBLIC KEY-----'] }, /createPublicKey/],
     ['has a private key', { keys: [own.privateKey.export({ format: 'jwk' })] }, /is a private key/],
     ['has a shared secret', { keys: [{ kty: 'oct', k: 'c2VjcmV0' }] }, /sharedSecretJwt/],
