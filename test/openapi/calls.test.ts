@@ -97,6 +97,29 @@ test('a line break in a header or in a filename does not add a header', async ()
   expect(upstream.received).toHaveLength(1);
 });
 
+test('of several media types, a body has the first of `contentTypes` that the operation accepts, or else JSON', async () => {
+  await using upstream = await startUpstream();
+  const schema = { type: 'object', properties: { name: { type: 'string' } } };
+  const document = documentOf({
+    '/a': {
+      post: {
+        operationId: 'op',
+        requestBody: {
+          content: { 'application/json': { schema }, 'application/x-www-form-urlencoded': { schema } },
+        },
+        responses: any,
+      },
+    },
+  });
+  const baseUrl = upstream.baseUrl;
+  const contentTypes = ['text/csv', 'Application/X-WWW-Form-Urlencoded'];
+  for (const options of [{ baseUrl }, { baseUrl, contentTypes }]) {
+    await using client = await clientOf(document, options);
+    await client.callTool('op', { name: 'ada' });
+  }
+  expect(upstream.received.map(({ body }) => body)).toEqual(['{"name":"ada"}', 'name=ada']);
+});
+
 test('a value with the character that separates the values of its style is refused', async () => {
   await using upstream = await startUpstream();
   const parameter = (style: string): object => ({

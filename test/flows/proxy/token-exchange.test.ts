@@ -193,6 +193,14 @@ describe('a proxy that exchanges tokens', () => {
     await slow;
     await until('the exchange is stopped', () => authorization.aborted === 1);
   });
+
+  it('names the types of the token that it has and of the one that it asks for', async () => {
+    const subjectTokenType = 'urn:ietf:params:oauth:token-type:jwt';
+    const requestedTokenType = 'urn:example:token-type:behind';
+    const { authorization, call } = await setUp({ options: { subjectTokenType, requestedTokenType } });
+    authorization.types = { subject: subjectTokenType, requested: requestedTokenType };
+    expect((await call(await tokenOf('ada'))).content).toBe('behind-ada-1');
+  });
 });
 
 describe('exchangeToken', () => {

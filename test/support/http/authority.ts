@@ -25,6 +25,11 @@ export interface Authority extends AsyncDisposable {
   readonly ca: string;
   /** Issues a certificate for this machine, or for a client with this name. With -1 day, it has already ended. */
   readonly issue: (name: string, use?: 'server' | 'client', days?: number) => Promise<Issued>;
+  /** Puts a certificate and its key into one file in PKCS #12 format. */
+  readonly bundle: (
+    issued: Issued,
+    password: string,
+  ) => Promise<{ readonly file: string; readonly bytes: Buffer }>;
 }
 
 /** Makes a new authority with openssl. */
@@ -56,11 +61,21 @@ export async function makeAuthority(): Promise<Authority> {
     };
   }
 
+  async function bundle({ certFile, keyFile }: Issued, password: string) {
+    const file = at('bundle.p12');
+    await run('openssl', [
+      ...['pkcs12', '-export', '-in', certFile, '-inkey', keyFile, '-passout', `pass:${password}`],
+      ...['-out', file],
+    ]);
+    return { file, bytes: await readFile(file) };
+  }
+
   return {
     folder,
     caFile: at('ca.pem'),
     ca: await readFile(at('ca.pem'), 'utf8'),
     issue,
+    bundle,
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
 }

@@ -23,6 +23,8 @@ export class ExchangeServer {
   aborted = 0;
   /** Replaces the answer to a request that is correct. */
   answer: Answer | undefined;
+  /** The types of token that a request must name. */
+  types = { subject: TYPE, requested: TYPE };
   readonly #audience: string;
   readonly #server = createServer((request, response) => void this.#handle(request, response));
 
@@ -70,10 +72,10 @@ export class ExchangeServer {
       JSON.stringify(Object.entries(sent).sort()) ===
         JSON.stringify([
           ['grant_type', 'urn:ietf:params:oauth:grant-type:token-exchange'],
-          ['requested_token_type', TYPE],
+          ['requested_token_type', this.types.requested],
           ['resource', this.#audience],
           ['scope', 'read write'],
-          ['subject_token_type', TYPE],
+          ['subject_token_type', this.types.subject],
         ]);
     if (!right) return { status: 400, body: { error: 'unsupported_grant_type' } };
     try {

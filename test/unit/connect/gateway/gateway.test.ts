@@ -4,7 +4,7 @@ import { gateway } from 'fullmcp/gateway';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { serve } from '../../../../src/node.js';
-import { until } from '../../../support/until.js';
+import { soon, until } from '../../../support/until.js';
 import { configOf, gatewayTo, serverWith, textOf, toolNames } from './gateway-servers.js';
 
 const say = (text: string) => tool({ run: () => text });
@@ -153,6 +153,17 @@ describe('a gateway', () => {
     isSilent = false;
     expect(await textOf(client, 'silent_go')).toBe('went');
     expect(hub.servers()['silent']?.status).toBe('ready');
+  });
+
+  test('waits `listTimeoutMs` for the list of a server, and answers with those of the others', async () => {
+    const real = serverWith({ tools: { go: say('went') } });
+    const silent = {
+      dispatch: (call: Parameters<typeof real.dispatch>[0]) =>
+        call.method === 'tools/list' ? new Promise<never>(() => {}) : real.dispatch(call),
+    };
+    const { client, log } = await gatewayTo({ silent, fine: real }, { listTimeoutMs: 200 });
+    expect(await soon('the list', toolNames(client), 15_000)).toEqual(['fine_go']);
+    expect(log.join('\n')).toMatch(/^silent: .*200 ms/m);
   });
 
   test('reports mistakes at once', () => {

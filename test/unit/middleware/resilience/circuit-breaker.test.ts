@@ -57,6 +57,21 @@ describe('circuitBreaker', () => {
     expect(await end(next)).toBe('ok');
   });
 
+  it('asks `isFailure` which errors count, with the call, in place of its own choice', async () => {
+    const asked: string[] = [];
+    const { end } = breaker({
+      failures: 1,
+      isFailure: (error, { method }) => {
+        asked.push(`${method} ${(error as McpError).code}`);
+        return (error as McpError).code === 'forbidden';
+      },
+    });
+    expect([await end(down), await end(up)]).toEqual(['connection_closed', 'ok']);
+    expect(await end(() => Promise.reject(new McpError('forbidden', 'x')))).toBe('forbidden');
+    expect(await end(up)).toBe('overloaded');
+    expect(asked).toEqual(['tools/call connection_closed', 'tools/call forbidden']);
+  });
+
   it('opens again if the call that tries fails, and lets the next one try if it is cancelled', async () => {
     const { changes, end } = breaker({ failures: 1 });
     await end(down);

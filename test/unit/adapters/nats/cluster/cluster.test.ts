@@ -120,6 +120,15 @@ describeWithNats('nats', () => {
     await engine.stop();
   });
 
+  test('An authenticator of the program logs in at a server that knows its users', async () => {
+    const engine = await startNats({ config: 'authorization { user: a, password: right }' });
+    const cluster = nats({ url: engine.url, authenticator: () => ({ user: 'a', pass: 'right' }) });
+    await cluster.start();
+    await cluster.ping();
+    await cluster.close();
+    await engine.stop();
+  });
+
   test('A connection of the program is used and stays open', async () => {
     const connection = await connectRaw(nat.engine.url);
     const cluster = nats({ connection });

@@ -86,6 +86,17 @@ describe('serve with tls', () => {
     expect((await callTool(serving.url, 'who', {}, { ca })).text).toBe('nobody');
   });
 
+  test.each(['a path', 'bytes'])(
+    'accepts a certificate and its key in PKCS #12 format as %s',
+    async (form) => {
+      const { file, bytes } = await authority.bundle(own, 'a password');
+      const pfx = form === 'bytes' ? bytes : file;
+      await using serving = await serveTls({ tls: { pfx, passphrase: 'a password' } });
+      expect((await callTool(serving.url, 'who', {}, { ca: authority.ca })).text).toBe('nobody');
+      await expect(serveTls({ tls: { pfx, passphrase: 'another password' } })).rejects.toThrow('tls');
+    },
+  );
+
   test.each(['2026-07-28', '2025-11-25', '2024-11-05'] as const)(
     'serves %s over HTTPS and WSS, with progress on a stream',
     async (revision) => {
