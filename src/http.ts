@@ -11,6 +11,7 @@ import type { Logger } from './server/state/log.js';
 import type { AuthProvider } from './state/auth-provider.js';
 import { authRun } from './state/auth-run.js';
 import { stateOfOne } from './state/memory/state-of-one.js';
+import { refusalListenersOf } from './state/refusal-listeners.js';
 import { EdgeAuth } from './transports/http/server/auth/edge-auth.js';
 import {
   type CloseOptions,
@@ -56,12 +57,7 @@ export interface Handler {
 export type DispatchSource = Pick<CoreServer, 'dispatch'> & {
   /** The name and version of the server. A gateway has a function instead, which is about the servers behind it. */
   readonly info?: CoreServer['info'] | (() => unknown);
-} & Partial<
-    Pick<
-      CoreServer,
-      'provideSecret' | 'logger' | 'shared' | 'auth' | 'secrets' | 'isGuarded' | 'refusalListeners'
-    >
-  >;
+} & Partial<Pick<CoreServer, 'provideSecret' | 'logger' | 'shared' | 'auth' | 'secrets' | 'isGuarded'>>;
 
 /**
  * Makes an HTTP handler for runtimes with `Request` and `Response`: Bun, Deno, Workers, Hono and others. It serves all
@@ -153,7 +149,8 @@ export function protect<Raw>(
   const { logger: log = console.error as Logger } = server;
   const masked = (error: unknown, where: string): McpError =>
     new McpError('internal_error', mask(error, where, log), { status: 500 });
-  const { info, refusalListeners: listeners = [] } = server;
+  const { info } = server;
+  const listeners = refusalListenersOf(server);
   const name = typeof info === 'object' ? info.name : '';
   const parts = { path, publicUrl, mask: masked };
   const reporter = (): RefusalReporter => new RefusalReporter({ server: name, log, listeners });

@@ -30,8 +30,8 @@ const optionTable = {
  * serveStdio(server);
  */
 export function serveStdio(
-  server: Pick<CoreServer, 'dispatch' | 'close' | 'logger' | 'provideSecret'> &
-    Partial<Pick<CoreServer, 'drain'>>,
+  server: Pick<CoreServer, 'dispatch' | 'close' | 'logger'> &
+    Partial<Pick<CoreServer, 'drain' | 'provideSecret'>>,
   options: StdioOptions = {},
 ): StdioServing {
   const settings = readOptions('serveStdio', options, optionTable);
@@ -44,7 +44,7 @@ export function serveStdio(
       dispatch,
       session: (send) => channelSession(dispatch, send, { isBridged: true }),
       secrets: environmentSecrets(process.env),
-      provideSecret: server.provideSecret,
+      provideSecret: (secrets) => server.provideSecret?.(secrets),
       drain: server.drain,
       onClose: close,
       onProblem: (message, error) => log('error', message, error),

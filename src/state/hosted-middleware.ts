@@ -1,7 +1,7 @@
 import type { Call, Middleware } from '../protocol/call.js';
-import type { RefusedCaller } from '../protocol/telemetry/events.js';
 import type { WideMiddleware } from '../protocol/telemetry/hosting.js';
 import type { SharedState } from './cluster.js';
+import type { RefusalListener } from './refusal-listeners.js';
 
 // The seam between a server and middleware that keeps state for it.
 
@@ -9,17 +9,6 @@ import type { SharedState } from './cluster.js';
 interface LeveledEntry {
   /** Its severity. */
   readonly level: 'info' | 'warning' | 'error';
-}
-
-/** Hears of requests whose credentials were refused, before they became calls. */
-export interface RefusalListener {
-  /** Called with each of them. */
-  readonly each?: ((refused: RefusedCaller) => void) | undefined;
-  /**
-   * Called with the first of them for each reason, and then at most once a minute with the number of those since. The number of reasons is
-   * limited, so that a flood of requests does not become a flood of reports.
-   */
-  readonly report?: ((refused: RefusedCaller & { readonly count: number }) => void) | undefined;
 }
 
 /** The parts of a server that its middleware may use. */
@@ -130,13 +119,6 @@ export class MiddlewareLifetimes {
 export interface HostedMiddleware extends Middleware {
   /** Makes the middleware for one server. */
   readonly forServer: (host: MiddlewareHost) => WideMiddleware;
-  /** Hears of refused credentials in front of a gateway or a proxy, which have no state to host. */
-  readonly refusals?: RefusalListener | undefined;
-}
-
-/** The middleware of a gateway or a proxy that hears of refused credentials. */
-export function refusalListenersOf(use: readonly Middleware[]): readonly RefusalListener[] {
-  return use.flatMap((one) => (one as Partial<HostedMiddleware>).refusals ?? []);
 }
 
 /** The middleware of a server, with the parts of the server that some of it needs. */

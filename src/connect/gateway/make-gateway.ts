@@ -4,7 +4,7 @@ import { McpError } from '../../protocol/errors.js';
 import { SERVER_INFO } from '../../protocol/meta.js';
 import type { Implementation } from '../../protocol/model/model.js';
 import { OperatorLog } from '../../protocol/telemetry/operator-log.js';
-import { refusalListenersOf } from '../../state/hosted-middleware.js';
+import { refusalListenersOf, withRefusalListeners } from '../../state/refusal-listeners.js';
 import { entryTarget } from '../config/entry-target.js';
 import { makeForwarder } from '../proxy/forwarder.js';
 import type { ProxyServer } from '../proxy/make-proxy.js';
@@ -189,6 +189,7 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
       start,
       reload,
       close,
+      // Transports call it, and nobody else needs it.
       provideSecret: seal.provide,
       info: { name, version },
       servers: () => Object.fromEntries([...servers.members].map(([each, { info }]) => [each, info])),
@@ -198,11 +199,9 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
         await pins.accept(server);
         servers.members.get(server)?.accepted();
       },
-      // Endpoints read it, and nobody else needs it.
-      refusalListeners: refusalListenersOf(use),
       [Symbol.asyncDispose]: close,
     };
-    return made;
+    return withRefusalListeners(made, use.flatMap(refusalListenersOf));
   };
 }
 

@@ -1,6 +1,6 @@
 import { compose, type Dispatch } from '../../protocol/call.js';
 import { OperatorLog } from '../../protocol/telemetry/operator-log.js';
-import { refusalListenersOf } from '../../state/hosted-middleware.js';
+import { refusalListenersOf, withRefusalListeners } from '../../state/refusal-listeners.js';
 import { composeChecked } from '../routing/checked-use.js';
 import { withSearch } from '../routing/search-front.js';
 import type { Runtime } from '../targets/options.js';
@@ -18,8 +18,6 @@ export interface ProxyServer extends AsyncDisposable {
   readonly logger: ProxyLogger;
   /** Does nothing: the connection is opened with the first call, so that the other server may start later. */
   readonly start: () => Promise<void>;
-  /** Sets the secret that binds the states of open questions to their callers. Processes with the same secret can open them. */
-  readonly provideSecret: (secret: string | readonly string[] | (() => string)) => void;
   /** Cancels the calls that wait for answers, and closes the connections. */
   readonly close: () => Promise<void>;
 }
@@ -52,11 +50,10 @@ export function makeProxy(runtime: Runtime): ProxyTo {
       logger,
       close,
       start: async () => undefined,
+      // Transports call it, and nobody else needs it.
       provideSecret: seal.provide,
-      // Endpoints read it, and nobody else needs it.
-      refusalListeners: refusalListenersOf(use),
       [Symbol.asyncDispose]: close,
     };
-    return made;
+    return withRefusalListeners(made, use.flatMap(refusalListenersOf));
   };
 }

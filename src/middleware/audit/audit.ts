@@ -2,7 +2,8 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Middleware, Outcome } from '../../protocol/call.js';
 import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import { McpError, UNKNOWN_OUTCOME } from '../../protocol/errors.js';
-import type { HostedMiddleware, MiddlewareHost, RefusalListener } from '../../state/hosted-middleware.js';
+import type { HostedMiddleware, MiddlewareHost } from '../../state/hosted-middleware.js';
+import { type RefusalListener, withRefusalListeners } from '../../state/refusal-listeners.js';
 import { stopwatch } from '../facts/call-facts.js';
 import { type RedactOptions, redactor, redactTable } from '../facts/redact.js';
 import { type AuditEnd, type AuditEntry, errorEnd, factsOf, outcomeEnd } from './entry.js';
@@ -130,7 +131,7 @@ export function audit(options: AuditOptions): HostedMiddleware {
     return audit;
   }
 
-  return Object.assign(audit, { forServer, refusals });
+  return withRefusalListeners(Object.assign(audit, { forServer }), [refusals]);
 }
 
 function isRecorded({ method }: Call): boolean {

@@ -11,7 +11,8 @@ import type { Call, Middleware } from '../../protocol/call.js';
 import { type FilledOptions, type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import type { ClientHost, ClientMiddleware, WideMiddleware } from '../../protocol/telemetry/hosting.js';
-import type { HostedMiddleware, MiddlewareHost, RefusalListener } from '../../state/hosted-middleware.js';
+import type { HostedMiddleware, MiddlewareHost } from '../../state/hosted-middleware.js';
+import { type RefusalListener, withRefusalListeners } from '../../state/refusal-listeners.js';
 import { aroundWork } from './around-work.js';
 import { addressOf, KnownNames, networkOf, sessionIdOf, sessionOf, transportOf } from './attributes.js';
 import { clientFailure, serverFailure } from './endings.js';
@@ -64,8 +65,7 @@ export function telemetry(options: TelemetryOptions = {}): HostedMiddleware & Cl
   const unhosted = serverSide(parts);
   const middleware: Middleware = (call, next) => unhosted(call, next);
   const heard: RefusalListener = { each: refusals(read.meterProvider) };
-  return Object.assign(middleware, {
-    refusals: heard,
+  const hosted = Object.assign(middleware, {
     forServer({ place, defines, onRefused }: MiddlewareHost) {
       if (place.startsWith('tools.')) return toolSide(parts);
       onRefused?.(heard);
@@ -73,6 +73,7 @@ export function telemetry(options: TelemetryOptions = {}): HostedMiddleware & Cl
     },
     forClient: (host: ClientHost) => clientSide(parts, host),
   });
+  return withRefusalListeners(hosted, [heard]);
 }
 
 type Parts = FilledOptions<TelemetryOptions, typeof optionTable> & Pick<Side, 'tracer' | 'record'>;

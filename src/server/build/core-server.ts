@@ -6,7 +6,6 @@ import type { Implementation } from '../../protocol/model/model.js';
 import type { LogSettings } from '../../protocol/telemetry/log-settings.js';
 import type { AuthRun } from '../../state/auth-run.js';
 import type { Cluster, SharedState } from '../../state/cluster.js';
-import type { RefusalListener } from '../../state/hosted-middleware.js';
 import type { AddPrompt, AddResource, AddTool } from '../catalog/adders.js';
 import type { Registration } from '../catalog/registry.js';
 import type { ServerDefinitions } from '../define/definitions.js';
@@ -54,8 +53,6 @@ export interface CoreServer<State = unknown, User = unknown, T = unknown> extend
   readonly shared: SharedState;
   /** The option `auth`, which the HTTP transports of this server use; undefined if there is none. */
   readonly auth: AuthRun | undefined;
-  /** The middleware that hears of requests whose credentials the transports refuse. */
-  readonly refusalListeners: readonly RefusalListener[];
   /** The secrets of this server: the first one encrypts, all of them decrypt. Undefined if none was set. */
   readonly secrets: () => readonly string[] | undefined;
   /** Runs the lifespan and resumes unfinished tasks now, instead of with the first call. */

@@ -2,6 +2,7 @@
 
 import type { Dispatch } from '../../protocol/call.js';
 import { type AuthRun, authRun } from '../../state/auth-run.js';
+import { withRefusalListeners } from '../../state/refusal-listeners.js';
 import { addersOf } from '../catalog/adders.js';
 import { compileDefinition } from '../catalog/compile.js';
 import type { ExtensionHost } from '../define/extension.js';
@@ -71,7 +72,7 @@ function serverOf<State, User, T>(
   const { registry, gate, shared, seal } = state;
   const { access } = compiled.defaults;
   const running = runningServer(compiled, state, parts);
-  return {
+  const server: CoreServer<State, User, T> = {
     info: compiled.info,
     dispatch: dispatchOf(compiled, state, parts),
     behaviours: [...compiled.on],
@@ -91,11 +92,11 @@ function serverOf<State, User, T>(
     provideCluster: (provided) => shared.provide(provided),
     shared,
     auth: parts.auth,
-    refusalListeners: parts.refusalListeners,
     secrets: seal.secrets,
     ...running,
     [Symbol.asyncDispose]: running.close,
   };
+  return withRefusalListeners(server, parts.refusalListeners);
 }
 
 function dispatchOf(

@@ -8,7 +8,7 @@ import { hideInText, REDACTED } from '../../protocol/secrets/text.js';
 import { conceal, piecesOf } from '../../protocol/secrets/values.js';
 import type { RefusedCaller } from '../../protocol/telemetry/events.js';
 import { refusedChannel } from '../../protocol/telemetry/tracing.js';
-import type { RefusalListener } from '../../state/hosted-middleware.js';
+import type { RefusalListener } from '../../state/refusal-listeners.js';
 
 /** The parts of a `RefusedCredentials`. */
 export interface RefusedCredentialsParts {

@@ -5,7 +5,7 @@ import process from 'node:process';
 import { settlesWithin } from '../../../async/deadline.js';
 import { type OptionTable, readOptions } from '../../../protocol/checks/options.js';
 import type { DiscoverableServer, RegisteredService } from '../../../protocol/services.js';
-import type { RefusalListener } from '../../../state/hosted-middleware.js';
+import { refusalListenersOf } from '../../../state/refusal-listeners.js';
 import { toolNames } from '../../../transports/memory/discovery.js';
 import { RefusalReporter } from '../../../transports/server/refusal-reporter.js';
 import { environmentSecrets } from '../../node/config/environment.js';
@@ -30,8 +30,6 @@ export interface NatsServable extends DiscoverableServer {
   readonly provideSecret?: (secret: readonly string[]) => void;
   /** Receives warnings, for the operator. */
   readonly logger?: (level: 'warning', message: string, detail?: unknown) => void;
-  /** The middleware that hears of refused credentials. */
-  readonly refusalListeners?: readonly RefusalListener[];
 }
 
 /**
@@ -80,7 +78,8 @@ export async function startService(
   const stats = new RequestStats();
   const onProblem = (message: string, error: unknown): void => server.logger?.('warning', message, error);
   const send = replySender({ client, newHeaders, maxMessageBytes, onProblem });
-  const { dispatch, info, refusalListeners: listeners = [] } = server;
+  const { dispatch, info } = server;
+  const listeners = refusalListenersOf(server);
   const log = server.logger ?? (() => undefined);
   const refused = auth === undefined ? undefined : new RefusalReporter({ server: info.name, log, listeners });
   const instance = new NatsService({

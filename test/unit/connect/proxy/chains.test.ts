@@ -3,6 +3,7 @@
 import { createServer, McpError, tool } from 'fullmcp';
 import { type Client, connect } from 'fullmcp/client';
 import { gateway } from 'fullmcp/gateway';
+import { createHandler } from 'fullmcp/http';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import type { JsonObject } from '../../../../src/jsonrpc/message.js';
@@ -289,7 +290,7 @@ test('processes of a proxy with the same secret continue the calls of each other
   const [one, two, other] = [secret, secret, undefined].map((own) => {
     const front = proxy(behind.url, quiet);
     onTestFinished(() => front.close());
-    if (own !== undefined) front.provideSecret(own);
+    if (own !== undefined) createHandler(front, { secret: own });
     return front;
   }) as [ProxyServer, ProxyServer, ProxyServer];
   const { requestState, inputRequests } = await callers(one)('ada');

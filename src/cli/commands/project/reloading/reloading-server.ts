@@ -33,7 +33,6 @@ export class ReloadingServer implements ProxyServer {
 
   readonly logger = (): void => undefined;
   readonly start = async (): Promise<void> => undefined;
-  readonly provideSecret = (): void => undefined;
 
   /** Sends new calls to another version. Subscriptions move there, and their clients hear that everything may have changed. */
   replace(next: LoadedCode): void {
