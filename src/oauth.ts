@@ -9,6 +9,7 @@ import type { TokenStore } from './oauth/client/store/token-store.js';
 import type { ExchangeTokenOptions } from './oauth/forwarding/exchange-options.js';
 import { type ExchangedIdentity, makeExchangeToken } from './oauth/forwarding/exchange-token.js';
 import type { Call } from './protocol/call.js';
+import { type OptionTable, readOptions } from './protocol/checks/options.js';
 
 export type { FileTokenStoreOptions } from './adapters/node/oauth/file-token-store.js';
 export type { OAuthClient } from './oauth/client/create-auth.js';
@@ -90,6 +91,11 @@ export const enterprise: (typeof machineClients)['enterprise'] = machineClients.
 export const exchangeToken: (options: ExchangeTokenOptions) => (call: Call) => Promise<ExchangedIdentity> =
   /* @__PURE__ */ makeExchangeToken(runtime);
 
+const fileStoreTable = {
+  folder: { is: 'string', required: true },
+  key: ['string', 'object', 'function'],
+} as const satisfies OptionTable<FileTokenStoreOptions>;
+
 /**
  * Makes a token store in a folder: encrypted files (AES-256-GCM) that only their owner can read. Processes may share it. Needs
  * Node, Bun or Deno.
@@ -99,7 +105,8 @@ export const exchangeToken: (options: ExchangeTokenOptions) => (call: Call) => P
  * const auth = oauth({ store });
  * ```
  */
-export function fileTokenStore(options: FileTokenStoreOptions): TokenStore {
+export function fileTokenStore(given: FileTokenStoreOptions): TokenStore {
+  const options = readOptions('fileTokenStore', given, fileStoreTable);
   let opened: Promise<TokenStore> | undefined;
   const open = (): Promise<TokenStore> => {
     opened ??= import('./adapters/node/oauth/file-token-store.js').then((node) =>

@@ -1,5 +1,6 @@
 // The page of a sandbox, which a host serves at an origin of its own.
 
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import { type AppCsp, isCspOrigin } from '../../protocol/model/apps/app.js';
 import { RELAY } from './relay-text.js';
 
@@ -19,6 +20,12 @@ export interface SandboxPageOptions {
   readonly requestUrl?: string | URL;
 }
 
+const pageTable = {
+  hosts: { is: 'strings', required: true },
+  frames: { is: 'strings', default: [] },
+  requestUrl: ['string', 'object'],
+} as const satisfies OptionTable<SandboxPageOptions>;
+
 /** A page to serve: its document and its headers. */
 export interface SandboxPage {
   /** The HTML document. */
@@ -37,7 +44,8 @@ export interface SandboxPage {
  *   return new Response(html, { headers });
  * });
  */
-export function sandboxPage({ hosts, frames = [], requestUrl }: SandboxPageOptions): SandboxPage {
+export function sandboxPage(options: SandboxPageOptions): SandboxPage {
+  const { hosts, frames, requestUrl } = readOptions('sandboxPage', options, pageTable);
   const wrong = [...hosts, ...frames].find((origin) => !isCspOrigin(origin));
   if (wrong !== undefined || hosts.length === 0 || hosts.some((origin) => origin.includes('*')))
     throw new TypeError(

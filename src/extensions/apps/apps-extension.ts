@@ -2,6 +2,7 @@
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Middleware, Peer } from '../../protocol/call.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import {
   APP_TYPE,
   isAppType,
@@ -26,6 +27,8 @@ export interface WithAppOptions {
   readonly visibility?: readonly ToolVisibility[];
 }
 
+const appTable = { visibility: 'strings' } as const satisfies OptionTable<WithAppOptions>;
+
 /** The parts of a tool that `withApp` changes. */
 interface Describable {
   readonly kind: 'tool';
@@ -39,7 +42,7 @@ interface Describable {
  * const sales = withApp(tool({ description: 'Sales by month', run: () => ({ months: [3, 5, 8] }) }), chart);
  */
 export function withApp<T extends Describable>(tool: T, app: App, options: WithAppOptions = {}): T {
-  const { visibility } = options;
+  const { visibility } = readOptions('withApp', options, appTable);
   if (!isObject(tool) || tool['kind'] !== 'tool')
     throw new TypeError('withApp: the first argument must be a tool: withApp(tool({ … }), app).');
   if (!isObject(app) || typeof app['uri'] !== 'string')

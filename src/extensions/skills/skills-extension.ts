@@ -1,6 +1,6 @@
 // Skills as an extension of a server: the three methods, and every file as a resource.
 
-import { fillDefaults } from '../../protocol/checks/options.js';
+import { checkOptions, fillDefaults } from '../../protocol/checks/options.js';
 import { encodeBase64 } from '../../protocol/encoding/base64.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
@@ -258,10 +258,11 @@ const encoder = new TextEncoder();
  * const notes = await skillsFrom({ 'taking-notes': { 'SKILL.md': '---\nname: taking-notes\ndescription: …\n---\n' } });
  * createServer({ name: 'notes', version: '1.0.0', extensions: [notes] });
  */
-export function skillsFrom(
+export async function skillsFrom(
   skills: Readonly<Record<string, SkillFiles>>,
   options: SkillsOptions = {},
 ): Promise<SkillsExtension> {
+  checkOptions('skillsFrom', options, skillsTable);
   const { prefix } = options;
   return skillsExtension(async () => {
     const files = new Map<string, Uint8Array>();

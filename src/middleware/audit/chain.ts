@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { tryParseObject } from '../../jsonrpc/try-parse.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import type { AuditNote } from './entry.js';
 import { type Mac, macsOf } from './mac.js';
 
@@ -44,11 +45,17 @@ const HASH_CHARS = 43;
 const ENDING = HASH_FIELD.length + HASH_CHARS + 2;
 const HEAD_CHARS = 159;
 
+const chainTable = {
+  secret: ['string', 'strings'],
+  head: { is: 'object', default: EMPTY },
+} as const satisfies OptionTable<AuditChainOptions>;
+
 /**
  * Links the entries of a log that a program keeps itself: `verifyAudit` checks its lines. `auditFile` of `fullmcp/node` has a chain
  * of its own.
  */
-export function auditChain({ secret, head = EMPTY }: AuditChainOptions = {}): AuditChain {
+export function auditChain(options: AuditChainOptions = {}): AuditChain {
+  const { secret, head } = readOptions('auditChain', options, chainTable);
   const [mac] = macsOf(secret);
   return chainWith(mac as Mac, head);
 }

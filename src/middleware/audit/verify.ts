@@ -1,4 +1,5 @@
 import { isObject } from '../../jsonrpc/message.js';
+import { type FilledOptions, type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import { type AuditHead, EMPTY, hashOf, type ReadLine, readHead, readLine } from './chain.js';
 import { type Mac, type MacOf, macsOf } from './mac.js';
 
@@ -16,6 +17,13 @@ export interface VerifyAuditOptions {
   /** Whether the log may begin with a later file than its first, because old files were removed on purpose. Default: false. */
   readonly mayLackStart?: boolean | undefined;
 }
+
+/** The table of `VerifyAuditOptions`. */
+export const verifyTable = {
+  secret: ['string', 'strings'],
+  head: ['object', 'string'],
+  mayLackStart: { is: 'boolean', default: false },
+} as const satisfies OptionTable<VerifyAuditOptions>;
 
 /** A sign that a log was changed. */
 type AuditProblem = {
@@ -61,14 +69,14 @@ export async function verifyAudit(
   lines: Iterable<string> | AsyncIterable<string>,
   options: VerifyAuditOptions = {},
 ): Promise<AuditReport> {
-  return verifyWith(undefined, lines, options);
+  return verifyWith(undefined, lines, readOptions('verifyAudit', options, verifyTable));
 }
 
 /** Checks a log with another implementation of the hashes. */
 export async function verifyWith(
   macOf: MacOf | undefined,
   lines: Iterable<string> | AsyncIterable<string>,
-  { secret, head, mayLackStart = false }: VerifyAuditOptions,
+  { secret, head, mayLackStart }: FilledOptions<VerifyAuditOptions, typeof verifyTable>,
 ): Promise<AuditReport> {
   const macs = macsOf(secret, macOf);
   const check = new Check(macs, mayLackStart);

@@ -1,4 +1,5 @@
 import { BoundedMap } from '../../async/bounded-map.js';
+import type { FilledOptions, OptionTable } from '../../protocol/checks/options.js';
 import { McpError } from '../../protocol/errors.js';
 import type { ClientAuth } from '../../protocol/model/client-auth.js';
 import { isLoopbackUrl } from '../fetch/check-url.js';
@@ -41,6 +42,21 @@ export interface AuthorizationOptions {
   readonly fetch?: SafeFetch | undefined;
 }
 
+/** The table of `AuthorizationOptions`. */
+export const authorizationTable = {
+  store: 'object',
+  account: { is: 'string', default: '' },
+  scopes: { is: 'strings', default: [] },
+  dpop: { is: 'boolean', default: false },
+  issuers: { is: 'object', default: {} },
+  privateHosts: { is: 'strings', default: [] },
+  onEvent: 'function',
+  fetch: 'function',
+} as const satisfies OptionTable<AuthorizationOptions>;
+
+/** The options of every way to authorize a client, with their defaults. */
+export type AuthorizationSettings = FilledOptions<AuthorizationOptions, typeof authorizationTable>;
+
 /** The abilities of a runtime that an authorization needs. */
 export interface OAuthRuntime {
   readonly safeFetch: (options: { readonly privateHosts: readonly string[] }) => SafeFetch;
@@ -57,7 +73,7 @@ export interface BrowserOptions {
 }
 
 export interface AuthParts {
-  readonly options: AuthorizationOptions;
+  readonly options: AuthorizationSettings;
   readonly runtime: OAuthRuntime;
   readonly store: TokenStore;
   readonly grant: Grant;
@@ -67,12 +83,12 @@ export interface AuthParts {
 }
 
 /** The store of the options, or one in memory. */
-export function storeOf({ store }: AuthorizationOptions): TokenStore {
+export function storeOf({ store }: AuthorizationSettings): TokenStore {
   return store === undefined ? memoryTokenStore() : guardedStore(store);
 }
 
 /** The key prefix of a grant and an account. */
-export function accountOf(kind: string, { account = '' }: AuthorizationOptions): string {
+export function accountOf(kind: string, { account }: AuthorizationSettings): string {
   return account === '' ? kind : `${kind}/${encodeURIComponent(account)}`;
 }
 
@@ -96,7 +112,7 @@ export function createAuth({
   kind,
   preferredIssuers = [],
 }: AuthParts): OAuthClient {
-  const { scopes = [], dpop = false, issuers = {}, privateHosts = [], onEvent } = options;
+  const { scopes, dpop, issuers, privateHosts, onEvent } = options;
   const accesses = new BoundedMap<string, ResourceAccess>(MAX_SERVERS);
   const account = accountOf(kind, options);
 

@@ -1,5 +1,7 @@
+import { type FilledOptions, type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import {
   type AuthorizationOptions,
+  authorizationTable,
   createAuth,
   type OAuthClient,
   type OAuthRuntime,
@@ -38,6 +40,31 @@ export interface EnterpriseOptions extends AuthorizationOptions, RegisteredClien
   readonly idToken: string | (() => string | Promise<string>);
 }
 
+const required = { is: 'string', required: true } as const;
+const secretTable = { clientId: required, clientSecret: 'string', issuer: 'string' } as const;
+
+/** The table of `ClientCredentialsOptions`. */
+const clientTable = {
+  ...authorizationTable,
+  ...secretTable,
+  authentication: 'object',
+} as const satisfies OptionTable<ClientCredentialsOptions>;
+
+const readable = { is: ['string', 'function'], required: true } as const;
+
+const workloadTable = {
+  ...clientTable,
+  assertion: readable,
+} as const satisfies OptionTable<WorkloadIdentityOptions>;
+
+const enterpriseTable = {
+  ...clientTable,
+  identityProvider: { is: 'object', required: true, options: { ...secretTable, tokenEndpoint: required } },
+  idToken: readable,
+} as const satisfies OptionTable<EnterpriseOptions>;
+
+type ClientSettings = FilledOptions<ClientCredentialsOptions, typeof clientTable>;
+
 /** Makes the functions for clients without a user, for a runtime. */
 export function makeMachineClients(runtime: OAuthRuntime): {
   readonly clientCredentials: (options: ClientCredentialsOptions) => OAuthClient;
@@ -46,7 +73,7 @@ export function makeMachineClients(runtime: OAuthRuntime): {
 } {
   function machine(
     kind: string,
-    options: ClientCredentialsOptions,
+    options: ClientSettings,
     obtain: (context: GrantContext, identity: ClientIdentity) => ReturnType<Grant['obtain']>,
   ): OAuthClient {
     const { clientId, issuer } = options;
@@ -70,13 +97,17 @@ export function makeMachineClients(runtime: OAuthRuntime): {
   }
 
   return {
-    clientCredentials: (options) => machine('client', options, clientCredentialsGrant),
-    workloadIdentity: (options) =>
-      machine('workload', options, async (context, identity) =>
+    clientCredentials: (given) =>
+      machine('client', readOptions('clientCredentials', given, clientTable), clientCredentialsGrant),
+    workloadIdentity(given) {
+      const options = readOptions('workloadIdentity', given, workloadTable);
+      return machine('workload', options, async (context, identity) =>
         jwtBearerGrant(context, identity, await read(options.assertion)),
-      ),
-    enterprise: (options) =>
-      machine('enterprise', options, async (context, identity) => {
+      );
+    },
+    enterprise(given) {
+      const options = readOptions('enterprise', given, enterpriseTable);
+      return machine('enterprise', options, async (context, identity) => {
         const { tokenEndpoint, issuer = new URL(tokenEndpoint).origin, ...client } = options.identityProvider;
         const provider = { issuer, token_endpoint: tokenEndpoint };
         const assertion = await exchangeIdToken(context, {
@@ -85,12 +116,13 @@ export function makeMachineClients(runtime: OAuthRuntime): {
           idToken: await read(options.idToken),
         });
         return jwtBearerGrant(context, identity, assertion);
-      }),
+      });
+    },
   };
 }
 
-function clientsOf(options: ClientCredentialsOptions, store: TokenStore): Clients {
-  const { clientId, clientSecret, issuer, authentication, account = '' } = options;
+function clientsOf(options: ClientSettings, store: TokenStore): Clients {
+  const { clientId, clientSecret, issuer, authentication, account } = options;
   return new Clients({
     store,
     account,

@@ -1,8 +1,10 @@
 import { withDeadline } from '../../async/deadline.js';
+import { type FilledOptions, type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import { McpError } from '../../protocol/errors.js';
 import {
   type AuthorizationOptions,
   accountOf,
+  authorizationTable,
   createAuth,
   type OAuthClient,
   type OAuthRuntime,
@@ -51,13 +53,27 @@ export interface OAuthOptions extends AuthorizationOptions {
   readonly loginTimeoutMs?: number | undefined;
 }
 
-const LOGIN_MS = 5 * 60_000;
+const optionTable = {
+  ...authorizationTable,
+  client: { is: 'object', options: { name: 'string', url: 'string', logoUrl: 'string' }, default: {} },
+  registered: ['object', 'array'],
+  clientMetadataUrl: 'string',
+  askForClient: 'function',
+  flow: { oneOf: ['browser', 'device'], default: 'browser' },
+  redirectUri: 'string',
+  open: 'function',
+  authorize: 'function',
+  loginTimeoutMs: { is: 'timer', default: 5 * 60_000 },
+} as const satisfies OptionTable<OAuthOptions>;
+
+type OAuthSettings = FilledOptions<OAuthOptions, typeof optionTable>;
 
 /** Makes the function `oauth` for a runtime. */
 export function makeOAuth(runtime: OAuthRuntime): (options?: OAuthOptions) => OAuthClient {
-  return function oauth(options = {}) {
+  return function oauth(given = {}) {
+    const options = readOptions('oauth', given, optionTable);
     const registered = listOf(options.registered);
-    checkOptions(options);
+    checkTogether(options);
     const store = storeOf(options);
     const kind = 'user';
     const clients = new Clients({
@@ -65,7 +81,7 @@ export function makeOAuth(runtime: OAuthRuntime): (options?: OAuthOptions) => OA
       account: accountOf(kind, options),
       registered,
       metadataUrl: options.clientMetadataUrl,
-      description: options.client ?? {},
+      description: options.client,
       ask: options.askForClient,
       grantTypes:
         options.flow === 'device'
@@ -83,8 +99,8 @@ export function makeOAuth(runtime: OAuthRuntime): (options?: OAuthOptions) => OA
   };
 }
 
-function userGrant(options: OAuthOptions, clients: Clients, runtime: OAuthRuntime): Grant {
-  const { flow = 'browser', loginTimeoutMs = LOGIN_MS } = options;
+function userGrant(options: OAuthSettings, clients: Clients, runtime: OAuthRuntime): Grant {
+  const { flow, loginTimeoutMs } = options;
   const loginOf = flow === 'device' ? withDevice : withBrowser;
   const late = (): McpError =>
     hopError(`The user did not log in within ${Math.round(loginTimeoutMs / 1000)} seconds.`, {
@@ -124,7 +140,7 @@ function userGrant(options: OAuthOptions, clients: Clients, runtime: OAuthRuntim
         identity: await clients.find(context, waiting.redirectUri),
         redirectUri: waiting.redirectUri,
         authorize: waiting.authorize,
-        parameters: exceptionsOf(options.issuers ?? {}, issuer).parameters ?? {},
+        parameters: exceptionsOf(options.issuers, issuer).parameters ?? {},
       });
     } finally {
       await waiting.close();
@@ -137,18 +153,19 @@ function userGrant(options: OAuthOptions, clients: Clients, runtime: OAuthRuntim
 }
 
 function userAgentOf(
-  { authorize, redirectUri, open, client }: OAuthOptions,
+  { authorize, redirectUri, open, client }: OAuthSettings,
   { browser }: OAuthRuntime,
 ): UserAgent {
   if (authorize !== undefined) return headlessUserAgent(redirectUri as string, authorize);
-  if (browser !== undefined) return browser({ redirectUri, open, name: client?.name ?? 'the program' });
+  if (browser !== undefined) return browser({ redirectUri, open, name: client.name ?? 'the program' });
   throw new McpError(
     'invalid_request',
     'This runtime cannot wait for a browser. Pass `authorize` and `redirectUri` to oauth().',
   );
 }
 
-function checkOptions({ authorize, redirectUri, clientMetadataUrl, open }: OAuthOptions): void {
+/** Checks the options that depend on each other, and the URL. */
+function checkTogether({ authorize, redirectUri, clientMetadataUrl, open }: OAuthSettings): void {
   if (authorize !== undefined && redirectUri === undefined)
     throw new TypeError('oauth: `authorize` needs `redirectUri`, the URI that the browser is sent back to.');
   if (authorize !== undefined && open !== undefined)

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../jsonrpc/message.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import type { Bus } from '../../state/bus.js';
 import { type ContractCase, eventually, uniqueName } from './contract.js';
 
@@ -15,6 +16,12 @@ export interface BusContractOptions {
   readonly interrupt?: () => Promise<void>;
 }
 
+const optionTable = {
+  open: { is: 'function', required: true },
+  openAnother: 'function',
+  interrupt: 'function',
+} as const satisfies OptionTable<BusContractOptions>;
+
 interface BusCase {
   readonly bus: Bus;
   readonly other: Bus;
@@ -23,7 +30,8 @@ interface BusCase {
 }
 
 /** Makes the cases that every bus has to pass. Pass each to your test runner. */
-export function busContract({ open, openAnother, interrupt }: BusContractOptions): readonly ContractCase[] {
+export function busContract(options: BusContractOptions): readonly ContractCase[] {
+  const { open, openAnother, interrupt } = readOptions('busContract', options, optionTable);
   return Object.entries(cases).map(([name, test]) => ({
     name,
     async run() {

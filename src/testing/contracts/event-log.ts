@@ -1,6 +1,7 @@
 // The contract of an event log, as cases for any test runner.
 
 import assert from 'node:assert/strict';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import type { EventLog, LoggedEvent } from '../../state/event-log.js';
 import { type ContractCase, eventually, uniqueName } from './contract.js';
 
@@ -12,6 +13,11 @@ export interface EventLogContractOptions {
   readonly openAnother?: () => EventLog | Promise<EventLog>;
 }
 
+const optionTable = {
+  open: { is: 'function', required: true },
+  openAnother: 'function',
+} as const satisfies OptionTable<EventLogContractOptions>;
+
 interface LogCase {
   readonly log: EventLog;
   readonly other: EventLog;
@@ -19,7 +25,8 @@ interface LogCase {
 }
 
 /** Makes the cases that every event log has to pass. Pass each to your test runner. */
-export function eventLogContract({ open, openAnother }: EventLogContractOptions): readonly ContractCase[] {
+export function eventLogContract(options: EventLogContractOptions): readonly ContractCase[] {
+  const { open, openAnother } = readOptions('eventLogContract', options, optionTable);
   return Object.entries(cases).map(([name, test]) => ({
     name,
     async run() {

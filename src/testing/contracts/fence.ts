@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import type { JsonObject } from '../../jsonrpc/message.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import type { Lease, Store, StoreChange, Written } from '../../state/store.js';
 import { type ContractCase, eventually, uniqueName } from './contract.js';
 
@@ -17,11 +18,17 @@ export interface FenceContractOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
+const optionTable = {
+  module: { is: 'string', required: true },
+  env: 'object',
+} as const satisfies OptionTable<FenceContractOptions>;
+
 /**
  * Makes the cases that every store has to pass that processes share. They start two processes, and pause one with SIGSTOP for
  * longer than its lease. Not for Windows, which has no such signal.
  */
-export function fenceContract(options: FenceContractOptions): readonly ContractCase[] {
+export function fenceContract(given: FenceContractOptions): readonly ContractCase[] {
+  const options = readOptions('fenceContract', given, optionTable);
   return [
     {
       name: 'A process that was paused for longer than its lease cannot write, renew or release',

@@ -1,5 +1,6 @@
 // The contract of a store, as cases for any test runner.
 
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import type { Store } from '../../state/store.js';
 import { type ContractCase, type StoreCases, uniqueName } from './contract.js';
 import { countCases } from './store-counts.js';
@@ -16,13 +17,19 @@ export interface StoreContractOptions {
   readonly openAnother?: () => Store | Promise<Store>;
 }
 
+const optionTable = {
+  open: { is: 'function', required: true },
+  openAnother: 'function',
+} as const satisfies OptionTable<StoreContractOptions>;
+
 /**
  * Makes the cases that every store has to pass. Pass each to your test runner.
  *
  * @example
  * for (const { name, run } of storeContract({ open: () => memoryStore() })) test(name, run);
  */
-export function storeContract({ open, openAnother }: StoreContractOptions): readonly ContractCase[] {
+export function storeContract(options: StoreContractOptions): readonly ContractCase[] {
+  const { open, openAnother } = readOptions('storeContract', options, optionTable);
   const all: StoreCases = { ...entryCases, ...listCases, ...countCases, ...queueCases, ...guardCases };
   return Object.entries(all).map(([name, test]) => ({
     name,

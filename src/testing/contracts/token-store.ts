@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { delay } from '../../async/delay.js';
 import type { TokenStore } from '../../oauth/client/store/token-store.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import { type ContractCase, uniqueName } from './contract.js';
 
 /** The token store that a contract suite tests. */
@@ -12,6 +13,11 @@ export interface TokenStoreContractOptions {
   /** Opens the same store again, as another process would. Default: the store that `open` returned. */
   readonly openAnother?: () => TokenStore | Promise<TokenStore>;
 }
+
+const optionTable = {
+  open: { is: 'function', required: true },
+  openAnother: 'function',
+} as const satisfies OptionTable<TokenStoreContractOptions>;
 
 interface TokenStoreCase {
   readonly store: TokenStore;
@@ -25,10 +31,8 @@ interface TokenStoreCase {
  * @example
  * for (const { name, run } of tokenStoreContract({ open: () => memoryTokenStore() })) test(name, run);
  */
-export function tokenStoreContract({
-  open,
-  openAnother,
-}: TokenStoreContractOptions): readonly ContractCase[] {
+export function tokenStoreContract(options: TokenStoreContractOptions): readonly ContractCase[] {
+  const { open, openAnother } = readOptions('tokenStoreContract', options, optionTable);
   return Object.entries(cases).map(([name, test]) => ({
     name,
     async run() {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
+import { checkOptions, type OptionTable } from '../../protocol/checks/options.js';
 import { McpError } from '../../protocol/errors.js';
 import type {
   DiscoverableServer,
@@ -96,10 +97,12 @@ export async function toolNames({ dispatch }: DiscoverableServer): Promise<reado
  * await using client = await connect({ service: 'weather' });
  * ```
  */
-export function registerService(
+export async function registerService(
   server: DiscoverableServer,
-  { discovery = processDiscovery, ...options }: RegisterOptions & { readonly discovery?: Discovery } = {},
+  given: RegisterOptions & FindServiceOptions = {},
 ): Promise<RegisteredService> {
+  checkOptions('registerService', given, { ...findTable, service: 'string' });
+  const { discovery = processDiscovery, ...options } = given;
   return discovery.register(server, options);
 }
 
@@ -112,6 +115,8 @@ export interface FindServiceOptions {
   readonly discovery?: Discovery;
 }
 
+const findTable = { discovery: 'object' } as const satisfies OptionTable<FindServiceOptions>;
+
 /**
  * Lists the instances of all services that run now.
  * @example
@@ -120,17 +125,19 @@ export interface FindServiceOptions {
  * for (const { name, version, tools, node } of services) console.log(name, version, tools, node);
  * ```
  */
-export function listServices({
-  discovery = processDiscovery,
-}: FindServiceOptions = {}): Promise<readonly ServiceInstance[]> {
+export async function listServices(options: FindServiceOptions = {}): Promise<readonly ServiceInstance[]> {
+  checkOptions('listServices', options, findTable);
+  const { discovery = processDiscovery } = options;
   return discovery.list();
 }
 
 /** Finds an instance of a service that runs now; undefined if there is none. */
-export function findService(
+export async function findService(
   name: string,
-  { discovery = processDiscovery }: FindServiceOptions = {},
+  options: FindServiceOptions = {},
 ): Promise<ServiceInstance | undefined> {
+  checkOptions('findService', options, findTable);
+  const { discovery = processDiscovery } = options;
   return discovery.find(name);
 }
 

@@ -1,6 +1,12 @@
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { type AuditReport, type VerifyAuditOptions, verifyWith } from '../../../middleware/audit/verify.js';
+import {
+  type AuditReport,
+  type VerifyAuditOptions,
+  verifyTable,
+  verifyWith,
+} from '../../../middleware/audit/verify.js';
+import { readOptions } from '../../../protocol/checks/options.js';
 import { nodeMac } from './node-mac.js';
 import { rotatedNumbers, rotatedPath } from './rotated.js';
 import { linesIn } from './tail.js';
@@ -12,7 +18,8 @@ const MAX_LINE = 16 * 1024 * 1024;
 const MAX_ATTEMPTS = 5;
 
 /** Checks the files of a log. */
-export async function verifyFiles(path: string, options: VerifyAuditOptions): Promise<AuditReport> {
+export async function verifyFiles(path: string, given: VerifyAuditOptions): Promise<AuditReport> {
+  const options = readOptions('verifyAuditFile', given, verifyTable);
   for (let attempt = 1; ; attempt++) {
     // Before the files: entries that are written in the meantime must not look as if they were missing.
     const head = options.head ?? (await readFile(`${path}.head`, 'utf8').catch(() => ''));

@@ -2,8 +2,10 @@
 
 import { lstat, mkdir, mkdtemp, open, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { callTable } from '../../../client/checks/option-keys.js';
 import type { CallOptions } from '../../../client/model/options.js';
 import type { Skill } from '../../../client/skills/skills-of.js';
+import { type OptionTable, readOptions } from '../../../protocol/checks/options.js';
 import { McpError } from '../../../protocol/errors.js';
 import {
   foldName,
@@ -18,12 +20,19 @@ export interface SaveSkillOptions extends CallOptions {
   readonly replace?: boolean;
 }
 
+const { idempotencyKey: _, ...eachCall } = callTable;
+const optionTable = {
+  ...eachCall,
+  replace: { is: 'boolean', default: false },
+} as const satisfies OptionTable<SaveSkillOptions>;
+
 /** Saves a skill. */
 export async function saveSkillFolder(
   skill: Skill,
   folder: string,
-  { replace = false, ...options }: SaveSkillOptions,
+  given: SaveSkillOptions,
 ): Promise<string> {
+  const { replace, ...options } = readOptions('saveSkill', given, optionTable);
   const { name } = skill.frontmatter;
   const paths = checkPaths(skill);
   await mkdir(resolve(folder), { recursive: true });

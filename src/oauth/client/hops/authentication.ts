@@ -1,4 +1,5 @@
 import * as oauth from 'oauth4webapi';
+import { type OptionTable, readOptions } from '../../../protocol/checks/options.js';
 import { decodeBase64 } from '../../../protocol/encoding/base64.js';
 import { McpError } from '../../../protocol/errors.js';
 import { basicCredentials } from '../../fetch/basic-credentials.js';
@@ -25,8 +26,16 @@ export interface PrivateKeyJwtOptions {
   readonly audience?: string;
 }
 
+const keyTable = {
+  privateKey: { is: ['string', 'object'], required: true },
+  algorithm: 'string',
+  keyId: 'string',
+  audience: 'string',
+} as const satisfies OptionTable<PrivateKeyJwtOptions>;
+
 /** Authenticates a client with assertions that its private key signs (RFC 7523). */
-export function privateKeyJwt(options: PrivateKeyJwtOptions): ClientAuthentication {
+export function privateKeyJwt(given: PrivateKeyJwtOptions): ClientAuthentication {
+  const options = readOptions('privateKeyJwt', given, keyTable);
   const { audience } = options;
   let imported: Promise<oauth.PrivateKey> | undefined;
   return {

@@ -47,7 +47,14 @@ const CONSUMERS = '9188040d-6c67-4c5b-b112-36a304b66dad';
  */
 export function entra(options: EntraUpstreamOptions): UpstreamProvider {
   checkPreset('entra', options, { tenant: 'any', tenants: 'any', authority: 'any', authentication: 'any' });
-  const { tenants, authority, scopes = [], authentication = 'client_secret_post', ...registration } = options;
+  const {
+    tenant: _,
+    tenants,
+    authority,
+    scopes = [],
+    authentication = 'client_secret_post',
+    ...registration
+  } = options;
   const site = siteOf('entra', 'authority', authority ?? 'https://login.microsoftonline.com');
   const tenant = tenantOf(options);
   const only = SEVERAL.includes(tenant) ? tenants : [tenant === 'consumers' ? CONSUMERS : tenant];

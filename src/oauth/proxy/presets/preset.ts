@@ -1,16 +1,8 @@
 import { type AnyTable, checkOptions, type OptionTable } from '../../../protocol/checks/options.js';
 import { isLoopbackUrl } from '../../fetch/check-url.js';
-import type { UpstreamOptions } from '../upstream/open-id.js';
+import { type UpstreamOptions, upstreamTable } from '../upstream/open-id.js';
 
 // Checks of the options that the presets share.
-
-const shared = {
-  clientId: 'any',
-  clientSecret: 'any',
-  name: 'string',
-  scopes: 'strings',
-  authorizationParameters: 'object',
-} as const satisfies OptionTable<UpstreamOptions>;
 
 /** Checks the options of a preset. `own` are those that only this preset has. */
 export function checkPreset<Options extends UpstreamOptions>(
@@ -18,7 +10,7 @@ export function checkPreset<Options extends UpstreamOptions>(
   options: Options,
   own: OptionTable<Omit<Options, keyof UpstreamOptions>>,
 ): void {
-  checkOptions(preset, options, { ...shared, ...(own as AnyTable) });
+  checkOptions(preset, options, { ...upstreamTable, ...(own as AnyTable) });
   // Most often, an environment variable is not set.
   for (const name of ['clientId', 'clientSecret'] as const) {
     const value: unknown = options[name];

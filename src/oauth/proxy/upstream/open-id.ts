@@ -1,3 +1,4 @@
+import { type OptionTable, readOptions } from '../../../protocol/checks/options.js';
 import type { ClientAuthentication } from '../../client/hops/authentication.js';
 import type { IssuerExceptions } from '../../documents/authorization-server.js';
 import { identifyByIdToken } from './open-id-user.js';
@@ -17,6 +18,15 @@ export interface UpstreamOptions {
   readonly authorizationParameters?: Readonly<Record<string, string>> | undefined;
 }
 
+/** The table of `UpstreamOptions`. */
+export const upstreamTable = {
+  clientId: 'any',
+  clientSecret: 'any',
+  name: 'string',
+  scopes: 'strings',
+  authorizationParameters: 'object',
+} as const satisfies OptionTable<UpstreamOptions>;
+
 /** The options of `openId`. */
 export interface OpenIdOptions extends UpstreamOptions {
   /** How your registration authenticates, if not by its secret. Default: by the metadata of the provider. */
@@ -32,6 +42,14 @@ export interface OpenIdOptions extends UpstreamOptions {
   readonly exceptions?: IssuerExceptions | undefined;
 }
 
+const optionTable = {
+  ...upstreamTable,
+  issuer: 'any',
+  authentication: ['object', 'string'],
+  pushedRequests: 'boolean',
+  exceptions: 'object',
+} as const satisfies OptionTable<OpenIdOptions>;
+
 /**
  * Makes an upstream provider from the discovery document of any OpenID provider. The user is identified by the ID token; an email
  * address that the ID token lacks comes from the userinfo endpoint.
@@ -40,9 +58,9 @@ export interface OpenIdOptions extends UpstreamOptions {
  * const upstream = openId({ issuer: 'https://login.example.com', clientId, clientSecret });
  * ```
  */
-export function openId(options: OpenIdOptions): UpstreamProvider {
-  const { issuer, clientId, clientSecret, authentication, authorizationParameters, exceptions } =
-    options ?? {};
+export function openId(given: OpenIdOptions): UpstreamProvider {
+  const options = readOptions('openId', given, optionTable);
+  const { issuer, clientId, clientSecret, authentication, authorizationParameters, exceptions } = options;
   if (typeof issuer !== 'string' || !URL.canParse(issuer))
     throw new TypeError(
       'openId: `issuer` must be the URL of the provider, exactly as its metadata writes it.',

@@ -2,6 +2,7 @@
 
 import type { Auth } from '../../../protocol/call.js';
 import type { Caller } from '../../../protocol/caller.js';
+import { type OptionTable, readOptions } from '../../../protocol/checks/options.js';
 import { VERSION } from '../../../protocol/tables/meta-keys.js';
 import type { Composed } from '../../catalog/compile.js';
 import type { CompiledTool, ToolVersions } from '../../catalog/tools.js';
@@ -25,10 +26,13 @@ export interface VersionsOptions<Version extends string = string> {
   readonly current?: Version;
 }
 
+const optionTable = { choose: 'function', current: 'string' } as const satisfies OptionTable<VersionsOptions>;
+
 const NUMBERS = /^\d{1,9}(?:[.-]\d{1,9}){0,5}$/;
 
 /** Makes one tool of several versions. Throws a TypeError that describes a mistake. */
-export function joinVersions(tools: Readonly<Record<string, Tool>>, options: VersionsOptions = {}): Tool {
+export function joinVersions(tools: Readonly<Record<string, Tool>>, given: VersionsOptions = {}): Tool {
+  const options = readOptions('versions', given, optionTable);
   const { choose, current } = options;
   const sorted = sortVersions(Object.keys(tools));
   if (current !== undefined && !sorted.includes(current))

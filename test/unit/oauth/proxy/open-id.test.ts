@@ -35,7 +35,7 @@ async function setUp(facts: Partial<OpenIdFacts> = {}, options: Partial<OpenIdOp
 
 describe('openId', () => {
   it('says which part of the registration is missing', () => {
-    expect(() => openId(undefined as never)).toThrow('openId: `issuer`');
+    expect(() => openId(undefined as never)).toThrow('openId: the options must be an object');
     expect(() => openId({ issuer: 'login.example.com', clientId: 'c' })).toThrow('openId: `issuer`');
     expect(() => openId({ issuer: 'https://login.example.com' } as never)).toThrow('openId: `clientId`');
   });

@@ -1,5 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { createServer, defineWith, inProcess, memoryStore, stored } from 'fullmcp';
+import {
+  createServer,
+  defineWith,
+  findService,
+  inProcess,
+  listServices,
+  memoryStore,
+  registerService,
+  stored,
+  tool,
+} from 'fullmcp';
+import { sandboxPage, withApp } from 'fullmcp/apps';
 import { apiKey, bearer, introspection, jwt, mintToken, sharedSecretJwt, trustedProxy } from 'fullmcp/auth';
 import { addCatalog } from 'fullmcp/catalog';
 import { createPlugin } from 'fullmcp/fastify';
@@ -9,6 +20,7 @@ import { inspector } from 'fullmcp/inspector';
 import { lmdbStore } from 'fullmcp/lmdb';
 import {
   audit,
+  auditChain,
   cache,
   circuitBreaker,
   concurrency,
@@ -21,22 +33,50 @@ import {
   resilience,
   retry,
   sizeLimit,
+  verifyAudit,
 } from 'fullmcp/middleware';
 import { nats, natsDiscovery, serveNats } from 'fullmcp/nats';
-import { auditFile, createNodeHandler, serve } from 'fullmcp/node';
-import { exchangeToken } from 'fullmcp/oauth';
-import { auth0, discord, github, google, keycloak, oauthProxy, userTokens } from 'fullmcp/oauth-proxy';
+import { auditFile, createNodeHandler, serve, verifyAuditFile } from 'fullmcp/node';
+import {
+  clientCredentials,
+  enterprise,
+  exchangeToken,
+  fileTokenStore,
+  oauth,
+  privateKeyJwt,
+  workloadIdentity,
+} from 'fullmcp/oauth';
+import {
+  auth0,
+  discord,
+  github,
+  google,
+  keycloak,
+  oauthProxy,
+  openId,
+  userTokens,
+} from 'fullmcp/oauth-proxy';
 import { fromOpenAPI, fromRoutes } from 'fullmcp/openapi';
 import { telemetry } from 'fullmcp/otel';
 import { postgres } from 'fullmcp/postgres';
 import { proxy } from 'fullmcp/proxy';
 import { redis } from 'fullmcp/redis';
 import { rest, toOpenAPI } from 'fullmcp/rest';
-import { skills } from 'fullmcp/skills';
+import { saveSkill, skills, skillsFrom } from 'fullmcp/skills';
 import { serveStdio } from 'fullmcp/stdio';
-import { mockServer, recorder, startFaults, testClient } from 'fullmcp/testing';
+import {
+  busContract,
+  eventLogContract,
+  fenceContract,
+  mockServer,
+  recorder,
+  startFaults,
+  storeContract,
+  testClient,
+  tokenStoreContract,
+} from 'fullmcp/testing';
 import { toolSearch } from 'fullmcp/tools';
-import { transform } from 'fullmcp/transform';
+import { transform, versions } from 'fullmcp/transform';
 import { serveWebSocket } from 'fullmcp/websocket';
 import { describe, expect, test } from 'vitest';
 import { moduleFolder } from '../../../../src/adapters/node/catalog/folder.js';
@@ -52,11 +92,14 @@ const functions: Readonly<Record<string, Make>> = {
   addCatalog: (options) => addCatalog(server, options),
   apiKey,
   audit,
+  auditChain,
   auditFile,
   auth0,
   bearer: (options) => bearer(() => undefined, options),
+  busContract,
   cache,
   circuitBreaker,
+  clientCredentials,
   compatibility: (options) => createServer({ name: 'a', version: '1', compatibility: options }),
   concurrency,
   createHandler: (options) => createHandler(server, options),
@@ -64,8 +107,13 @@ const functions: Readonly<Record<string, Make>> = {
   createPlugin: (options) => createPlugin(server, options),
   defineWith: (options) => defineWith(options),
   discord,
+  enterprise,
   errors,
+  eventLogContract,
   exchangeToken,
+  fenceContract,
+  fileTokenStore,
+  findService: (options) => findService('a', options),
   folder: (options) => moduleFolder('.', options),
   fromOpenAPI: (options) => fromOpenAPI({ openapi: '3.1.0', paths: {} }, options),
   fromRoutes: (options) => fromRoutes({}, options),
@@ -78,6 +126,7 @@ const functions: Readonly<Record<string, Make>> = {
   jwt,
   keycloak,
   knownDigests,
+  listServices,
   lmdbStore: (options) => lmdbStore('/nowhere', options),
   logging,
   memoryEventLog,
@@ -86,17 +135,23 @@ const functions: Readonly<Record<string, Make>> = {
   mockServer,
   nats,
   natsDiscovery,
+  oauth,
   oauthProxy,
+  openId,
   outputBudget,
   policy,
   postgres,
+  privateKeyJwt,
   proxy: (options) => proxy(server, options),
   rateLimit,
   recorder,
   redis,
+  registerService: (options) => registerService(server, options),
   resilience: (options) => resilience({ execute: (work) => work() }, options),
   rest: (options) => rest(server, options),
   retry,
+  sandboxPage,
+  saveSkill: (options) => saveSkill({} as never, '.', options),
   serve: (options) => serve(server, options),
   'serve: tls': (options) => openTls(options),
   serveNats: (options) => serveNats(server, options),
@@ -105,16 +160,24 @@ const functions: Readonly<Record<string, Make>> = {
   sharedSecretJwt,
   sizeLimit,
   skills: (options) => skills('.', options),
+  skillsFrom: (options) => skillsFrom({}, options),
+  storeContract,
   stored,
   telemetry,
   testClient: (options) => testClient(server, options),
   'The plan of faults': (options) => startFaults(options),
+  tokenStoreContract,
   toOpenAPI: (options) => toOpenAPI(server, options),
   toolSearch: (options) => toolSearch({} as never, options),
   transform: (options) => transform(server, options),
   trustedProxy,
   trustProxy: (options) => readTrustProxy(options),
   userTokens,
+  verifyAudit: (options) => verifyAudit([], options),
+  verifyAuditFile: (options) => verifyAuditFile('/nowhere', options),
+  versions: (options) => versions({ '1': tool({ run: () => '' }) }, options),
+  withApp: (options) => withApp(tool({ run: () => '' }), { uri: 'ui://a' } as never, options),
+  workloadIdentity,
 };
 
 /** The mistakes that a function reports in these options and in one that no function has. */
