@@ -139,7 +139,7 @@ async function clusterAt(url: string): Promise<Cluster> {
   const protocol = URL.canParse(url) ? new URL(url).protocol : '';
   const open = Object.hasOwn(engines, protocol) ? engines[protocol] : undefined;
   if (open !== undefined) return open(url);
-  throw new RangeError(
+  throw new TypeError(
     'The environment variable MCP_CLUSTER_URL, or "clusterUrl", must be a URL that begins with postgres://, redis:// or nats://.',
   );
 }

@@ -13,7 +13,7 @@ export type MacOf = (secret: string | undefined) => Mac;
 const BLOCK = 64;
 const encoder = new TextEncoder();
 
-/** The functions for the secrets of an option, the one that signs first. Throws a RangeError if a secret is too short. */
+/** The functions for the secrets of an option, the one that signs first. Throws a TypeError if a secret is too short. */
 export function macsOf(
   secret: string | readonly string[] | undefined,
   macOf: MacOf = portableMac,
@@ -21,7 +21,7 @@ export function macsOf(
   if (secret === undefined) return [macOf(undefined)];
   const secrets = typeof secret === 'string' ? [secret] : secret;
   if (secrets.length === 0)
-    throw new RangeError('audit: `secret` must have at least one secret; leave it out for none.');
+    throw new TypeError('audit: `secret` must have at least one secret; leave it out for none.');
   return secrets.map((one) => {
     checkSecret(one);
     return macOf(one);

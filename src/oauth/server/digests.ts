@@ -52,7 +52,7 @@ export function isSameDigest(one: string, other: string): boolean {
  */
 export async function hashApiKey(key: string): Promise<string> {
   if (typeof key !== 'string' || key.length < MIN_KEY)
-    throw new RangeError(
+    throw new TypeError(
       `hashApiKey: a key must be a string of at least ${MIN_KEY} random characters. \`openssl rand -hex 32\` makes one.`,
     );
   return `${PREFIX}${await new TokenDigest().of(key)}`;

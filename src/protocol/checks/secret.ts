@@ -2,13 +2,13 @@
 const MIN_LENGTH = 32;
 
 /**
- * The secrets of an option. The first one signs and encrypts, all of them are accepted. Throws a RangeError if there is none or one
+ * The secrets of an option. The first one signs and encrypts, all of them are accepted. Throws a TypeError if there is none or one
  * is too short.
  */
 export function readSecrets(secret: string | readonly string[]): readonly string[] {
   const secrets = typeof secret === 'string' ? [secret] : secret;
   if (secrets.length === 0)
-    throw new RangeError('"secret" must have at least one secret; leave it out for a random one');
+    throw new TypeError('"secret" must have at least one secret; leave it out for a random one');
   for (const one of secrets) checkSecret(one);
   return secrets;
 }
@@ -18,10 +18,10 @@ export function splitSecrets(value: string): readonly string[] {
   return value.split(',').map((secret) => secret.trim());
 }
 
-/** Throws a RangeError if a secret is too short. */
+/** Throws a TypeError if a secret is too short. */
 export function checkSecret(secret: string): void {
   if (secret.length >= MIN_LENGTH) return;
-  throw new RangeError(
+  throw new TypeError(
     `A secret must have at least ${MIN_LENGTH} characters; \`openssl rand -hex 32\` makes a good one.`,
   );
 }

@@ -22,7 +22,7 @@ describe('hashApiKey', () => {
 
   test('refuses keys that could be guessed', async () => {
     await expect(hashApiKey('short')).rejects.toThrow(/^hashApiKey: .*openssl rand -hex 32/);
-    await expect(hashApiKey(undefined as never)).rejects.toThrow(RangeError);
+    await expect(hashApiKey(undefined as never)).rejects.toThrow(TypeError);
   });
 });
 

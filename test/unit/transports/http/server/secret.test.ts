@@ -58,7 +58,7 @@ describe('the secret of a mounted handler', () => {
   });
 
   test.each([[''], [[]], [['x'.repeat(31)]], [['x'.repeat(32), '']]])('cannot be %j', (secret) => {
-    expect(() => createHandler(build(), { secret })).toThrow(RangeError);
+    expect(() => createHandler(build(), { secret })).toThrow(TypeError);
   });
 
   test('is passed to a server that accepts one, and ignored for another', () => {
