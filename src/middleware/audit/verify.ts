@@ -1,5 +1,5 @@
 import { isObject } from '../../jsonrpc/message.js';
-import { type FilledOptions, type OptionTable, readOptions } from '../../protocol/checks/options.js';
+import { type FilledOptions, readOptions } from '../../protocol/checks/options.js';
 import { type AuditHead, EMPTY, hashOf, type ReadLine, readHead, readLine } from './chain.js';
 import { type Mac, type MacOf, macsOf } from './mac.js';
 
@@ -23,7 +23,7 @@ export const verifyTable = {
   secret: ['string', 'strings'],
   head: ['object', 'string'],
   mayLackStart: { is: 'boolean', default: false },
-} as const satisfies OptionTable<VerifyAuditOptions>;
+} as const;
 
 /** A sign that a log was changed. */
 type AuditProblem = {

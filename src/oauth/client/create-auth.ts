@@ -1,5 +1,5 @@
 import { BoundedMap } from '../../async/bounded-map.js';
-import type { FilledOptions, OptionTable } from '../../protocol/checks/options.js';
+import type { FilledOptions } from '../../protocol/checks/options.js';
 import { McpError } from '../../protocol/errors.js';
 import type { ClientAuth } from '../../protocol/model/client-auth.js';
 import { isLoopbackUrl } from '../fetch/check-url.js';
@@ -52,7 +52,7 @@ export const authorizationTable = {
   privateHosts: { is: 'strings', default: [] },
   onEvent: 'function',
   fetch: 'function',
-} as const satisfies OptionTable<AuthorizationOptions>;
+} as const;
 
 /** The options of every way to authorize a client, with their defaults. */
 export type AuthorizationSettings = FilledOptions<AuthorizationOptions, typeof authorizationTable>;

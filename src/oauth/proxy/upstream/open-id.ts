@@ -25,7 +25,7 @@ export const upstreamTable = {
   name: 'string',
   scopes: 'strings',
   authorizationParameters: 'object',
-} as const satisfies OptionTable<UpstreamOptions>;
+} as const;
 
 /** The options of `openId`. */
 export interface OpenIdOptions extends UpstreamOptions {
