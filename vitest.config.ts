@@ -16,6 +16,7 @@ const suites = {
     // They count the timers on a fake clock, where those of others would be counted, too.
     'test/unit/{async/{call-at,every,retries,waiting},client/calls/clock,state/{lease-keeper,memory/store-limits}}.test.ts',
     'test/unit/adapters/node/oauth/open-browser-platforms.test.ts',
+    'test/unit/protocol/checks/same-options.test.ts',
     'test/unit/server/handle/stack.test.ts',
     'test/unit/transports/stdio/client/spawn-end.test.ts',
   ],

@@ -57,7 +57,7 @@ const optionTable = {
   schema: { is: 'string', default: 'fullmcp' },
   poolSize: { is: 'count', default: 10 },
   connectTimeoutMs: { is: 'count', default: 3000 },
-  timeoutMs: { is: 'count', default: 5000 },
+  timeoutMs: { is: 'count', max: 0x7fffffff, default: 5000 },
   listen: { is: 'boolean', default: true },
   pollMs: { is: 'count', default: 500 },
   maxValueBytes: { is: 'count', default: 32 * 1024 * 1024 },

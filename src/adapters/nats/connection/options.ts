@@ -44,7 +44,7 @@ export const connectionTable = {
   tls: 'any',
   authenticator: 'any',
   inboxPrefix: 'string',
-  timeoutMs: { is: 'timer', default: 5000 },
+  timeoutMs: { is: 'count', max: 0x7fffffff, default: 5000 },
 } as const;
 
 /** The options of a connection with their defaults. */

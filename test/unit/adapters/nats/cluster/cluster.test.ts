@@ -151,7 +151,7 @@ describeWithNats('nats', () => {
     [{ prefix: 'a b' }, '`prefix` must be one to four words'],
     [{ prefix: '>' }, '`prefix` must be one to four words'],
     [{ prefx: 'a' }, 'nats has no option "prefx"'],
-    [{ timeoutMs: -1 }, '"timeoutMs" must be a number of milliseconds'],
+    [{ timeoutMs: -1 }, '"timeoutMs" must be an integer from 1 to 2147483647, not -1.'],
     [{ events: { maxAge: 1 } }, 'nats has no option "events.maxAge"'],
     [{ events: { maxBytes: 0 } }, 'nats: "events.maxBytes" must be an integer, 1 or more, not 0.'],
     [{ events: { maxAgeMs: 5 } }, 'nats: "events.maxAgeMs" must be an integer, 1000 or more, not 5.'],
