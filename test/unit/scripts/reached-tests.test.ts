@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { testsReaching } from '../../../scripts/reached-tests.js';
+
+interface Script {
+  testsReaching(changed: string[], files: string[], read: (file: string) => string): string[];
+}
+const { testsReaching } = (await import(
+  new URL('../../../scripts/reached-tests.js', import.meta.url).href
+)) as Script;
 
 const files: Readonly<Record<string, string>> = {
   'src/index.ts': "export { a } from './room/a.js';\nexport type { C } from './room/c.js';",
