@@ -10,7 +10,7 @@ import { createInspector } from './create-inspector.js';
 import { requestHandler } from './host/request-handler.js';
 import { newToken } from './host/secret.js';
 import { serveInspector } from './host/serve-inspector.js';
-import { listenToJournals } from './journal/listen.js';
+import { listenToJournals } from './journal/listen-to-journals.js';
 
 /** The options of `inspector`. */
 export interface MountedInspectorOptions {

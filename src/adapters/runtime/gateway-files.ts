@@ -8,6 +8,6 @@ export const gatewayFiles: GatewayFiles = {
   version: async (path) => (await onNode()).versionOf(path),
 };
 
-function onNode(): Promise<typeof import('../node/gateway/files.js')> {
-  return import('../node/gateway/files.js');
+function onNode(): Promise<typeof import('../node/files/whole-files.js')> {
+  return import('../node/files/whole-files.js');
 }

@@ -1,6 +1,6 @@
 // The lock file of `lock` and `verify`: the one that a gateway reads.
 
-import { readIfThere, replaceFile } from '../../adapters/node/gateway/files.js';
+import { readIfThere, replaceFile } from '../../adapters/node/files/whole-files.js';
 import { compareLists } from '../../connect/gateway/pins/compare.js';
 import { type Lock, type PinnedServer, parseLock, printLock } from '../../connect/gateway/pins/lock.js';
 import type { PinChange } from '../../connect/gateway/pins/options.js';

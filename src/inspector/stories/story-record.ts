@@ -5,8 +5,8 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import { tryParseObject } from '../../jsonrpc/try-parse.js';
 import type { Failure } from '../contract/failure.js';
 import type { OutputVerdict, Story, StoryKind, StoryRound, TaskView, Tick } from '../contract/story.js';
+import { type JournalGrid, journalOfQuestions } from '../journal/journal-grid.js';
 import type { HttpExchange, Scope } from '../wiretap/seen.js';
-import { type JournalGrid, journalOfQuestions } from './journal.js';
 import type { QuestionRecord } from './question.js';
 
 const MAX_TICKS = 200;

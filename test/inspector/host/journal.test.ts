@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { JournalEvent } from '../../../src/inspector/contract/options.js';
 import { journalLine, newJournalMark, readJournalLine } from '../../../src/inspector/journal/journal-line.js';
-import { listenToJournals } from '../../../src/inspector/journal/listen.js';
+import { listenToJournals } from '../../../src/inspector/journal/listen-to-journals.js';
 import { STORY } from '../../../src/protocol/tables/meta-keys.js';
 import { ownDemo } from '../../support/examples/demo.js';
 

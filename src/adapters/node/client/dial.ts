@@ -8,7 +8,7 @@ import net from 'node:net';
 import tls, { type SecureContext } from 'node:tls';
 import { McpError } from '../../../protocol/errors.js';
 import type { NodeHttpOptions } from '../../../transports/http/client/options.js';
-import { readPem } from '../tls/pem.js';
+import { readPem } from '../files/pem.js';
 import { type HttpProxy, hostOf, portOf } from './proxy.js';
 
 export type DialCallback = (error: Error | null, socket?: Socket) => void;

@@ -4,7 +4,7 @@ import type { Server as HttpsServer, ServerOptions } from 'node:https';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { every } from '../../../async/every.js';
 import { type OptionTable, readOptions } from '../../../protocol/checks/options.js';
-import { isPath, readPem } from '../tls/pem.js';
+import { isPath, readPem } from '../files/pem.js';
 
 // TLS for a server: its certificate, which may be renewed while it runs, and the certificates of its clients.
 

@@ -6,23 +6,18 @@ import { closestName } from '../../../schema/explain/closest-name.js';
 import { cleanLine } from '../../../tooling/clean.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { FoundError, usageError } from '../../command/failures.js';
-import {
-  missingFixture,
-  offeredBy,
-  type ServerOffers,
-  testsProxy,
-} from '../../operate/conformance/fixtures.js';
+import { connectOptions, unasked } from '../../target/open.js';
+import { TARGET_OPTIONS } from '../../target/options.js';
+import { takeTarget } from '../../target/read-target.js';
+import type { Output } from '../../terminal/output.js';
+import { missingFixture, offeredBy, type ServerOffers, testsProxy } from './conformance/fixtures.js';
 import {
   findSuite,
   runScenario,
   type Scenario,
   type ScenarioResult,
   scenariosOf,
-} from '../../operate/conformance/suite.js';
-import { connectOptions, unasked } from '../../target/open.js';
-import { TARGET_OPTIONS } from '../../target/options.js';
-import { takeTarget } from '../../target/read-target.js';
-import type { Output } from '../../terminal/output.js';
+} from './conformance/suite.js';
 
 /** `fullmcp conformance`. */
 export const conformance: Command = {

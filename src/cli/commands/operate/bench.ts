@@ -8,17 +8,10 @@ import { readArguments } from '../../arguments/read-arguments.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { CommandError, usageError } from '../../command/failures.js';
 import { duration, wholeNumber } from '../../command/parse.js';
-import {
-  type Load,
-  type Measured,
-  measure,
-  percentile,
-  rounded,
-  type SendOne,
-} from '../../operate/bench/measure.js';
 import { withTarget } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
 import { takeTarget } from '../../target/read-target.js';
+import { type Load, type Measured, measure, percentile, rounded, type SendOne } from './measure.js';
 
 const MAX_REQUESTS = 100_000;
 const MAX_CONCURRENCY = 100;

@@ -1,10 +1,10 @@
 import { cleanLine } from '../../../tooling/clean.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { FoundError, usageError } from '../../command/failures.js';
-import { examine } from '../../operate/doctor/examine.js';
-import type { StepFinding } from '../../operate/doctor/finding.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
 import { takeTarget } from '../../target/read-target.js';
+import { examine } from './doctor/examine.js';
+import type { StepFinding } from './doctor/finding.js';
 
 const MARKS = {
   ok: ['green', '✓'],

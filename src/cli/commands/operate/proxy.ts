@@ -2,9 +2,9 @@ import process from 'node:process';
 import { isLoopbackUrl } from '../../../oauth/fetch/check-url.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { usageError } from '../../command/failures.js';
-import { oneServer } from '../../operate/proxying/one-server.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
 import type { LoadedServer } from '../project/serving/load-server.js';
+import { oneServer } from '../project/serving/one-server.js';
 import {
   LISTEN_OPTIONS,
   type ListenAddress,

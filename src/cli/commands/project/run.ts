@@ -98,7 +98,7 @@ async function forwarded(word: string, input: Typed): Promise<LoadedServer> {
   if (/\.json$/i.test(word)) {
     refuse(input, Object.keys(TARGET_OPTIONS), `The servers of ${word} have settings of their own.`);
     if (!existsSync(word)) throw usageError(`There is no file ${word} (looked in ${process.cwd()}).`);
-    const { oneServer } = await import('../../operate/proxying/one-server.js');
+    const { oneServer } = await import('./serving/one-server.js');
     return (await oneServer(input, undefined)) as LoadedServer;
   }
   const { target } = await takeTarget(input);

@@ -6,10 +6,10 @@ import type { JsonObject } from '../../../jsonrpc/message.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { CommandError, usageError } from '../../command/failures.js';
 import { fileToWrite, SAVE_OPTIONS } from '../../results/save.js';
-import { bundleFiles } from '../../share/publishing/bundle-files.js';
-import { manifestOfPackage, manifestProblems } from '../../share/publishing/bundle-manifest.js';
-import { failOn, readDocument, text } from '../../share/publishing/check-document.js';
-import { zip } from '../../share/publishing/zip.js';
+import { bundleFiles } from './publishing/bundle-files.js';
+import { manifestOfPackage, manifestProblems } from './publishing/bundle-manifest.js';
+import { failOn, readDocument, text } from './publishing/check-document.js';
+import { zip } from './publishing/zip.js';
 
 /** `fullmcp bundle`. */
 export const bundle: Command = {

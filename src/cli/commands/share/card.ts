@@ -6,11 +6,11 @@ import { makeCard, serverCard } from '../../../transports/http/server/server-car
 import type { Command, Typed } from '../../command/definition.js';
 import { CommandError, usageError } from '../../command/failures.js';
 import { fileToWrite, SAVE_OPTIONS } from '../../results/save.js';
-import { failOn, readDocument } from '../../share/publishing/check-document.js';
-import { cardProblems, fetchCard } from '../../share/publishing/server-card.js';
-import { spokenRevisions } from '../../share/publishing/spoken-revisions.js';
 import { connectOptions, withTarget } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
+import { failOn, readDocument } from './publishing/check-document.js';
+import { cardProblems, fetchCard } from './publishing/server-card.js';
+import { spokenRevisions } from './publishing/spoken-revisions.js';
 
 /** The longest title or description of a card, by the draft. */
 const MAX_TEXT = 100;

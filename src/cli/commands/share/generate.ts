@@ -4,11 +4,11 @@ import type { Command } from '../../command/definition.js';
 import { CommandError } from '../../command/failures.js';
 import { loadManifest } from '../../manifest/load-manifest.js';
 import { fileToWrite, SAVE_OPTIONS } from '../../results/save.js';
-import { cliFile } from '../../share/generate/cli-file.js';
-import { defaultTarget } from '../../share/generate/default-target.js';
-import { docsFile } from '../../share/generate/docs-file.js';
-import { clientFile, typesFile } from '../../share/generate/types-file.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
+import { cliFile } from './generate/cli-file.js';
+import { defaultTarget } from './generate/default-target.js';
+import { docsFile } from './generate/docs-file.js';
+import { clientFile, typesFile } from './generate/types-file.js';
 
 interface Kind {
   readonly make: (manifest: Manifest, target: unknown) => string;

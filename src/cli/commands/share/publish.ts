@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { usageError } from '../../command/failures.js';
-import { failOn, readDocument, text } from '../../share/publishing/check-document.js';
-import { SERVER_JSON_SCHEMA, serverJsonProblems } from '../../share/publishing/server-json.js';
 import { writeNew } from './bundle.js';
+import { failOn, readDocument, text } from './publishing/check-document.js';
+import { SERVER_JSON_SCHEMA, serverJsonProblems } from './publishing/server-json.js';
 
 /** `fullmcp publish`. */
 export const publish: Command = {

@@ -6,9 +6,9 @@ import { commandLine } from '../../../../inspector/places/tools/copy/command-lin
 import { fromQuery } from '../../../../inspector/places/tools/from-query.js';
 import { readArguments } from '../../../../src/cli/arguments/read-arguments.js';
 import { exampleOf, expectedOf, fieldsOf, readField } from '../../../../src/cli/asking/form-fields.js';
-import { programCommands } from '../../../../src/cli/share/generate/cli-data.js';
-import { docsFile } from '../../../../src/cli/share/generate/docs-file.js';
-import { schemaType } from '../../../../src/cli/share/generate/schema-type.js';
+import { programCommands } from '../../../../src/cli/commands/share/generate/cli-data.js';
+import { docsFile } from '../../../../src/cli/commands/share/generate/docs-file.js';
+import { schemaType } from '../../../../src/cli/commands/share/generate/schema-type.js';
 import { parameters } from '../../../../src/cli/terminal/signature.js';
 import { vendorSchema } from '../../../../src/client/tools/vendor-schema.js';
 import type { ConnectionView } from '../../../../src/inspector/contract/connection.js';

@@ -2,7 +2,7 @@
 
 import process from 'node:process';
 import { isJournalMark, JOURNAL_VARIABLE, journalLine } from '../../../../inspector/journal/journal-line.js';
-import { listenToJournals } from '../../../../inspector/journal/listen.js';
+import { listenToJournals } from '../../../../inspector/journal/listen-to-journals.js';
 
 /** Writes journals to stderr if the process that started this one has asked for them. Programs that this one starts are not asked. */
 export function reportJournal(): void {
