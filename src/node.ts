@@ -1,7 +1,12 @@
 // The entry `fullmcp/node`: serves over HTTP on Node.
 
 import { environmentSecrets } from './adapters/node/config/environment.js';
-import { configOf, type OuterOptions, outerOptions, withOuter } from './adapters/node/config/resolve.js';
+import {
+  configOf,
+  type OuterOptions,
+  outerOptions,
+  withOuter,
+} from './adapters/node/config/outer-options.js';
 import {
   type NodeHandler,
   type NodeHandlerOptions,

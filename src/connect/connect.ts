@@ -7,7 +7,7 @@ import { McpError } from '../protocol/errors.js';
 import type { GroupClient } from './group/group.js';
 import { targetsOf, type UsableTarget, useFirst } from './open/first-target.js';
 import { linkOpener, unsupported } from './open/opener.js';
-import { connectTable } from './targets/option-keys.js';
+import { connectTable } from './targets/option-tables.js';
 import type { ConnectOptions, Runtime } from './targets/options.js';
 import { type McpConfig, resolveTarget, type ServerObject, type Target } from './targets/target.js';
 import { cacheKeyOf, nameOf } from './targets/target-names.js';

@@ -1,7 +1,7 @@
 // Functions that connect, do one thing, and close.
 
 import { checkOptionsOf } from '../client/checks/check-options.js';
-import { callTable } from '../client/checks/option-keys.js';
+import { callTable } from '../client/checks/option-tables.js';
 import type {
   CallResult,
   Client,
@@ -11,7 +11,7 @@ import type {
   ToolCallOptions,
 } from '../client/model/client.js';
 import type { ListedTool } from '../protocol/model/model.js';
-import { connectTable, oneShotTable, pickOptions } from './targets/option-keys.js';
+import { connectTable, oneShotTable, pickOptions } from './targets/option-tables.js';
 import type { ConnectOptions, OneShotOptions } from './targets/options.js';
 import type { Target } from './targets/target.js';
 

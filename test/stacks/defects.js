@@ -24,7 +24,7 @@ export const defects = [
   },
   {
     name: 'callers of a proxy share their idempotency keys',
-    file: 'src/connect/proxy/carried.ts',
+    file: 'src/connect/proxy/caller-tags.ts',
     find: 'const bound = digest([principalOf(call), key]);',
     put: 'const bound = key;',
   },
@@ -48,7 +48,7 @@ export const defects = [
   },
   {
     name: 'a proxy takes the state of a proxy behind it for its own',
-    file: 'src/connect/proxy/carried.ts',
+    file: 'src/connect/proxy/caller-tags.ts',
     find: '{ ...outcome, requestState: BEHIND + requestState }',
     put: 'outcome',
   },

@@ -15,7 +15,6 @@ export interface Total {
   readonly bytes: number;
 }
 
-/** The key of a total. */
 type TotalKey = `total:${string}` | `size:${string}`;
 
 /** The facts about the whole database. */

@@ -4,7 +4,7 @@ import { type OptionTable, readOptions } from '../../protocol/checks/options.js'
 import type { Cluster } from '../../state/cluster.js';
 import { type EventLimits, eventLimitTable } from '../../state/event-log.js';
 import { redisBus } from './bus.js';
-import { checkServer } from './checks.js';
+import { checkServer } from './check-server.js';
 import type { RedisConnector } from './client/connection.js';
 import { openWithin, unavailable } from './client/link.js';
 import { connectorOfClient, connectorOfUrl, type RedisClientLike } from './client/recognize.js';

@@ -12,7 +12,6 @@ export interface Access {
   readonly keyspace: Keyspace;
   /** Sends a command about one key. */
   send(command: readonly string[], options: { readonly key: string }): Promise<unknown>;
-  /** Runs a script. */
   run(script: Script, call: ScriptCall): Promise<unknown>;
   /** The partitions as sets that one script can use. */
   rounds(): Promise<readonly (readonly Partition[])[]>;

@@ -11,10 +11,9 @@ import type {
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { cleanLine } from '../../tooling/clean.js';
 import type { Options, Typed } from '../command/definition.js';
-import { CommandError } from '../command/failures.js';
+import { CommandError, usageError } from '../command/failures.js';
 import { type Person, PersonLines } from '../terminal/person.js';
 import { expectedOf, type FormField, fieldsOf, readField, readYesOrNo } from './form-fields.js';
-import { GivenAnswers } from './given-answers.js';
 import { asks, type TerminalQuestion, unansweredForm, unansweredUrl } from './unanswered.js';
 
 /** A server in a session may ask as often as it likes; given answers are not sent more often than this. */
@@ -37,7 +36,7 @@ export class Asker {
     },
   };
   readonly #input: Typed;
-  readonly #given: GivenAnswers;
+  readonly #given: TypedAnswers;
   readonly #stopping = new AbortController();
   #asking: TerminalQuestion = { subject: 'The server', words: [], process: undefined };
   readonly #turns = new Turns();
@@ -46,7 +45,7 @@ export class Asker {
 
   constructor(input: Typed) {
     this.#input = input;
-    this.#given = new GivenAnswers(input.texts('answer'));
+    this.#given = new TypedAnswers(input.texts('answer'));
   }
 
   /**
@@ -208,4 +207,37 @@ const LEFT_OUT = Symbol('left out');
 
 function isComplete(content: ReadonlyMap<string, unknown>, fields: readonly FormField[]): boolean {
   return content.size > 0 && fields.every(({ name, isRequired }) => content.has(name) || !isRequired);
+}
+
+/** The answers that were typed before the questions came: `--answer name=value`. */
+class TypedAnswers {
+  /** The options as they were typed, to show them again. */
+  readonly typed: readonly string[];
+  readonly #texts: ReadonlyMap<string, string>;
+  readonly #used = new Set<string>();
+
+  constructor(typed: readonly string[]) {
+    this.typed = typed;
+    this.#texts = new Map(typed.map(splitAnswer));
+  }
+
+  /** The text for a field: `--answer key.name=value` of the question with this key, or `--answer name=value` of any. */
+  for(key: string | undefined, { name }: FormField): string | undefined {
+    const names = key === undefined ? [name] : [`${key}.${name}`, name];
+    const found = names.find((one) => this.#texts.has(one));
+    if (found === undefined) return undefined;
+    this.#used.add(found);
+    return this.#texts.get(found);
+  }
+
+  /** The names that no question had. */
+  unused(): readonly string[] {
+    return [...this.#texts.keys()].filter((name) => !this.#used.has(name));
+  }
+}
+
+function splitAnswer(text: string): readonly [string, string] {
+  const at = text.indexOf('=');
+  if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
+  throw usageError(`--answer needs name=value or key.name=value, not ${JSON.stringify(text)}.`);
 }

@@ -9,7 +9,6 @@ export interface CommandSummary {
   readonly name: string;
   /** Its purpose in a few words, beginning with a verb. */
   readonly summary: string;
-  /** Loads the command. */
   readonly load: () => Promise<Command>;
 }
 

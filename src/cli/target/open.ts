@@ -14,7 +14,7 @@ import { withCallerHint } from './caller.js';
 import { hasLogins, loginServer } from './login/login-folder.js';
 import { storedLogin } from './login/stored-login.js';
 import { isScript, type TypedTarget, takeTarget } from './read-target.js';
-import { withAdvice } from './refused.js';
+import { withAdvice } from './refusal-advice.js';
 
 export interface Opened {
   readonly client: Client;

@@ -35,7 +35,6 @@ export async function takeTarget(input: Typed): Promise<{ target: TypedTarget; w
   return { target: await readTarget(first, input), words };
 }
 
-/** Reads one word as a target. */
 async function readTarget(word: string, input: Typed): Promise<TypedTarget> {
   const typed = shellWord(word);
   if (isScript(word)) return { target: withSettings(await script(word, input), input), typed, word };

@@ -21,7 +21,7 @@ import { newestRevision } from '../../protocol/tables/revisions.js';
 import { callEvents } from '../../protocol/telemetry/tracing.js';
 import { answering } from '../answering/answering.js';
 import type { KnownTools } from '../checks/known-tools.js';
-import { callTable, hasUnknown, isLimit } from '../checks/option-keys.js';
+import { callTable, hasUnknown, isLimit } from '../checks/option-tables.js';
 import type { Activity } from '../connection/activity.js';
 import type { EventHub } from '../connection/event-hub.js';
 import type { PendingCall, ToolCallOptions } from '../model/client.js';

@@ -4,7 +4,7 @@ import { type AnyTable, type OptionTable, optionMistakes } from '../../protocol/
 import { McpError } from '../../protocol/errors.js';
 import type { Handlers } from '../model/handlers.js';
 import type { ReconnectOptions } from '../model/options.js';
-import { callTable } from './option-keys.js';
+import { callTable } from './option-tables.js';
 
 // Describes mistakes in options, in sentences. Loaded only if something looks wrong.
 

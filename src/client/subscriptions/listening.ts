@@ -14,7 +14,7 @@ import {
   reportAllChanged,
   union,
 } from '../../protocol/model/subscriptions.js';
-import { hasUnknown } from '../checks/option-keys.js';
+import { hasUnknown } from '../checks/option-tables.js';
 import type { Change, SubscribeOptions, SubscribeTo, Subscription } from '../model/client.js';
 import { toTaskState } from '../tasks/task-state.js';
 import { toFilter, toSubscribeTo } from './subscribe-to.js';

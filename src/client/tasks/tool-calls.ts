@@ -95,7 +95,6 @@ function tasks(): Promise<typeof import('./task-handle.js')> {
   return import('./task-handle.js');
 }
 
-/** The handle of a task by its id. */
 function taskById(parts: TaskParts, id: string): TaskHandle {
   const handle = async (): Promise<TaskHandle> => (await tasks()).taskHandle(parts, id);
   return {

@@ -11,9 +11,9 @@ import { SERVER_INFO } from '../../protocol/meta.js';
 import type { Discovered, Implementation, SubscriptionFilter } from '../../protocol/model/model.js';
 import { ACKNOWLEDGED, includes } from '../../protocol/model/subscriptions.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
+import { connectionCodes } from '../proxy/connection-errors.js';
 import type { Forwarder, ForwarderParts } from '../proxy/forwarder.js';
 import type { LinksState } from '../proxy/proxy-links.js';
-import { wayCodes } from '../proxy/way-errors.js';
 import { type CallRefusal, unmarked } from '../routing/checked-use.js';
 import { lists } from '../routing/lists.js';
 import { withServer } from '../routing/names.js';
@@ -256,9 +256,9 @@ export class GatewayMember implements Routed {
     if (!this.#isBusy) this.#onDrained?.();
   }
 
-  /** Errors of the way to the server name it. Those of the server itself pass unchanged. */
+  /** Errors of the connection to the server name it. Those of the server itself pass unchanged. */
   #named(error: unknown): unknown {
-    return McpError.is(error) && wayCodes.has(error.code)
+    return McpError.is(error) && connectionCodes.has(error.code)
       ? copyError(error, { message: `${this.name}: ${error.message}`, cause: error })
       : error;
   }
@@ -287,7 +287,7 @@ export class GatewayMember implements Routed {
   #report(error: unknown, { via, isLocal }: Call, unavailable: string): void {
     const { code, message, cause } = toMcpError(error);
     const reason = message.startsWith(`${this.name}: `) ? message : `${this.name}: ${message}`;
-    const isAway = wayCodes.has(code) && cause !== undefined;
+    const isAway = connectionCodes.has(code) && cause !== undefined;
     const line = isAway
       ? `${reason.replace(/\.$/, '')}; it is left out of lists`
       : `${reason}; ${unavailable}`;

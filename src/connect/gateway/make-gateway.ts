@@ -6,16 +6,16 @@ import type { Implementation } from '../../protocol/model/model.js';
 import { OperatorLog } from '../../protocol/telemetry/operator-log.js';
 import { refusalListenersOf, withRefusalListeners } from '../../state/refusal-listeners.js';
 import { entryTarget } from '../config/entry-target.js';
+import { connectionCodes } from '../proxy/connection-errors.js';
 import { makeForwarder } from '../proxy/forwarder.js';
 import type { ProxyServer } from '../proxy/make-proxy.js';
 import { targetOpener } from '../proxy/open-target.js';
 import { connectionTable, type Identity } from '../proxy/options.js';
 import { StateSeal } from '../proxy/state-seal.js';
-import { wayCodes } from '../proxy/way-errors.js';
 import { type Checked, composeChecked } from '../routing/checked-use.js';
 import { routingDispatch } from '../routing/dispatch.js';
 import { withSearch } from '../routing/search-front.js';
-import { pickOptions } from '../targets/option-keys.js';
+import { pickOptions } from '../targets/option-tables.js';
 import type { Runtime } from '../targets/options.js';
 import type { McpConfig } from '../targets/target.js';
 import { configFile, type GatewayFiles, watchConfig } from './config-source.js';
@@ -102,7 +102,7 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
             ...limits,
             // A server that cannot be reached at all is not tried for a while anyway.
             isFailure: (error) =>
-              member.info.status === 'ready' && McpError.is(error) && wayCodes.has(error.code),
+              member.info.status === 'ready' && McpError.is(error) && connectionCodes.has(error.code),
             onChange(state) {
               member.isOpenCircuit = state === 'open';
               if (state === 'open')

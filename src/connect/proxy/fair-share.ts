@@ -3,7 +3,7 @@
 import type { Call } from '../../protocol/call.js';
 import { principalOf } from '../../protocol/caller.js';
 import { subscriberNetwork } from '../../protocol/checks/ip-addresses.js';
-import { callerTag } from './carried.js';
+import { callerTag } from './caller-tags.js';
 
 /** The name that the share of a caller is counted under; undefined for the program itself, which shares with nobody. */
 export function shareNameOf(call: Call): string | undefined {

@@ -2,6 +2,7 @@ import type { Call, Dispatch } from '../../protocol/call.js';
 import type { CallRefusal } from '../routing/checked-use.js';
 import type { ConnectOptions } from '../targets/options.js';
 import type { Target } from '../targets/target.js';
+import { ConnectionErrors } from './connection-errors.js';
 import { type ForwardingParts, forwarding } from './forwarding.js';
 import { HeldCalls } from './held-calls.js';
 import { identityOf, withIdentity } from './identity.js';
@@ -10,7 +11,6 @@ import type { TargetLink } from './open-target.js';
 import type { FilledProxyOptions, ProxyLogger } from './options.js';
 import { type LinksState, ProxyLinks } from './proxy-links.js';
 import type { StateSeal } from './state-seal.js';
-import { WayErrors } from './way-errors.js';
 
 type OpenTarget = (target: Target, options: ConnectOptions) => TargetLink;
 
@@ -61,7 +61,7 @@ export function makeForwarder(target: Target, parts: ForwarderParts): Forwarder 
   });
   const held = new HeldCalls(answerMs, onRelease);
   const identify: ForwardingParts['identify'] = (call, progress) => identityOf(identity, call, progress);
-  const errors = new WayErrors(logger);
+  const errors = new ConnectionErrors(logger);
   const { dispatch, refusal } = forwarding({ links, held, lists, identify, seal: parts.seal });
   return {
     dispatch: (call) =>

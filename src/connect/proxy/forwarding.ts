@@ -8,7 +8,7 @@ import { modernRevisions } from '../../protocol/tables/features.js';
 import { isCacheable } from '../../protocol/tables/methods.js';
 import { newestRevision } from '../../protocol/tables/revisions.js';
 import type { CallRefusal } from '../routing/checked-use.js';
-import { CallerTags, carriedOutcome, carriedParams } from './carried.js';
+import { CallerTags, carriedOutcome, carriedParams } from './caller-tags.js';
 import { ForwardedCall } from './forwarded-call.js';
 import type { HeldCalls } from './held-calls.js';
 import type { ListCache } from './list-cache.js';

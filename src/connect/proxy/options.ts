@@ -3,7 +3,7 @@ import { type OptionTable, readOptions, type WithDefaults } from '../../protocol
 import type { ClientAuth } from '../../protocol/model/client-auth.js';
 import { type SearchOptions, searchTable } from '../../protocol/model/search/options.js';
 import type { HeaderValues, HttpLinkOptions } from '../../transports/http/client/options.js';
-import { credentialTable, linkTable } from '../targets/option-keys.js';
+import { credentialTable, linkTable } from '../targets/option-tables.js';
 import type { ConnectOptions } from '../targets/options.js';
 
 /** Receives messages for the operator of a proxy. */

@@ -7,7 +7,7 @@ import { McpError } from '../../protocol/errors.js';
 import type { OpenLink } from '../../protocol/link.js';
 import type { Discovered } from '../../protocol/model/model.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
-import { callerTag, hasSessionAlone, THIS_PROGRAM, UNKNOWN_CALLER } from './carried.js';
+import { callerTag, hasSessionAlone, THIS_PROGRAM, UNKNOWN_CALLER } from './caller-tags.js';
 import { fairShare, shareNameOf } from './fair-share.js';
 import type { ForwardedIdentity } from './options.js';
 import { ProxyLink } from './proxy-link.js';

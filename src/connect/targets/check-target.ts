@@ -4,7 +4,7 @@ import { type ForeignNames, unknownKeys } from '../../protocol/checks/known-keys
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import type { ServerProcess } from '../../transports/stdio/client/spawn.js';
-import { addressTable, processTable } from './option-keys.js';
+import { addressTable, processTable } from './option-tables.js';
 import type { Target } from './target.js';
 
 /**

@@ -14,12 +14,10 @@ import {
   type SkillFile,
   SkillMistake,
 } from '../../protocol/model/skills/skill.js';
-import { mediaType } from './media-types.js';
 
 /** The files of one skill or of many, by their path: a string, or bytes. */
 export type SkillFiles = Readonly<Record<string, string | Uint8Array>>;
 
-/** A file that is served. */
 interface ServedFile extends SkillFile {
   readonly path: string;
   readonly bytes: Uint8Array;
@@ -195,4 +193,21 @@ function byUri(a: { readonly uri: string }, b: { readonly uri: string }): number
 /** Whether a file belongs to a skill. */
 export function belongsTo(skill: SkillEntry, uri: string): boolean {
   return uri.startsWith(`${folderOf(skill.uri)}/`);
+}
+
+/** The media types of files, by the ending of the name. */
+const mediaTypes: Readonly<Record<string, string>> = {
+  ...{ md: 'text/markdown', txt: 'text/plain', csv: 'text/csv', html: 'text/html', css: 'text/css' },
+  ...{ json: 'application/json', yaml: 'application/yaml', yml: 'application/yaml', xml: 'application/xml' },
+  ...{ toml: 'application/toml', js: 'text/javascript', mjs: 'text/javascript', ts: 'text/x-typescript' },
+  ...{ py: 'text/x-python', sh: 'text/x-shellscript', sql: 'application/sql', svg: 'image/svg+xml' },
+  ...{ png: 'image/png', jpg: 'image/jpeg', jpeg: 'image/jpeg', gif: 'image/gif', webp: 'image/webp' },
+  ...{ pdf: 'application/pdf', zip: 'application/zip', wasm: 'application/wasm' },
+};
+
+/** The media type of a file. */
+function mediaType(path: string, isText: boolean): string {
+  const ending = /\.([a-z0-9]{1,8})$/i.exec(path)?.[1]?.toLowerCase() ?? '';
+  const known = Object.hasOwn(mediaTypes, ending) ? mediaTypes[ending] : undefined;
+  return known ?? (isText ? 'text/plain' : 'application/octet-stream');
 }

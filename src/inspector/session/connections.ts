@@ -5,13 +5,13 @@ import type { ConnectionView, TargetSpec } from '../contract/connection.js';
 import type { InspectorOptions, OpenedTarget } from '../contract/options.js';
 import { InspectedConnection } from './connection/connection.js';
 import { KnownTasks } from './connection/known-tasks.js';
-import { Shared } from './connection/shared.js';
+import { SharedParts } from './connection/shared-parts.js';
 import { TaskFile } from './task-file.js';
 
 const MAX_CONNECTIONS = 50;
 
 export class Connections {
-  readonly shared: Shared;
+  readonly shared: SharedParts;
   readonly #options: InspectorOptions;
   readonly #connections = new Map<string, InspectedConnection>();
   readonly #taskFile: TaskFile;
@@ -20,7 +20,7 @@ export class Connections {
   constructor(options: InspectorOptions) {
     this.#options = options;
     this.#taskFile = new TaskFile(options.taskFile);
-    this.shared = new Shared(options, (id) => this.#connections.get(id)?.view);
+    this.shared = new SharedParts(options, (id) => this.#connections.get(id)?.view);
     const { fixed } = options;
     if (fixed === undefined) return;
     const { server, name, seesJournal = false } = fixed;

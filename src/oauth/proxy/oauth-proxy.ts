@@ -14,7 +14,7 @@ import { Registrations } from './clients/registration.js';
 import { createCookies } from './endpoints/cookies.js';
 import { metadataOf } from './endpoints/metadata.js';
 import { endpointUrl, type ProxyParts } from './endpoints/parts.js';
-import { type OAuthProxyOptions, readProxyOptions } from './options.js';
+import { type OAuthProxyOptions, readOAuthProxyOptions } from './options.js';
 import { createRoutes, runEndpoint } from './routes.js';
 import { ACCESS_TOKEN_PREFIX, AccessTokens, LOGIN_CLAIM } from './tokens/access-tokens.js';
 import type { LoginGrant } from './tokens/grant.js';
@@ -53,7 +53,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** Makes the function for a runtime. */
 export function makeOAuthProxy(runtime: ProxyRuntime): (options: OAuthProxyOptions) => OAuthProxy {
   return function oauthProxy(options) {
-    const read = readProxyOptions(options);
+    const read = readOAuthProxyOptions(options);
     const { addresses, scopes } = read;
     const known = readKnownClients(options.clients ?? [], read.schemes);
     const findEndpoint = createRoutes(addresses);

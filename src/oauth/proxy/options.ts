@@ -106,7 +106,7 @@ export interface ProxySettings {
 }
 
 /** Checks the options. Throws a TypeError that says what is wrong. */
-export function readProxyOptions(given: OAuthProxyOptions): ProxySettings {
+export function readOAuthProxyOptions(given: OAuthProxyOptions): ProxySettings {
   const options = readOptions('oauthProxy', given, optionTable);
   checkUpstream(options.upstream);
   const { clientDocuments, redirectSchemes = [], scopes = [] } = options;

@@ -13,7 +13,6 @@ export interface OpenAPIOperation {
   readonly path: string;
   /** The `operationId`; undefined if the operation does not have one. */
   readonly operationId: string | undefined;
-  /** The tags. */
   readonly tags: readonly string[];
   /** The `summary`; undefined if the operation does not have one. */
   readonly summary: string | undefined;

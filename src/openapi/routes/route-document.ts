@@ -26,7 +26,6 @@ export function routeDocument({ routes, shared }: FoundRoutes, info: object): Js
   };
 }
 
-/** The operation of one route. */
 class RouteOperation {
   readonly #route: AppRoute;
   readonly #parts: OperationParts;

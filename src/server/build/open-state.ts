@@ -14,11 +14,11 @@ import type { Mounts } from '../mount/mounts.js';
 import { type SearchFront, searchFront } from '../search/search-front.js';
 import type { FinderParts } from '../search/tool-finder.js';
 import type { ChangeMessage, TaskAnnouncement } from '../state/changes.js';
+import { ChosenState } from '../state/chosen-state.js';
 import type { OutcomeAnnouncement } from '../state/end-watch.js';
 import { type RunOnce, runOnce } from '../state/idempotency.js';
 import { LifespanRun } from '../state/lifespan.js';
 import type { Logger } from '../state/log.js';
-import { ChosenState } from '../state/shared.js';
 import type { CompiledOptions } from './compile-options.js';
 
 /** The state of a server. */
@@ -92,7 +92,6 @@ function openLists(
   return { gate, registry, front };
 }
 
-/** Makes the topics of a server. */
 function serverTopics({ server, bus }: SharedState, log: Logger): ServerTopics {
   return {
     // Another server on the same engine may have resources with the same URIs, and has lists of its own.

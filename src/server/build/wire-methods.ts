@@ -14,13 +14,13 @@ import { completions } from '../handle/complete.js';
 import { customMethod } from '../handle/custom-methods.js';
 import { Entrance } from '../handle/entrance.js';
 import { promptGets } from '../handle/get-prompt.js';
-import { admissionLater, keptResults } from '../handle/kept-results.js';
 import { listen } from '../handle/listen.js';
 import { listMethods } from '../handle/lists.js';
 import { type MethodHandlers, type MethodTable, methodTable } from '../handle/methods.js';
 import { type ResourceReads, resourceReads } from '../handle/read-resource.js';
 import { Reading } from '../handle/reading.js';
 import { createHandlerRunner, type MethodParts } from '../handle/run-handler.js';
+import { admissionLater, serverResults } from '../handle/server-results.js';
 import type { TaskHost, TaskPluginParts } from '../handle/task-host.js';
 import { Watching } from '../handle/watching.js';
 import { deprecationReports } from '../state/deprecations.js';
@@ -96,7 +96,7 @@ function middlewareHost(
   parts: MethodParts,
 ): Omit<MiddlewareHost, 'place' | 'defines' | 'onRefused'> {
   const hasUser = options.user !== undefined;
-  const results = keptResults(parts.registry, {
+  const results = serverResults(parts.registry, {
     admission: admissionLater({ ...parts, hasUser }),
     hasBus: () => shared.bus() !== undefined,
   });

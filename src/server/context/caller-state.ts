@@ -64,7 +64,7 @@ const CONTENDING = { baseMs: 2, maxMs: 250, maxAttempts: 30 };
 const MAX_LENGTH = 256 * 1024;
 
 /** Opens the values of a caller. */
-export function openState<In, Out, Missing>(
+export function openCallerState<In, Out, Missing>(
   rules: StateRules,
   parts: StoredParts,
   id?: string,

@@ -87,7 +87,7 @@ function openLater(
   id?: string,
 ): CallerStates<unknown, unknown, unknown> {
   const opened = async (): Promise<CallerStates<unknown, unknown, unknown>> =>
-    (await import('./caller-state.js')).openState(rules, parts, id);
+    (await import('./caller-state.js')).openCallerState(rules, parts, id);
   return {
     get: async () => (await opened()).get(),
     set: async (value) => (await opened()).set(value),

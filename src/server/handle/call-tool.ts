@@ -24,7 +24,6 @@ export interface ToolCalls {
   readonly callNested: ContextParts['callTool'];
   /** Finds the tool of a task that an earlier process left, to run it again. */
   readonly restartTask: (task: StoredCall) => Promise<TaskWork>;
-  /** The middleware of a tool. */
   readonly useOf: (tool: CompiledTool) => readonly Middleware[];
 }
 

@@ -91,7 +91,6 @@ export interface MethodParts {
   readonly runner: HandlerRunner;
 }
 
-/** The options of a nested run. */
 interface NestedRunOptions {
   /** The state and the user, if they are known already. */
   readonly inputs?: PreparedInputs | undefined;

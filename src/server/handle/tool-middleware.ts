@@ -51,7 +51,6 @@ export class ToolMiddleware {
     return result as unknown as ToolResult;
   }
 
-  /** The middleware of a tool. */
   useOf(tool: CompiledTool): readonly Middleware[] {
     const known = this.#hosted.get(tool);
     if (known !== undefined) return known;

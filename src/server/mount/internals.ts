@@ -6,8 +6,8 @@ import type { CompiledTool } from '../catalog/tools.js';
 import type { HandlerHome } from '../context/handler-run.js';
 import type { MapError } from '../results/map-error.js';
 import type { Changed } from '../state/changes.js';
+import type { ChosenState } from '../state/chosen-state.js';
 import type { Logger } from '../state/log.js';
-import type { ChosenState } from '../state/shared.js';
 import type { MountView } from './view.js';
 
 /** The parts of a server that a server it is mounted in uses. */
@@ -18,7 +18,6 @@ export interface ServerInternals {
   readonly home: HandlerHome;
   /** The middleware of the server, the first outermost. */
   readonly use: readonly Middleware[];
-  /** The middleware of one of its tools. */
   readonly useOf: (tool: CompiledTool) => readonly Middleware[];
   readonly methods: ReadonlyMap<string, CompiledMethod>;
   readonly shared: ChosenState;

@@ -3,8 +3,8 @@
 import type { CompiledAccess, GuardedOptions, ServerAccess } from '../access/access.js';
 import { DefinitionError, type MountedRules } from '../catalog/compile.js';
 import type { Registration, Registry } from '../catalog/registry.js';
+import type { ChosenState } from '../state/chosen-state.js';
 import type { Logger } from '../state/log.js';
-import type { ChosenState } from '../state/shared.js';
 import { internalsOf, type ServerInternals } from './internals.js';
 import { type LinkParts, linkMount } from './link.js';
 import { composeNames, namesWith } from './names.js';

@@ -4,7 +4,7 @@ import { type OptionTable, readOptions } from '../../protocol/checks/options.js'
 import type { AccessOptions } from '../define/access.js';
 import type { PolicyEffect, PolicyTool, ToolUse } from '../define/policy.js';
 import type { Awaitable } from '../define/tool-handler.js';
-import { approvalQuestion } from './question.js';
+import { approvalText } from './approval-text.js';
 import { type PolicyRule, type ReadRule, readRules, ruleProblems } from './rules.js';
 import { type PolicyDecision, toolPolicy } from './tool-policy.js';
 
@@ -53,7 +53,7 @@ export function policy(options: PolicyOptions): Required<Pick<AccessOptions, 'po
       if (use.input === undefined) return { effect: mayUse(effect, all) ? 'allow' : 'deny' };
       const final = effect ?? otherwise;
       return final === 'approve'
-        ? { effect: final, question: (sent) => approvalQuestion(use, sent, certain) }
+        ? { effect: final, question: (sent) => approvalText(use, sent, certain) }
         : { effect: final };
     }
   }

@@ -6,7 +6,6 @@ import { type Fate, type FaultPlan, type Faults, garble, startFaults, truncate }
 import { faultyEvents } from './faulty-events.js';
 import { bodyOf, networkError, withBody } from './network.js';
 
-/** The type of the global `fetch`. */
 type Fetch = typeof globalThis.fetch;
 
 /**

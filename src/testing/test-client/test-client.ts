@@ -1,6 +1,6 @@
 // `testClient`: a client of a server, without a port or a process.
 
-import { clientTable } from '../../client/checks/option-keys.js';
+import { clientTable } from '../../client/checks/option-tables.js';
 import { createClient } from '../../client/create-client.js';
 import type { Client } from '../../client/model/client.js';
 import type { ClientOptions } from '../../client/model/options.js';

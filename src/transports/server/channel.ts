@@ -32,7 +32,6 @@ export interface Channel {
   readonly receive: (message: string | ParsedMessage) => void;
   /** Checks again whether the peer reads: the amount of unread output has changed. */
   readonly recheck: () => void;
-  /** The number of open calls. */
   readonly openCalls: () => number;
   /** Rejects a message that was not read, under the message's id if that is known. */
   readonly refuse: (reason: string, id?: RequestId) => void;

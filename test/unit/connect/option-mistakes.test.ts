@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { callTool, connect, McpError, withClient } from '../../../src/client.js';
 import { readGatewayOptions } from '../../../src/connect/gateway/options.js';
 import { connectionTable, readProxyOptions } from '../../../src/connect/proxy/options.js';
-import { pickOptions } from '../../../src/connect/targets/option-keys.js';
+import { pickOptions } from '../../../src/connect/targets/option-tables.js';
 import { type GatewayOptions, gateway } from '../../../src/gateway.js';
 import { createServer, tool } from '../../../src/index.js';
 import { proxy } from '../../../src/proxy.js';

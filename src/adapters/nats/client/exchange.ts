@@ -9,7 +9,7 @@ import { limitReports } from '../../../transports/client/limit-reports.js';
 import { printCall } from '../../../transports/client/print-call.js';
 import type { NatsMessage } from '../connection/nats-types.js';
 import { kindOf, NO_RESPONDERS, placeOf, withKind } from '../link/frames.js';
-import { PartReader, splitMessage } from '../link/parts.js';
+import { PartReader, splitMessage } from '../link/message-parts.js';
 import { splitSubject } from '../link/subjects.js';
 import { Instances } from './instances.js';
 import type { NatsExchangeParts, OpenNatsRequest } from './open-request.js';

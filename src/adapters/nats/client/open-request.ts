@@ -6,7 +6,7 @@ import type { OpenServiceOptions } from '../../../protocol/services.js';
 import type { OutgoingRequest } from '../../../transports/client/exchange.js';
 import type { NatsClient } from '../connection/client.js';
 import type { NatsHeaders } from '../connection/nats-types.js';
-import type { PartReader } from '../link/parts.js';
+import type { PartReader } from '../link/message-parts.js';
 import type { LinkSubjects } from '../link/subjects.js';
 
 export interface NatsExchangeParts {

@@ -9,7 +9,7 @@ import {
   readMessage,
 } from '../../../jsonrpc/message.js';
 import { MAX_DEPTH, parseStrictly, RefusedJson } from '../../../jsonrpc/parse.js';
-import { tooLarge } from '../link/parts.js';
+import { tooLarge } from '../link/message-parts.js';
 
 /** The reason for which a message is not a request. */
 export interface RefusedRequest {

@@ -5,7 +5,7 @@ import { McpError } from '../../../protocol/errors.js';
 import type { NatsClient } from '../connection/client.js';
 import type { NatsHeaders } from '../connection/nats-types.js';
 import { SERVICE_ERROR, SERVICE_ERROR_CODE, withKind } from '../link/frames.js';
-import { splitMessage, tooLarge } from '../link/parts.js';
+import { splitMessage, tooLarge } from '../link/message-parts.js';
 
 /** Sends a message. `error` is described in the headers of NATS' convention, too. */
 export type SendReply = (reply: string, text: string, error?: McpError) => void;

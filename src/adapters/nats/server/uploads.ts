@@ -2,7 +2,7 @@
 
 import type { NatsHeaders } from '../connection/nats-types.js';
 import { placeOf } from '../link/frames.js';
-import { PartReader } from '../link/parts.js';
+import { PartReader } from '../link/message-parts.js';
 
 interface Upload {
   readonly reader: PartReader;

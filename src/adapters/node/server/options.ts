@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { foreignHandlerNames, ownTable } from '../../../legacy/server/http/handler-options.js';
-import { type SessionOptions, sessionTable } from '../../../legacy/server/http/sessions.js';
+import { type SessionOptions, sessionOptionTable } from '../../../legacy/server/http/sessions.js';
 import type { Authenticate } from '../../../protocol/caller.js';
 import { checkOptions, type OptionTable } from '../../../protocol/checks/options.js';
 import { type LogLevel, logLevels } from '../../../protocol/tables/log-level.js';
@@ -85,7 +85,7 @@ export interface ServeOptions extends HttpOptions, SessionOptions {
 // Environment variables and the config file come before the defaults, which are filled in where the options are used.
 const optionTable = {
   ...httpTable,
-  ...sessionTable,
+  ...sessionOptionTable,
   ...ownTable,
   config: 'string',
   secretFile: 'string',

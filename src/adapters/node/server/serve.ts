@@ -10,12 +10,10 @@ import { timerMs } from '../../../protocol/checks/options.js';
 import type { Logger } from '../../../server/state/log.js';
 import type { HttpEndpoint } from '../../../transports/http/server/endpoint.js';
 import { NodeIncoming } from './incoming.js';
-import { listen } from './listen.js';
 import type { ServeOptions } from './options.js';
-import { isWebSocket, serveAsHttp } from './other-protocols.js';
 import { endUnserved, onSignals } from './signals.js';
 import { openTls } from './tls.js';
-import { refuse, type Upgrades } from './upgrades.js';
+import { isWebSocket, refuse, serveAsHttp, type Upgrades } from './upgrades.js';
 
 /** A server that listens. */
 export interface Serving extends AsyncDisposable {
@@ -147,6 +145,36 @@ export async function serveOnNode(
   const url = urlOf(options, address.port);
   return { url, port: address.port, close, closed, [Symbol.asyncDispose]: close };
 }
+
+/** Listens on a port, or throws an error that says what to do. */
+function listen(http: HttpServer, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onError = (error: NodeJS.ErrnoException): void => reject(listenError(error, port, host));
+    http.once('error', onError);
+    http.listen(port, host, () => {
+      http.off('error', onError);
+      resolve();
+    });
+  });
+}
+
+// Most programs await this at their top level, where Node prints the whole error with its cause. Only the message and the code
+// are useful: the stack shows Node's own functions, and the cause repeats the message.
+function listenError(error: NodeJS.ErrnoException, port: number, host: string): Error {
+  const sentence = listenFailures[error.code ?? '']?.(port, host);
+  if (sentence === undefined) return error;
+  const clear = new Error(sentence);
+  clear.stack = `${clear.name}: ${sentence}`;
+  return Object.defineProperty(clear, 'code', { value: error.code });
+}
+
+const listenFailures: Readonly<Record<string, (port: number, host: string) => string>> = {
+  EADDRINUSE: (port) => `Port ${port} is taken. Choose another with PORT or { port }.`,
+  EACCES: (port) => `Port ${port} is not allowed for this user. Choose one above 1023 with PORT or { port }.`,
+  EADDRNOTAVAIL: (_, host) =>
+    `This machine does not have the address ${host}. Choose another with MCP_HOST or { host }.`,
+  ENOTFOUND: (_, host) => `The host ${host} cannot be resolved. Choose another with MCP_HOST or { host }.`,
+};
 
 /** The address to connect to. */
 export function urlOf(

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '../../../jsonrpc/message.js';
 import type { LoggedEvent } from '../../../state/event-log.js';
-import type { OuterOptions } from '../config/resolve.js';
+import type { OuterOptions } from '../config/outer-options.js';
 
 /** A message of a worker to the primary process. */
 export type ToPrimary =

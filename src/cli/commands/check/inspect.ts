@@ -5,7 +5,6 @@ import { usageError } from '../../command/failures.js';
 import { loadManifest } from '../../manifest/load-manifest.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
 
-/** The options of the page. */
 const PAGE_OPTIONS: Options = {
   ui: { type: 'boolean', help: 'open the inspector, a page in the browser, instead' },
   tool: {

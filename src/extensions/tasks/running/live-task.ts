@@ -3,17 +3,18 @@
 import { Lifetime } from '../../../async/lifetime.js';
 import type { JsonObject } from '../../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../../protocol/call.js';
-import { McpError } from '../../../protocol/errors.js';
+import { McpError, toMcpError } from '../../../protocol/errors.js';
+import { newestRevision } from '../../../protocol/tables/revisions.js';
 import { Replay } from '../../../server/asking/replay.js';
 import type { Suspender } from '../../../server/asking/suspender.js';
 import type { RunningCall, TaskWork } from '../../../server/handle/task-host.js';
+import type { Logger } from '../../../server/state/log.js';
 import type { LeaseKeeper } from '../../../state/lease-keeper.js';
 import { leaseLost, shutdownError, Unsaveable } from '../stored/saving-errors.js';
 import { type Ending, statusMessageOf, type TaskHead } from '../stored/task.js';
 import { beginTask, taskCall } from './begin.js';
 import type { HeldTask, SavedTaskParts } from './held-task.js';
 import { SavedTask } from './saved-task.js';
-import { type EndingTask, failedWith, saveEnding } from './task-ending.js';
 import { TaskQuestions } from './task-questions.js';
 import { taskSuspender } from './task-suspender.js';
 import { TaskTransactions } from './task-transactions.js';
@@ -304,5 +305,32 @@ export class LiveTask {
     void this.saved.close();
     this.#onProgress?.();
     this.#parts.onOver(this);
+  }
+}
+
+interface EndingTask {
+  readonly saved: SavedTask;
+  readonly tool: string;
+  readonly log: Logger;
+}
+
+/** The end of a task whose handler threw an error. An error that the client must not see is logged instead. */
+function failedWith(error: unknown, { saved, tool, log }: EndingTask): Ending {
+  const reported = toMcpError(error);
+  if (reported !== error) log('error', `Task ${saved.place.id} (${tool}) failed`, error);
+  return { status: 'failed', error: reported.toWire(newestRevision) };
+}
+
+/** Saves the end of a task. If its result can never be saved, the task fails. Returns whether the end was saved. */
+async function saveEnding(ending: Ending, { saved, tool, log }: EndingTask): Promise<boolean> {
+  try {
+    return (await saved.end(ending)) === 'made';
+  } catch (reason) {
+    log('error', `The result of task ${saved.place.id} (${tool}) cannot be saved`, reason);
+    const why = reason instanceof Error ? reason.message : '';
+    const error = new McpError('internal_error', `The result cannot be saved. ${why}`);
+    const failed: Ending = { status: 'failed', error: error.toWire(newestRevision) };
+    const end = await saved.end(failed, Number.POSITIVE_INFINITY).catch(() => undefined);
+    return end === 'made';
   }
 }

@@ -41,7 +41,6 @@ export class TaskTransactions {
     this.#parts = parts;
   }
 
-  /** Makes the transaction of a step. */
   make(step: string): PendingTransaction {
     const { store, lease, leaseMs, lifetime, saved } = this.#parts;
     if (this.#ended !== undefined) return refusedTransaction(this.#ended.message);

@@ -6,7 +6,7 @@ import type { AuthView, TargetSpec } from '../../contract/connection.js';
 import type { OpenedTarget } from '../../contract/options.js';
 import { Login, loginServer } from '../login/login.js';
 import { viewOfToken } from '../login/token-view.js';
-import { givenHeaders } from './given-headers.js';
+import { targetHeaders } from './target-headers.js';
 
 export interface ConnectionAuth {
   readonly login: Login | undefined;
@@ -23,7 +23,7 @@ export function authorizationOf(
 ): ConnectionAuth {
   const { target, options } = opened;
   const { auth = spec.token } = options;
-  const [, header] = givenHeaders(opened, spec).findLast(([name]) => name === 'authorization') ?? [];
+  const [, header] = targetHeaders(opened, spec).findLast(([name]) => name === 'authorization') ?? [];
   const given = typeof auth === 'string' ? auth : header;
   if (given !== undefined || auth !== undefined) {
     const view: AuthView = {

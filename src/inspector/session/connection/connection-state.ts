@@ -11,7 +11,7 @@ import type { Wiretap } from '../../wiretap/wiretap.js';
 import type { ConnectionAuth } from './authorization.js';
 import type { ConnectLog } from './connect-log.js';
 import type { KnownTasks } from './known-tasks.js';
-import type { Shared } from './shared.js';
+import type { SharedParts } from './shared-parts.js';
 import type { OpenSubscriptions } from './subscriptions.js';
 import type { ConnectionTape } from './tape-recorder.js';
 
@@ -22,7 +22,7 @@ export interface ConnectionInit {
   readonly isFixed: boolean;
   readonly seesJournal: boolean;
   readonly tasks: KnownTasks;
-  readonly shared: Shared;
+  readonly shared: SharedParts;
 }
 
 export interface ConnectionState {

@@ -5,7 +5,7 @@ import { revisions } from '../../../protocol/tables/revisions.js';
 import { TASKS } from '../../../protocol/tasks.js';
 import type { ConnectionView } from '../../contract/connection.js';
 import type { ConnectionState } from './connection-state.js';
-import { givenHeaders } from './given-headers.js';
+import { targetHeaders } from './target-headers.js';
 
 /** The capabilities that the inspector declares. */
 const CLIENT_CAPABILITIES: JsonObject = {
@@ -18,7 +18,7 @@ const CLIENT_CAPABILITIES: JsonObject = {
 export function printConnection(connection: ConnectionState): ConnectionView {
   const { init, client, failure, suggestion, roundTripMs, requestedRevision, logLevel, exit } = connection;
   const { opened, spec, isFixed, seesJournal } = init;
-  const headerNames = givenHeaders(opened, spec).flatMap(([name]) =>
+  const headerNames = targetHeaders(opened, spec).flatMap(([name]) =>
     name === 'authorization' ? [] : [name],
   );
   const info = client?.info();

@@ -21,9 +21,9 @@ import { printConnection } from './connection-view.js';
 import { exitOf, maskFailure, toFailure } from './failure.js';
 import type { KnownTasks } from './known-tasks.js';
 import { Lists } from './lists.js';
-import { secretsOf } from './secrets.js';
 import { OpenSubscriptions } from './subscriptions.js';
 import { ConnectionTape } from './tape-recorder.js';
+import { secretsOf } from './target-headers.js';
 
 export class InspectedConnection implements ConnectionState {
   readonly id: string;

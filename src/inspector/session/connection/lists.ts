@@ -5,7 +5,7 @@ import type { CatalogView, ConnectionView } from '../../contract/connection.js';
 import type { Wiretap } from '../../wiretap/wiretap.js';
 import { emptyCatalog, fetchCatalog } from './catalog.js';
 import { toFailure } from './failure.js';
-import type { Shared } from './shared.js';
+import type { SharedParts } from './shared-parts.js';
 
 const REFRESH_MS = 100;
 const PING = { timeoutMs: 30_000 };
@@ -22,12 +22,12 @@ export interface ListsOwner {
 
 export class Lists {
   readonly #connection: ListsOwner;
-  readonly #shared: Shared;
+  readonly #shared: SharedParts;
   #catalog: CatalogView = emptyCatalog;
   #waiting: NodeJS.Timeout | undefined;
   #isListing = false;
 
-  constructor(connection: ListsOwner, shared: Shared) {
+  constructor(connection: ListsOwner, shared: SharedParts) {
     this.#connection = connection;
     this.#shared = shared;
   }

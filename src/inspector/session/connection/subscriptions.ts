@@ -7,7 +7,7 @@ import { LISTS } from '../../stories/story-book.js';
 import type { StoryRecord } from '../../stories/story-record.js';
 import type { Wiretap } from '../../wiretap/wiretap.js';
 import { toFailure } from './failure.js';
-import type { Shared } from './shared.js';
+import type { SharedParts } from './shared-parts.js';
 
 /** The connection, as its subscriptions need it. */
 export interface Subscribable {
@@ -28,11 +28,11 @@ interface Open {
 
 export class OpenSubscriptions {
   readonly #connection: Subscribable;
-  readonly #shared: Shared;
+  readonly #shared: SharedParts;
   readonly #open = new Map<string, Open>();
   #lists: StoryRecord | undefined;
 
-  constructor(connection: Subscribable, shared: Shared) {
+  constructor(connection: Subscribable, shared: SharedParts) {
     this.#connection = connection;
     this.#shared = shared;
   }

@@ -3,7 +3,7 @@
 import type { ForeignNames } from '../../../protocol/checks/known-keys.js';
 import { checkOptions, type OptionTable } from '../../../protocol/checks/options.js';
 import { type HttpOptions, httpTable } from '../../../transports/http/server/endpoint.js';
-import { type SessionOptions, sessionTable } from './sessions.js';
+import { type SessionOptions, sessionOptionTable } from './sessions.js';
 
 /** The options of a handler besides those of the endpoint and of sessions. */
 export const ownTable = { sessions: 'boolean', auth: 'any' } as const;
@@ -22,7 +22,7 @@ export const foreignHandlerNames: ForeignNames = {
   serverCard: 'card',
 };
 
-const handlerTable = { ...httpTable, ...sessionTable, ...ownTable } as const satisfies OptionTable<
+const handlerTable = { ...httpTable, ...sessionOptionTable, ...ownTable } as const satisfies OptionTable<
   HttpOptions & SessionOptions & { readonly sessions?: boolean; readonly auth?: unknown }
 >;
 

@@ -50,7 +50,6 @@ export interface SessionTableOptions {
   readonly idleMs: number;
 }
 
-/** The options of `find`. */
 interface FindOptions {
   readonly needsFacts?: boolean;
 }

@@ -71,7 +71,7 @@ export interface SessionOptions {
 }
 
 /** The table of `SessionOptions`. */
-export const sessionTable = {
+export const sessionOptionTable = {
   secret: ['string', 'strings'],
   maxSessions: { is: 'number', default: 10_000 },
   sessionIdleMs: { is: 'ms', default: 600_000 },
@@ -101,7 +101,7 @@ export function httpSessions(
   dispatch: Dispatch,
   options: SessionParts = {},
 ): (context: EraContext) => SessionEra {
-  const settings = fillDefaults<SessionOptions, typeof sessionTable>(options, sessionTable);
+  const settings = fillDefaults<SessionOptions, typeof sessionOptionTable>(options, sessionOptionTable);
   const { maxSessions, sessionIdleMs, sessionMaxAgeMs, retryMs } = settings;
   const secrets = options.secret === undefined ? undefined : readSecrets(options.secret);
   return function httpSessions({ streams, inFlight, read }) {

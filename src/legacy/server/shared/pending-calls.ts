@@ -225,7 +225,6 @@ export class PendingCalls {
     return entries.map(toPending).filter(({ state }) => state === 'open');
   }
 
-  /** The change that forgets a call. */
   forget(tag: string, call: string): StoreChange {
     return { do: 'delete', key: callKey(tag, call) };
   }

@@ -47,7 +47,6 @@ export class Records {
     return callerGroup(this.#owner, id);
   }
 
-  /** The key of a record. */
   async key(kind: RecordKind, id: string): Promise<string> {
     return `${kind}:${await this.group(id)}`;
   }
@@ -79,7 +78,6 @@ export class Records {
     return { do: 'put', key, value: { sealed: await this.#sealer.seal(kind, value, key) }, ...conditions };
   }
 
-  /** The change that removes a record. */
   async remove(kind: RecordKind, id: string, version?: Version): Promise<StoreChange> {
     return { do: 'delete', key: await this.key(kind, id), ...(version !== undefined && { if: { version } }) };
   }

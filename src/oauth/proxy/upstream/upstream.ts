@@ -23,7 +23,6 @@ export interface UpstreamSecrets {
   readonly nonce: string;
 }
 
-/** The parts of an `Upstream`. */
 interface UpstreamParts {
   readonly fetch: SafeFetch;
   /** The one address that the provider sends users back to. */

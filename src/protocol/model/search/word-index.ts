@@ -79,7 +79,6 @@ export class WordIndex {
     return document;
   }
 
-  /** A subset of the documents. */
   subset(documents: Iterable<number>): Subset {
     const has = new Uint8Array(this.size);
     let size = 0;

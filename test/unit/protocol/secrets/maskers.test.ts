@@ -5,7 +5,7 @@ import { targetOfEnvironment, targetOfUrl } from '../../../../src/adapters/postg
 import { reasonOf } from '../../../../src/adapters/redis/client/error.js';
 import { masked, maskedText, maskedUrl } from '../../../../src/cli/hosts/mask.js';
 import { targetSecrets } from '../../../../src/cli/tape/target-secrets.js';
-import { secretsOf } from '../../../../src/inspector/session/connection/secrets.js';
+import { secretsOf } from '../../../../src/inspector/session/connection/target-headers.js';
 import { maskBody, maskHopUrl } from '../../../../src/inspector/session/login/mask-body.js';
 import { maskHeaders, maskTexts } from '../../../../src/inspector/wiretap/mask.js';
 import { redactor } from '../../../../src/middleware/facts/redact.js';

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { type Schema, Validator } from '@cfworker/json-schema';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readServerConfig } from '../../../../../src/adapters/node/config/config-file.js';
-import { outerOptions, withOuter } from '../../../../../src/adapters/node/config/resolve.js';
+import { outerOptions, withOuter } from '../../../../../src/adapters/node/config/outer-options.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'fullmcp-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -17,7 +17,7 @@ const MAX_REASON = 500;
  * each of them stays on its line, without a character that is invisible or moves others. They are indented by four spaces: to a client
  * that shows Markdown, that is code.
  */
-export function approvalQuestion(use: ToolUse, sent: PolicyInput, rules: readonly ReadRule[]): string {
+export function approvalText(use: ToolUse, sent: PolicyInput, rules: readonly ReadRule[]): string {
   const all = argumentsOf(use.input, sent);
   const limit = Math.max(MIN_VALUE, Math.min(MAX_VALUE, Math.floor(MAX_CHARACTERS / (all.length || 1))));
   const lines = all.slice(0, MAX_ARGUMENTS).map(([name, value]) => lineOf(name, value, limit));

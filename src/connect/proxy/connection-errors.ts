@@ -2,10 +2,11 @@ import type { Call } from '../../protocol/call.js';
 import { type ErrorCode, McpError } from '../../protocol/errors.js';
 import type { ProxyLogger } from './options.js';
 
-// Errors of the way to a server. They contain addresses, command lines and the output of programs, which are for the operator alone.
+// Errors of the connection to a server, and not of the server itself. They contain addresses, command lines and the output of programs,
+// which are for the operator alone.
 
-/** Codes of errors that do not come from the server but from the way to it. */
-export const wayCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+/** The codes of such errors. */
+export const connectionCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'connect_failed',
   'connection_closed',
   'timeout',
@@ -15,7 +16,7 @@ export const wayCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 const LOG_AGAIN_MS = 60_000;
 
 /** Tells the operator why a server cannot be used, and callers only that it cannot. */
-export class WayErrors {
+export class ConnectionErrors {
   readonly #logger: ProxyLogger;
   #logged = '';
   #loggedAt = Number.NEGATIVE_INFINITY;
@@ -26,7 +27,7 @@ export class WayErrors {
 
   /** The error that a caller gets. The program that the proxy runs in gets all of it. */
   readonly toCaller = (call: Call, error: unknown): unknown => {
-    if (!McpError.is(error) || !wayCodes.has(error.code)) return error;
+    if (!McpError.is(error) || !connectionCodes.has(error.code)) return error;
     if (call.via === undefined || call.isLocal) return error;
     this.#log(error);
     return new McpError(error.code, words(error.code), { cause: error });

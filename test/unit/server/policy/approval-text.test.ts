@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { PolicyRule } from 'fullmcp/middleware';
 import { describe, expect, it } from 'vitest';
-import { approvalQuestion } from '../../../../src/server/policy/question.js';
+import { approvalText } from '../../../../src/server/policy/approval-text.js';
 import { type PolicyInput, readRules } from '../../../../src/server/policy/rules.js';
 
 const facts = { tags: [], readOnly: false, destructive: true, idempotent: false, openWorld: true };
@@ -11,7 +11,7 @@ async function ask(
   { sent = input, rule = {} }: { sent?: unknown; rule?: Partial<PolicyRule> } = {},
 ) {
   const use = { tool: { name: 'pay', ...facts }, auth: undefined, isLocal: false, input };
-  return approvalQuestion(use, sent as PolicyInput, readRules([{ ...rule, effect: 'approve' }]));
+  return approvalText(use, sent as PolicyInput, readRules([{ ...rule, effect: 'approve' }]));
 }
 
 const head = 'Do you approve this call of the tool "pay"?';

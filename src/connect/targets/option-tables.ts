@@ -1,6 +1,6 @@
 // The options and fields that connecting accepts.
 
-import { callTable, clientTable } from '../../client/checks/option-keys.js';
+import { callTable, clientTable } from '../../client/checks/option-tables.js';
 import type { OptionTable } from '../../protocol/checks/options.js';
 import type { ServerProcess } from '../../transports/stdio/client/spawn.js';
 import type { ConnectOptions, OneShotOptions } from './options.js';

@@ -16,7 +16,7 @@ const LISTS: Readonly<Record<string, 'tools' | 'prompts' | 'resources'>> = {
 };
 
 /** Makes the seam for middleware that keeps results. */
-export function keptResults(
+export function serverResults(
   registry: Registry,
   { admission, hasBus }: Pick<ServerResults, 'admission'> & { readonly hasBus: () => boolean },
 ): ServerResults {

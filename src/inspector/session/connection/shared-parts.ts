@@ -19,7 +19,7 @@ import type { Scope } from '../../wiretap/seen.js';
 const MAX_LOGS = 5000;
 const MAX_LINE = 4000;
 
-export class Shared {
+export class SharedParts {
   readonly version: string;
   readonly feed: Feed;
   readonly book: StoryBook;
