@@ -2,7 +2,7 @@
 
 import { lstat, mkdir, mkdtemp, open, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { callTable } from '../../../client/checks/option-keys.js';
+import { callTable } from '../../../client/checks/option-tables.js';
 import type { CallOptions } from '../../../client/model/options.js';
 import type { Skill } from '../../../client/skills/skills-of.js';
 import { type OptionTable, readOptions } from '../../../protocol/checks/options.js';

@@ -7,7 +7,7 @@ import { postgres } from 'fullmcp/postgres';
 import { proxy } from 'fullmcp/proxy';
 import { redis } from 'fullmcp/redis';
 import { beforeAll, expect, test, vi } from 'vitest';
-import { connectTable } from '../../../../src/connect/targets/option-keys.js';
+import { connectTable } from '../../../../src/connect/targets/option-tables.js';
 import type { AnyTable } from '../../../../src/protocol/checks/options.js';
 
 // An option that several functions have means the same in each of them. Every function passes its table to `readOptions`, which records it here.
