@@ -53,7 +53,7 @@ function rowsOf(table: AnyTable, path = ''): Record<string, string> {
       max,
       default: fallback,
       options,
-    } = entry as Exclude<typeof entry, string | readonly unknown[]>;
+    } = entry as Exclude<AnyTable[string], string | readonly unknown[]>;
     rows[path + name] = JSON.stringify({ is, oneOf, min, max, default: fallback });
     if (options) Object.assign(rows, rowsOf(options, `${path}${name}.`));
   }
