@@ -195,6 +195,9 @@ test.each(['2026-07-28', '2025-11-25'] as const)(
 );
 
 test('a server that cannot be reached fails calls at once, and is not tried for each call', async () => {
+  // The pause after the failure would be over if this computer were slow.
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
   const fetches = vi.fn(() => Promise.reject(new TypeError('fetch failed')));
   const between = proxy('http://127.0.0.1:9/mcp', { fetch: fetches as never, ...quiet });
   onTestFinished(() => between.close());
