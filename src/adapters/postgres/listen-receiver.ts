@@ -87,6 +87,8 @@ export class ListenReceiver implements Receiver {
     client.on('end', onBroken);
     client.on('notification', onNotification);
     signal.addEventListener('abort', onBroken);
+    // It may have been closed while the connection was opened.
+    if (signal.aborted) onBroken();
     const stopBeating = every(HEARTBEAT_MS, () => this.#beat(client), { onError: onBroken });
     try {
       const { statementTimeoutMs: query_timeout, target } = this.#database;

@@ -265,6 +265,16 @@ describeWithPostgres('A cluster on a Postgres that fails', (server) => {
     await pool.end();
   }, 30_000);
 
+  test('A cluster that is closed while it begins to listen is closed soon', async () => {
+    for (let n = 0; n < 5; n++) {
+      const cluster = open({ url: server().url, schema: freshSchema() });
+      await cluster.store.get('a:g');
+      const subscribed = cluster.bus.subscribe('t', { message: () => undefined, gap: () => undefined });
+      for (let turn = 0; turn < n; turn++) await new Promise((resolve) => setImmediate(resolve));
+      await Promise.all([cluster.close(), subscribed.catch(() => undefined)]);
+    }
+  });
+
   test('A closed cluster says so', async () => {
     const cluster = open({ url: server().url, schema: freshSchema() });
     await cluster.start();
