@@ -226,6 +226,21 @@ describe('a session of one process alone', () => {
     await soon('The end of the shutdown', closing);
   });
 
+  test('looks for no questions in the store when it is deleted, or a call that has ended is cancelled', async () => {
+    const store = memoryStore();
+    const pages: string[] = [];
+    const page: Store['page'] = (prefix, range) => {
+      pages.push(prefix);
+      return store.page(prefix, range);
+    };
+    const { here } = await start(alone, { store: { ...store, page } });
+    await here.request('ping', {}, 7);
+    for (const requestId of [7, 'unknown'])
+      await here.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
+    expect((await here.end()).status).toBe(200);
+    expect(pages).toEqual([]);
+  });
+
   test('leaves nothing in the store when it is deleted, so that many sessions a day do not fill the store', async () => {
     const store = memoryStore({ maxEntries: 8, kindShare: 0.5 });
     const { cluster } = await start(alone, { store });

@@ -217,8 +217,7 @@ export class SessionCalls {
     const error = cancelledByClient(reason);
     const running = live.calls.get(id);
     if (running !== undefined) return running.end(error);
-    const open = await this.#pending.open(live.tag);
-    const parked = open.find(({ request, isHeld }) => request.id === id && !isHeld);
+    const parked = (await this.#asked(live)).find(({ request, isHeld }) => request.id === id && !isHeld);
     if (parked !== undefined && (await this.#endings.endParked(live, parked.call, callEnded()))) return;
     this.#parts.directory.topic.publish({
       ...{ do: 'cancel', session: live.tag, id },
@@ -228,26 +227,30 @@ export class SessionCalls {
 
   /** Withdraws all questions of a session that ends. Its calls get no response. */
   async withdrawAll(live: LiveSession): Promise<void> {
-    const open = await this.#pending.open(live.tag);
-    await Promise.all(open.map(({ call }) => this.#endings.endParked(live, call)));
+    const asked = await this.#asked(live);
+    await Promise.all(asked.map(({ call }) => this.#endings.endParked(live, call)));
+  }
+
+  // A store in memory looks at all its keys, and clients delete sessions and cancel calls that have ended. Without other processes, a
+  // call that waits has a stream here.
+  async #asked({ tag, streams }: CallSession): Promise<readonly AskedCall[]> {
+    return streams.size > 0 || this.#parts.directory.isShared ? this.#pending.open(tag) : [];
   }
 
   /** Ends the calls that no other process can continue, and gives away those that another process can serve again. */
   async close(sessions: Iterable<LiveSession>): Promise<void> {
     this.#watch.close();
-    const left = this.#parts.directory.isShared
-      ? []
-      : [...sessions].filter(({ streams }) => streams.size > 0);
+    const left = this.#parts.directory.isShared ? [] : [...sessions];
     const given = [...this.#repeatable.values()].map(async ({ run, end }) => {
       end();
       await run.release();
     });
-    await Promise.all([...given, ...left.map((live) => this.#endParked(live))]);
+    const reason = new McpError('connection_closed', 'The server is shutting down.');
+    await Promise.all([...given, ...left.map((live) => this.#endParked(live, reason))]);
   }
 
-  async #endParked(live: LiveSession): Promise<void> {
-    const reason = new McpError('connection_closed', 'The server is shutting down.');
-    const parked = (await this.#pending.open(live.tag)).filter(({ isHeld }) => !isHeld);
+  async #endParked(live: LiveSession, reason: McpError): Promise<void> {
+    const parked = (await this.#asked(live)).filter(({ isHeld }) => !isHeld);
     await Promise.all(parked.map(({ call }) => this.#endings.endParked(live, call, reason)));
   }
 
