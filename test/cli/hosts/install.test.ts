@@ -1,8 +1,9 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hosts } from '../../../src/cli/hosts/hosts.js';
+import { expectMode } from '../../support/modes.js';
 import { fullmcp } from '../support/run-cli.js';
 
 let folder: string;
@@ -226,7 +227,7 @@ describe('install', () => {
     await writeFile(file, '{}', { mode: 0o640 });
     await symlink(file, join(folder, 'link'));
     await fullmcp(['install', 'cursor', '--config-path', join(folder, 'link'), '--yes', ...COMMAND]);
-    expect((await stat(file)).mode & 0o777).toBe(0o640);
+    expectMode(file, 0o640);
     expect(await readFile(file, 'utf8')).toContain('some-server');
   });
 

@@ -12,6 +12,7 @@ import { UsedServers } from '../../../src/cli/inspecting/used-servers.js';
 import { loginStore } from '../../../src/cli/target/login/login-store.js';
 import type { TargetSpec } from '../../../src/inspector/contract/connection.js';
 import type { OpenedTarget } from '../../../src/inspector/contract/options.js';
+import { expectMode } from '../../support/modes.js';
 
 let folder: string;
 let before: string;
@@ -193,7 +194,7 @@ describe('the servers that are offered', () => {
     await servers.remember(withEnv, 'node s.js', undefined);
     const file = join(folder, 'state', 'used.json');
     expect(await readFile(file, 'utf8')).not.toContain('s3cret');
-    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expectMode(file, 0o600);
     const found = await foundServers([], servers);
     expect(found.map(({ address, source, lastFailure }) => [address, source, lastFailure])).toEqual([
       ['node s.js', 'used before', undefined],

@@ -16,6 +16,7 @@ import type { AuditEntry, AuditSink } from 'fullmcp/middleware';
 import { verifyAudit } from 'fullmcp/middleware';
 import { type AuditFileOptions, auditFile, verifyAuditFile } from 'fullmcp/node';
 import { afterAll, describe, expect, it } from 'vitest';
+import { expectMode } from '../../../../support/modes.js';
 
 const root = mkdtempSync(join(tmpdir(), 'fullmcp-audit-'));
 const secret = 'a secret of more than 32 characters';
@@ -75,8 +76,8 @@ describe('an audit log in a file', () => {
       [4, 'call', 3],
       [5, 'call', 4],
     ]);
-    expect(statSync(path).mode & 0o777).toBe(0o600);
-    expect(statSync(`${path}.head`).mode & 0o777).toBe(0o600);
+    expectMode(path, 0o600);
+    expectMode(`${path}.head`, 0o600);
     expect(await verify(path)).toMatchObject({ ok: true, entries: 5, head: { seq: 5 } });
     // The portable function agrees.
     expect(await verifyAudit(linesOf(path), { secret, head: headOf(path) })).toMatchObject({

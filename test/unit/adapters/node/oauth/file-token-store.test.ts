@@ -5,6 +5,7 @@ import { tokenStoreContract } from 'fullmcp/testing';
 import { afterAll, beforeAll, describe, expect, it, test, vi } from 'vitest';
 import { Generations } from '../../../../../src/adapters/node/files/generations.js';
 import { fileTokenStore } from '../../../../../src/adapters/node/oauth/file-token-store.js';
+import { expectMode } from '../../../../support/modes.js';
 
 const key = 'k'.repeat(32);
 let folder: string;
@@ -29,10 +30,10 @@ describe('fileTokenStore', () => {
     expect(files).toHaveLength(1);
     for (const file of files) {
       expect(file).not.toContain('server.example');
-      expect((await stat(file)).mode & 0o777).toBe(0o600);
+      expectMode(file, 0o600);
       expect(await readFile(file, 'latin1')).not.toContain('refresh');
     }
-    for (const entry of await readdir(own)) expect((await stat(join(own, entry))).mode & 0o777).toBe(0o700);
+    for (const entry of await readdir(own)) expectMode(join(own, entry), 0o700);
   });
 
   it('rejects a wrong key, a changed file and a file of another key', async () => {
@@ -88,7 +89,7 @@ describe('fileTokenStore', () => {
     await mkdir(own, { mode: 0o755 });
     await chmod(own, 0o755);
     await fileTokenStore({ folder: own, key }).set('a', 'value');
-    for (const entry of await readdir(own)) expect((await stat(join(own, entry))).mode & 0o777).toBe(0o700);
+    for (const entry of await readdir(own)) expectMode(join(own, entry), 0o700);
   });
 
   it('frees at once the lock of a process that has died', async () => {
