@@ -14,7 +14,8 @@ const suites = {
     'test/flows/hostile/unread.test.ts',
     'test/openapi/without-yaml.test.ts',
     // They count the timers on a fake clock, where those of others would be counted, too.
-    'test/unit/{async/{call-at,every,retries,waiting},client/calls/clock,state/{lease-keeper,memory/store-limits}}.test.ts',
+    'test/unit/{async/{call-at,every,retries,waiting},client/calls/clock,middleware/{concurrency,timeout}}.test.ts',
+    'test/unit/{state/{lease-keeper,memory/store-limits},transports/http/server/stream-timers}.test.ts',
     'test/unit/adapters/node/oauth/open-browser-platforms.test.ts',
     'test/unit/protocol/checks/same-options.test.ts',
     'test/unit/server/handle/stack.test.ts',
