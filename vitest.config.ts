@@ -7,8 +7,8 @@ const source = (path: string): string => fileURLToPath(new URL(`./src/${path}`, 
  * The suites, each a command of its own. `npm test` runs `alone`, and `quick`, which has every test that is in none of these.
  */
 const suites = {
-  // Tests that need a process of their own, because they look at what is left in it, replace modules that others have loaded, listen to what others do, or use a
-  // server that others close.
+  // Tests that need a process of their own, because they look at what is left in it, replace modules that others have loaded, listen to
+  // what others do, or use a server that others close.
   alone: [
     'test/examples/{auth/protect,certificates,client/telemetry,oauth-server,operations/audit}.test.ts',
     'test/flows/hostile/unread.test.ts',
