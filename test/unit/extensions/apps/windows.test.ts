@@ -1,7 +1,17 @@
 import { createServer, tool } from 'fullmcp';
-import { app, appPage, apps, appsClient, connectToHost, showApp, withApp } from 'fullmcp/apps';
+import {
+  app,
+  appPage,
+  apps,
+  appsClient,
+  connectToHost,
+  type ShowAppOptions,
+  sandboxPage,
+  showApp,
+  withApp,
+} from 'fullmcp/apps';
 import { testClient } from 'fullmcp/testing';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 
 // Both ends of the bridge between a page and its host, each in a window that records what it sends. Nothing is shown.
 
@@ -45,7 +55,7 @@ function openPage() {
   vi.stubGlobal('window', { parent: page.neighbour });
   vi.stubGlobal('document', {
     title: '',
-    documentElement: { getBoundingClientRect: () => ({ width: 10, height: 20 }) },
+    documentElement: { dataset: {}, style: {}, getBoundingClientRect: () => ({ width: 10, height: 20 }) },
   });
   vi.stubGlobal(
     'ResizeObserver',
@@ -102,15 +112,52 @@ test('A page reports its size when it changes, and never with `resize: false`', 
   });
 });
 
-test('A host waits `teardownMs` for the answer of an app that it closes, and then removes it', async () => {
-  const page = app({ uri: 'ui://shop/slow', html: appPage({ body: 'Hello' }) });
+test('A page takes on the theme of its host, unless `styles` is false', async () => {
+  const { receive } = openPage();
+  const { dataset } = document.documentElement;
+  const change = { method: 'ui/notifications/host-context-changed', params: { theme: 'dark' } };
+  const plain = await connectToHost({ styles: false });
+  receive(change);
+  expect([dataset['theme'], plain.context.theme]).toEqual([undefined, 'dark']);
+  await connectToHost();
+  receive(change);
+  expect(dataset['theme']).toBe('dark');
+});
+
+test('A request to the host ends when its signal is aborted, and the host is told', async () => {
+  const { sent } = openPage();
+  const host = await connectToHost();
+  const abort = new AbortController();
+  const call = host.callTool('slow', {}, { signal: abort.signal });
+  abort.abort(new Error('enough'));
+  await expect(call).rejects.toThrow('enough');
+  const { id } = sent.find(({ method }) => method === 'tools/call') as Message;
+  expect(sent.at(-1)).toMatchObject({ method: 'notifications/cancelled', params: { requestId: id } });
+});
+
+test('A sandbox lets apps embed the origins in `frames`, and none without them', () => {
+  const hosts = ['https://chat.example.com'];
+  const policy = (frames?: readonly string[]) =>
+    sandboxPage({ hosts, ...(frames && { frames }) }).headers['content-security-policy'];
+  expect(policy(['https://maps.example.com'])).toContain('https://maps.example.com');
+  expect(policy()).not.toContain('maps.example.com');
+});
+
+/** The host of an app that asks for the camera and the microphone. */
+async function openHost(options: Partial<ShowAppOptions>) {
+  const page = app({
+    uri: 'ui://shop/slow',
+    html: appPage({ body: 'Hello' }),
+    permissions: ['camera', 'microphone'],
+  });
   const server = createServer({
     name: 'shop',
     version: '1',
     tools: { slow: withApp(tool({ run: () => 'done' }), page) },
     extensions: [apps(page)],
   });
-  await using client = await testClient(server, { extensions: [appsClient] });
+  const client = await testClient(server, { extensions: [appsClient] });
+  onTestFinished(() => client.close());
   const [slow] = await client.tools().all();
   const remove = vi.fn();
   const { neighbour, receive, methods } = openWindow(() => undefined);
@@ -118,7 +165,17 @@ test('A host waits `teardownMs` for the answer of an app that it closes, and the
   vi.stubGlobal('location', { origin: 'https://host.example' });
   vi.stubGlobal('document', { createElement: () => frame });
   const container = { append() {} } as object as HTMLElement;
-  const view = await showApp(client, { tool: slow as NonNullable<typeof slow>, container, teardownMs: 500 });
+  const view = await showApp(client, { tool: slow as NonNullable<typeof slow>, container, ...options });
+  return { view, frame: frame as { readonly allow?: string }, receive, methods, remove };
+}
+
+test('An app gets the features of the browser that the host grants, if it asks for them', async () => {
+  expect((await openHost({})).frame.allow).toBe('');
+  expect((await openHost({ grant: ['camera', 'geolocation'] })).frame.allow).toBe('camera *');
+});
+
+test('A host waits `teardownMs` for the answer of an app that it closes, and then removes it', async () => {
+  const { view, receive, methods, remove } = await openHost({ teardownMs: 500 });
   receive({ id: 1, method: 'ui/initialize', params: {} });
   receive({ method: 'ui/notifications/initialized' });
   await view.ready;
@@ -128,6 +185,6 @@ test('A host waits `teardownMs` for the answer of an app that it closes, and the
   await vi.advanceTimersByTimeAsync(499);
   expect(remove).not.toHaveBeenCalled();
   await vi.advanceTimersByTimeAsync(1);
-  await closed;
   expect(remove).toHaveBeenCalledOnce();
+  await closed;
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer } from 'fullmcp';
 import { connect } from 'fullmcp/client';
-import { skills, skillsOf } from 'fullmcp/skills';
+import { skills, skillsFrom, skillsOf } from 'fullmcp/skills';
 import { expect, onTestFinished, test } from 'vitest';
 
 const SKILLS = 100;
@@ -29,3 +29,15 @@ test('10,000 files in 100 skills are listed page by page, each skill whole', asy
   expect(all.every(({ resources }) => resources.length === FILES + 1)).toBe(true);
   expect(await skillsOf(client).folder('skill://s7/f').all()).toHaveLength(FILES);
 }, 120_000);
+
+test('Clients may cache the list of skills for `ttlMs`, and for a minute by default', async () => {
+  const files = { pdf: { 'SKILL.md': '---\nname: pdf\ndescription: Reads.\n---\nText\n' } };
+  for (const [options, ttlMs] of [
+    [{}, 60_000],
+    [{ ttlMs: 1234 }, 1234],
+  ] as const) {
+    const extensions = [await skillsFrom(files, options)];
+    await using client = await connect(createServer({ name: 'docs', version: '1.0.0', extensions }));
+    expect((await client.request('skills/list'))['ttlMs']).toBe(ttlMs);
+  }
+});

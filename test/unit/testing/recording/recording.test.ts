@@ -43,6 +43,14 @@ async function record(): Promise<string> {
   return tape.recording;
 }
 
+test('A recorder with `keep: false` passes its lines on, and has none of them', async () => {
+  const lines: string[] = [];
+  const tape = recorder({ keep: false, onLine: (line) => void lines.push(line) });
+  await inProcess(countingServer(tape))('tools/call', count);
+  expect(lines.length).toBeGreaterThan(1);
+  expect(tape.recording).not.toContain('"count"');
+});
+
 describe('a recording', () => {
   test('has a line of JSON for each event', async () => {
     const lines = (await record()).trimEnd().split('\n');

@@ -120,6 +120,14 @@ describeWithNats('nats', () => {
     await engine.stop();
   });
 
+  test('The option `token` logs in at a server that wants one', async () => {
+    const engine = await startNats({ config: 'authorization { token: right }' });
+    const cluster = nats({ url: engine.url, token: 'right' });
+    await cluster.start();
+    await cluster.close();
+    await engine.stop();
+  });
+
   test('An authenticator of the program logs in at a server that knows its users', async () => {
     const engine = await startNats({ config: 'authorization { user: a, password: right }' });
     const cluster = nats({ url: engine.url, authenticator: () => ({ user: 'a', pass: 'right' }) });

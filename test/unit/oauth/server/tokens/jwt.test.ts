@@ -304,6 +304,15 @@ describe('jwt under attack', () => {
   });
 });
 
+it('A token is accepted for `clockToleranceSeconds` after its end, and not for longer', async () => {
+  const { issuer, provider, check } = await setUp({ clockToleranceSeconds: 50 });
+  const now = Math.floor(Date.now() / 1000);
+  expect(await check(await issuer.sign({ exp: now - 20 }))).toBeDefined();
+  await expectInvalid(provider, await issuer.sign({ exp: now - 51 }), /expired/);
+  const strict = await setUp();
+  await expectInvalid(strict.provider, await strict.issuer.sign({ exp: now - 20 }), /expired/);
+});
+
 describe('the options of jwt', () => {
   const issuer = 'https://issuer.example';
   it.each([

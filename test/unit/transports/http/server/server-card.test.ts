@@ -66,12 +66,16 @@ describe('the server card', () => {
       description: 'Short',
       headers,
       repository,
+      icons: [{ src: 'https://example.com/icon.png' }],
+      websiteUrl: 'https://example.com/weather',
     });
     const reply = await handlerOf({ sessions: false, card: more })(get('/api/mcp/server-card'));
     expect(await reply.json()).toMatchObject({
       title: 'Weather',
       description: 'Short',
       repository,
+      icons: [{ src: 'https://example.com/icon.png' }],
+      websiteUrl: 'https://example.com/weather',
       remotes: [{ headers, supportedProtocolVersions: ['2026-07-28'] }],
     });
   });
