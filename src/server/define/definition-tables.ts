@@ -16,7 +16,7 @@ import type { AnyServerOptions, AskingOptions, Method, ServerOptions } from './o
 import type { PromptOptions } from './prompt.js';
 import type { ResourceOptions } from './resource.js';
 import { type TasksOptions, tasksTable, taskTable } from './task-options.js';
-import type { ToolAnnotations, ToolOptions } from './tool.js';
+import { annotationRow, type ToolOptions } from './tool.js';
 
 /** Names that other libraries use for the parts of a rule of access. */
 export const foreignRuleNames: ForeignNames = {
@@ -41,27 +41,13 @@ const info = {
 
 const idempotency = { is: ['boolean', 'object'], options: idempotencyTable } as const;
 
-const hints = {
-  readOnly: 'boolean',
-  destructive: 'boolean',
-  idempotent: 'boolean',
-  openWorld: 'boolean',
-} as const satisfies OptionTable<ToolAnnotations>;
-
 const tool = {
   ...info,
   input: 'any',
   output: 'any',
   annotations: {
-    is: 'object',
-    options: hints,
-    foreign: {
-      readOnlyHint: 'readOnly',
-      destructiveHint: 'destructive',
-      idempotentHint: 'idempotent',
-      openWorldHint: 'openWorld',
-      title: 'Put "title" beside "annotations".',
-    },
+    ...annotationRow,
+    foreign: { ...annotationRow.foreign, title: 'Put "title" beside "annotations".' },
   },
   timeoutMs: 'timer',
   task: { is: 'object', oneOf: ['optional', 'required'], options: taskTable },

@@ -21,6 +21,23 @@ export interface ToolAnnotations {
   readonly openWorld?: boolean;
 }
 
+/** The option `annotations` of a tool, and of a rule about tools. */
+export const annotationRow = {
+  is: 'object',
+  options: {
+    readOnly: 'boolean',
+    destructive: 'boolean',
+    idempotent: 'boolean',
+    openWorld: 'boolean',
+  },
+  foreign: {
+    readOnlyHint: 'readOnly',
+    destructiveHint: 'destructive',
+    idempotentHint: 'idempotent',
+    openWorldHint: 'openWorld',
+  },
+} as const;
+
 /** The description of a tool, without its handler. */
 export interface ToolOptions<In = undefined, Out = undefined> extends Described, AccessRule<Infer<In>> {
   /** The arguments, as a schema of an object. Default: none are accepted. */

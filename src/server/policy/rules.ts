@@ -4,7 +4,7 @@ import type { Auth } from '../../protocol/call.js';
 import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import { closestName } from '../../schema/explain/closest-name.js';
 import type { PolicyEffect, PolicyTool, ToolUse } from '../define/policy.js';
-import type { ToolAnnotations } from '../define/tool.js';
+import { annotationRow, type ToolAnnotations } from '../define/tool.js';
 import type { Awaitable } from '../define/tool-handler.js';
 import { isPattern, matchesPattern } from './patterns.js';
 
@@ -42,21 +42,11 @@ export interface PolicyRule {
   question?: string | ((input: PolicyInput, use: ToolUse) => string);
 }
 
-const hints = {
-  readOnly: 'boolean',
-  destructive: 'boolean',
-  idempotent: 'boolean',
-  openWorld: 'boolean',
-} as const satisfies OptionTable<ToolAnnotations>;
 const ruleTable = {
   effect: { oneOf: ['allow', 'deny', 'approve'], required: true },
   tools: ['string', 'strings'],
   tags: ['string', 'strings'],
-  annotations: {
-    is: 'object',
-    options: hints,
-    foreign: { readOnlyHint: 'readOnly', destructiveHint: 'destructive' },
-  },
+  annotations: annotationRow,
   caller: { is: 'function', oneOf: ['authenticated', 'anonymous', 'local'] },
   input: 'function',
   question: ['string', 'function'],
