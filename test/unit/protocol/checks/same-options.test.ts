@@ -41,19 +41,23 @@ beforeAll(() => {
   tables.set('connect', connectTable as AnyTable);
 });
 
+/** An option in its long form. */
+interface Entry {
+  readonly is?: unknown;
+  readonly oneOf?: unknown;
+  readonly min?: number;
+  readonly max?: number;
+  readonly default?: unknown;
+  readonly options?: AnyTable;
+}
+
 /** The options of a table by their paths, each as text: its kind, bounds and default. */
 function rowsOf(table: AnyTable, path = ''): Record<string, string> {
   const rows: Record<string, string> = {};
   for (const [name, option] of Object.entries(table)) {
-    const entry = typeof option === 'string' || Array.isArray(option) ? { is: option } : option;
-    const {
-      is,
-      oneOf,
-      min,
-      max,
-      default: fallback,
-      options,
-    } = entry as Exclude<AnyTable[string], string | readonly unknown[]>;
+    const entry: Entry =
+      typeof option === 'string' || Array.isArray(option) ? { is: option } : (option as Entry);
+    const { is, oneOf, min, max, default: fallback, options } = entry;
     rows[path + name] = JSON.stringify({ is, oneOf, min, max, default: fallback });
     if (options) Object.assign(rows, rowsOf(options, `${path}${name}.`));
   }
