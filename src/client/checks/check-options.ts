@@ -13,8 +13,8 @@ export async function checkOptionsOf(functionName: string, value: unknown, table
 function looksOdd(value: unknown, table: AnyTable): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return true;
   return Object.entries(value).some(([name, option]) => {
-    const kind = table[name] as string | readonly string[] | undefined;
-    if (kind === undefined) return true;
+    if (!Object.hasOwn(table, name)) return true;
+    const kind = table[name] as string | readonly string[];
     if (kind === 'any' || option === undefined) return false;
     // Kinds are named as `typeof` names them; `array` is none of its names, so that arrays are looked at more closely.
     if (!kind.includes(typeof option) || (typeof option === 'number' && !(option >= 0))) return true;

@@ -44,6 +44,6 @@ export function isLimit(value: unknown): boolean {
 }
 
 export function hasUnknown(options: object, table: AnyTable): boolean {
-  for (const key in options) if (table[key] === undefined) return true;
+  for (const key in options) if (!Object.hasOwn(table, key)) return true;
   return false;
 }

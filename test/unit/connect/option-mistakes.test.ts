@@ -28,6 +28,9 @@ describe('connect', () => {
   test.each<[Anything, RegExp]>([
     [{ timeout: 5 }, /^connect has no option "timeout"\. Did you mean "timeoutMs"\?$/],
     [{ reconect: false }, /"reconect"\. Did you mean "reconnect"\?/],
+    [{ constructor: 5 }, /^connect has no option "constructor"\./],
+    [{ toString: () => 'x' }, /^connect has no option "toString"\./],
+    [JSON.parse('{ "__proto__": 5 }'), /^connect has no option "__proto__"\./],
     [{ elicitation: () => {} }, /Did you mean "elicit"\?/],
     [{ capabilities: {} }, /declares capabilities from its handlers/],
     [{ elicit: { forms: () => {} } }, /connect has no option "elicit\.forms"\. Did you mean "form"\?/],
@@ -174,3 +177,12 @@ describe('a one-shot', () => {
     expect(await mistake(withClient(server, () => 1, { timeout: 5 } as Anything))).toMatch(/"timeoutMs"/);
   });
 });
+
+test.each(['constructor', 'toString', 'valueOf'])(
+  'a call has no option %s, which every object inherits',
+  async (name) => {
+    await using client = await connect(server);
+    const options: Anything = { [name]: 5 };
+    expect(await mistake(client.callTool('t', {}, options))).toContain(`has no option "${name}".`);
+  },
+);
