@@ -6,11 +6,13 @@ import { type Shape, type ShapeField, shapeOf } from './shape.js';
 /** The branches that are read, with those inside of them. A schema that refers to itself many times would have no end. */
 const MAX_BRANCHES = 2000;
 const MAX_DEPTH = 8;
+/** The fields of all branches together. A short schema can refer to an object with many fields a thousand times. */
+const MAX_FIELDS = 20_000;
 
 interface Walk {
   readonly root: JsonSchema;
   readonly depth: number;
-  readonly budget: { left: number };
+  readonly budget: { branches: number; fields: number };
 }
 
 /**
@@ -78,14 +80,16 @@ function ownTypes(shape: Shape): readonly JsonType[] {
 
 /** The shape of a schema, or those of its branches, and of their branches. */
 export function leavesOf(schema: unknown, root: JsonSchema): readonly Shape[] {
-  return leaves(schema, { root, depth: 0, budget: { left: MAX_BRANCHES } });
+  return leaves(schema, { root, depth: 0, budget: { branches: MAX_BRANCHES, fields: MAX_FIELDS } });
 }
 
 function leaves(schema: unknown, walk: Walk): readonly Shape[] {
-  if (walk.budget.left-- <= 0 || walk.depth > MAX_DEPTH) return [];
-  const shape = shapeOf(schema, walk.root);
+  const { budget, depth, root } = walk;
+  if (budget.branches-- <= 0 || budget.fields <= 0 || depth > MAX_DEPTH) return [];
+  const shape = shapeOf(schema, root);
+  if (shape.kind === 'object') budget.fields -= shape.fields.length;
   if (shape.kind !== 'union') return [shape];
-  const inner = { ...walk, depth: walk.depth + 1 };
+  const inner = { ...walk, depth: depth + 1 };
   const branches = shape.branches.flatMap((branch) => leaves(branch, inner));
   return shape.isNullable ? branches.map((branch) => ({ ...branch, isNullable: true })) : branches;
 }

@@ -13,6 +13,7 @@ import { parameters } from '../../../../src/cli/terminal/signature.js';
 import { vendorSchema } from '../../../../src/client/tools/vendor-schema.js';
 import type { ConnectionView } from '../../../../src/inspector/contract/connection.js';
 import type { JsonObject } from '../../../../src/jsonrpc/message.js';
+import { leavesOf } from '../../../../src/schema/read/across-branches.js';
 import { shapeOf } from '../../../../src/schema/read/shape.js';
 import type { Manifest } from '../../../../src/tooling/manifest/manifest.js';
 import { compareSchemas } from '../../../../src/tooling/manifest/schema-change.js';
@@ -311,6 +312,18 @@ test.each<[string, JsonObject]>([
   expect(list.length).toBeLessThan(20_000);
   expect(docs.length).toBeLessThan(100_000);
   expect(types.length).toBeLessThan(2_000_000);
+});
+
+test('a short schema that refers to an object with many fields a thousand times is not read as a million fields', () => {
+  const fields = Array.from({ length: 5000 }, (_, at) => [`field${at}`, { type: 'string' }]);
+  const input: JsonObject = {
+    type: 'object',
+    anyOf: Array.from({ length: 1000 }, () => ({ $ref: '#/$defs/Wide' })),
+    $defs: { Wide: { type: 'object', properties: Object.fromEntries(fields) } },
+  };
+  expect(leavesOf(input, input).length).toBeLessThan(10);
+  expect(parameters(input)).toMatch(/^field0\?: string, field1\?: string, .*, …$/);
+  expect(readArguments(['field4999=5'], input)).toEqual({ field4999: '5' });
 });
 
 test('names of properties of every object are names like all others', () => {
