@@ -127,3 +127,42 @@ test('fullmcp generate types, docs and cli agree about the types that references
   const { stdout } = await run(process.execPath, [file, ...words, '--target', url], { cwd: files });
   expect(JSON.parse(stdout)).toMatchObject({ code: '5', tags: ['a', '6'], weight: 7, address: { zip: '1' } });
 });
+
+/** A server on stdio that is written with nothing but JSON, as a program in Python may be. It repeats the arguments of a call as they arrive. */
+const rawServer = `
+const tools = [{ name: 'ship', inputSchema: JSON.parse(process.env.SCHEMA) }];
+const info = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'raw', version: '1' } };
+const answers = {
+  initialize: () => ({ result: info }),
+  ping: () => ({ result: {} }),
+  'tools/list': () => ({ result: { tools } }),
+  'tools/call': ({ arguments: args }) => ({ result: { content: [{ type: 'text', text: JSON.stringify(args) }] } }),
+};
+const unknown = () => ({ error: { code: -32601, message: 'Method not found' } });
+require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, ...(answers[method] ?? unknown)(params) }) + '\\n');
+});
+`;
+
+test('fullmcp list and call follow the references of a server on stdio that sends schemas as Pydantic writes them', async () => {
+  const files = await folder();
+  const server = join(files, 'server.cjs');
+  await writeFile(server, rawServer);
+  const config = join(files, 'mcp.json');
+  const raw = { command: process.execPath, args: [server], env: { SCHEMA: JSON.stringify(input) } };
+  await writeFile(config, JSON.stringify({ mcpServers: { raw } }));
+  const listed = await fullmcp(['list', 'raw', '--config', config]);
+  expect(listed.stdout).toContain(
+    'ship(code: string, tags?: string[] = [], many?: string[], size?: "s" | "m" | "l" = "m"',
+  );
+  const words = ['code=5', 'size=l', 'weight=null', 'address.zip=0123', 'address.floor=2'];
+  const ran = await fullmcp(['call', 'raw', 'ship', ...words, '--config', config]);
+  expect(JSON.parse(ran.stdout)).toEqual({
+    code: '5',
+    size: 'l',
+    weight: null,
+    address: { zip: '0123', floor: 2 },
+  });
+});
