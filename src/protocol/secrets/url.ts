@@ -42,6 +42,12 @@ export function bareUrl(url: string, mask: string): string {
   return `${shown}?${names.map((name) => `${name}${mask}`).join('&')}`;
 }
 
+/** A URL without its user information, which may be a token alone: `https://token@example.com`. */
+export function withoutUser(url: string): string {
+  const { start, userEnd } = userOf(url);
+  return userEnd < 0 ? url : `${url.slice(0, start)}${url.slice(userEnd + 1)}`;
+}
+
 /** Where the user information begins and ends; the end is -1 if there is none. */
 function userOf(url: string): { readonly start: number; readonly userEnd: number } {
   const start = url.indexOf('://') + 3;

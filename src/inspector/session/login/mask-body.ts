@@ -3,6 +3,7 @@
 import { tryParse } from '../../../jsonrpc/try-parse.js';
 import { copyWithoutSecrets } from '../../../protocol/secrets/copy.js';
 import { hideRecognized } from '../../../protocol/secrets/recognized.js';
+import { withoutUser } from '../../../protocol/secrets/url.js';
 import { isLoginSecret, MASK, maskAddress, maskValue } from '../../wiretap/mask.js';
 
 const MAX_BODY = 20_000;
@@ -28,10 +29,10 @@ export function maskBody(text: string, type: string): string {
   return cut(maskText(text.slice(0, MAX_BODY + 1)));
 }
 
-/** The address of a hop, without its fragment. */
+/** The address of a hop, without its user and its fragment. */
 export function maskHopUrl(url: string): string {
   const [address = ''] = url.split('#', 1);
-  return maskAddress(address).slice(0, 4000);
+  return maskAddress(withoutUser(address)).slice(0, 4000);
 }
 
 function maskForm(form: URLSearchParams): readonly string[] {

@@ -157,6 +157,14 @@ describe.each(Object.entries(urlMaskers))('in URLs of %s,', (_, show) => {
   });
 });
 
+test('a token that stands alone before the host of a URL is hidden in addresses for people', () => {
+  for (const show of [maskedUrl, maskHopUrl, displayUrl]) {
+    expectHidden(show(`https://${SECRET}@a.example/mcp?page=2`));
+    expect(show(`https://${SECRET}@a.example/mcp`)).toContain('a.example/mcp');
+  }
+  expect(maskHopUrl('https://a.example/@ada?to=b@c')).toBe('https://a.example/@ada?to=b@c');
+});
+
 test('the name of a parameter may be percent-encoded', () => {
   const url = `https://a.example/mcp?pass%77ord=${SECRET}`;
   for (const show of [maskedUrl, maskHopUrl, displayUrl]) expectHidden(show(url));
