@@ -156,11 +156,11 @@ interface Walk {
 
 /** Reports the mistakes in options, and returns a copy with the defaults. */
 function walk(options: unknown, { of, table, foreign, path, mistakes }: Walk): object {
+  const start = of && `${of}: `;
   if (!isObject(options)) {
-    mistakes.push(`${of}: the options must be an object, not ${display(options)}.`);
+    mistakes.push(`${start}the options must be an object, not ${display(options)}.`);
     return {};
   }
-  const start = of && `${of}: `;
   for (const { key, hint } of unknownKeys(options, table, foreign))
     mistakes.push(
       of ? `${of} has no option "${path}${key}". ${hint}` : `"${path}${key}" is unknown. ${hint}`,
@@ -169,8 +169,9 @@ function walk(options: unknown, { of, table, foreign, path, mistakes }: Walk): o
   for (const [name, option] of Object.entries(table)) {
     const entry: AnyEntry =
       typeof option === 'string' || Array.isArray(option) ? { is: option } : (option as AnyEntry);
-    // Also an option that the object inherits.
-    const value = options[name] === undefined ? entry.default : options[name];
+    // Also an option that the object inherits. The copy has those of its own, so that a getter is called once.
+    const given = Object.hasOwn(read, name) ? read[name] : options[name];
+    const value = given === undefined ? entry.default : given;
     if (value === undefined && !entry.required) delete read[name];
     else if (!accepts(entry, value))
       mistakes.push(`${start}"${path}${name}" must be ${expected(entry)}, not ${display(value, entry)}.`);

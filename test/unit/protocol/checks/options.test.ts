@@ -132,6 +132,10 @@ describe('a mistake', () => {
       );
   });
 
+  test('of a definition that is not an object begins with its subject', () => {
+    expect(optionMistakes('', [], table)).toEqual(['the options must be an object, not an array.']);
+  });
+
   test('in a definition, which has no function, begins with the name of the option', () => {
     expect(optionMistakes('', { flags: true, count: 0 }, table)).toEqual([
       '"flags" is unknown. Did you mean "flag"?',
@@ -175,6 +179,18 @@ describe('options that were read', () => {
     const options = Object.assign(Object.create({ limit: 3 }), { waitMs: 2 ** 40, [unsafe]: true });
     const read = readOptions<MakeOptions, typeof makeTable>('make', options, makeTable);
     expect(read).toMatchObject({ limit: 3, waitMs: 2 ** 31 - 1, [unsafe]: true });
+  });
+
+  test('are read once, so that a getter cannot return another value after the check', () => {
+    let reads = 0;
+    const options: MakeOptions = {
+      get limit() {
+        reads++;
+        return reads === 1 ? 3 : -1;
+      },
+    };
+    const read = readOptions<MakeOptions, typeof makeTable>('make', options, makeTable);
+    expect([read.limit, reads]).toEqual([3, 1]);
   });
 
   test('can have others beside them if only the defaults are filled in', () => {
