@@ -197,13 +197,26 @@ function arrayShape(base: AnyShape): Shape {
 
 function objectShape(base: AnyShape): Shape {
   const { schema } = base;
-  const required = requiredOf(schema);
-  const fields = Object.entries(isSchema(schema['properties']) ? schema['properties'] : {}).map(
-    ([name, field]) => ({ name, schema: field, isRequired: required.has(name) }),
-  );
+  const fields = isSchema(schema['properties']) ? fieldsIn(schema, schema['properties']) : [];
   const rest = restOf(schema);
   if (fields.length === 0 && rest !== false) return { ...base, kind: 'map', values: rest };
   return { ...base, kind: 'object', fields, rest };
+}
+
+// A thousand references to one object share its fields.
+const knownFields = new WeakMap<JsonSchema, { required: unknown; fields: readonly ShapeField[] }>();
+
+function fieldsIn(schema: JsonSchema, properties: JsonSchema): readonly ShapeField[] {
+  const known = knownFields.get(properties);
+  if (known !== undefined && known.required === schema['required']) return known.fields;
+  const required = requiredOf(schema);
+  const fields = Object.entries(properties).map(([name, field]) => ({
+    name,
+    schema: field,
+    isRequired: required.has(name),
+  }));
+  knownFields.set(properties, { required: schema['required'], fields });
+  return fields;
 }
 
 function restOf({ additionalProperties, patternProperties }: JsonSchema): unknown {
