@@ -5,7 +5,7 @@ import type { Runtime } from '../../connect/targets/options.js';
 export const ownRuntime: Runtime = {
   environment: () => globalThis.process?.env,
   openProcess: async (server, options) => (await onNode()).openProcess(server, options),
-  script: async (path) => (await onNode()).scriptProcess(path),
+  withScript: async (path, use) => (await onNode()).withScript(path, use),
   async readConfig(path) {
     const [{ readConfigFile }, { readText }] = await Promise.all([
       import('../../connect/config/file.js'),

@@ -1,5 +1,5 @@
 import { isObject } from '../../jsonrpc/message.js';
-import { type ForeignNames, unknownKeys } from '../../protocol/checks/known-keys.js';
+import type { ForeignNames } from '../../protocol/checks/known-keys.js';
 import { type AnyTable, type OptionTable, optionMistakes } from '../../protocol/checks/options.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Handlers } from '../model/handlers.js';
@@ -74,9 +74,8 @@ export function callMistake(method: string, options: object): McpError {
 }
 
 /** An error that lists the mistakes in the first argument of `subscribe`. */
-export function subscribeMistake(to: object, keys: Readonly<Record<string, unknown>>): McpError {
-  const unknown = unknownKeys(to, keys, { uri: 'uris', task: 'tasks' });
-  return mistakes(unknown.map(({ key, hint }) => `subscribe has no field ${JSON.stringify(key)}. ${hint}`));
+export function subscribeMistake(to: object, table: AnyTable): McpError {
+  return mistakes(optionMistakes('subscribe', to, table, { foreign: { uri: 'uris', task: 'tasks' } }));
 }
 
 function isExtension(value: unknown): boolean {

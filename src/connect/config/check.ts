@@ -39,21 +39,29 @@ function isKnownField(key: string): boolean {
   return Object.hasOwn(ownFields, key) || HOST_FIELDS.has(key) || /^(?:\$|_|\/\/)/.test(key);
 }
 
-const ownFields = {
-  command: true,
-  args: true,
-  env: true,
-  cwd: true,
-  url: true,
-  headers: true,
-  auth: true,
-  ca: true,
-  cert: true,
-  key: true,
-  target: true,
-  disabled: true,
-  type: true,
-} as const;
+type FieldCheck = readonly [isRight: (value: unknown) => boolean, words: string];
+
+const text: FieldCheck = [isNonEmptyString, 'a non-empty string'];
+const strings: FieldCheck = [isObject, 'an object whose values are strings'];
+const pem: FieldCheck = [isPem, 'PEM text or the path of a file'];
+const anything: FieldCheck = [() => true, 'a value'];
+
+/** The fields of a server: the check of their values, and the words for it. */
+const ownFields: Readonly<Record<string, FieldCheck>> = {
+  command: text,
+  args: [(value) => Array.isArray(value) && value.every(isString), 'an array of strings'],
+  env: strings,
+  cwd: text,
+  url: [isAddress, 'a URL that begins with http://, https://, ws:// or wss://'],
+  headers: strings,
+  auth: [isAuth, 'a token, a function that returns one, or an object such as oauth() makes'],
+  ca: pem,
+  cert: pem,
+  key: pem,
+  target: anything,
+  disabled: [(value) => typeof value === 'boolean', 'true or false'],
+  type: anything,
+};
 
 /** Fields that hosts have in the same files. They say nothing about the connection, or nothing that is needed here. */
 const HOST_FIELDS: ReadonlySet<string> = new Set([
@@ -137,33 +145,16 @@ function shapeMistakes(entry: Record<string, unknown>): readonly string[] {
 }
 
 function fieldMistakes(entry: Record<string, unknown>): readonly string[] {
-  const { command, args, env, cwd, url, headers, auth, disabled } = entry;
-  const pems = (['ca', 'cert', 'key'] as const).filter((field) => !isPem(entry[field]));
-  return [
-    command !== undefined && !isNonEmptyString(command) && '"command" must be a non-empty string',
-    args !== undefined &&
-      !(Array.isArray(args) && args.every(isString)) &&
-      '"args" must be an array of strings',
-    ...recordMistakes('env', env),
-    cwd !== undefined && !isNonEmptyString(cwd) && '"cwd" must be a non-empty string',
-    url !== undefined &&
-      !isAddress(url) &&
-      '"url" must be a URL that begins with http://, https://, ws:// or wss://',
-    ...recordMistakes('headers', headers),
-    auth !== undefined &&
-      !isNonEmptyString(auth) &&
-      typeof auth !== 'function' &&
-      !(isObject(auth) && typeof auth['headersFor'] === 'function') &&
-      !isHostLogin(auth) &&
-      '"auth" must be a token, a function that returns one, or an object such as oauth() makes',
-    ...pems.map((field) => `"${field}" must be PEM text or the path of a file`),
-    disabled !== undefined && typeof disabled !== 'boolean' && '"disabled" must be true or false',
-  ].filter((mistake) => mistake !== false);
+  return Object.entries(ownFields).flatMap(([field, check]) => {
+    const { [field]: value } = entry;
+    const [isRight, words] = check;
+    if (value === undefined) return [];
+    if (!isRight(value)) return [`"${field}" must be ${words}`];
+    return check === strings ? stringMistakes(field, value as object) : [];
+  });
 }
 
-function recordMistakes(field: string, record: unknown): readonly string[] {
-  if (record === undefined) return [];
-  if (!isObject(record)) return [`"${field}" must be an object whose values are strings`];
+function stringMistakes(field: string, record: object): readonly string[] {
   return Object.entries(record).flatMap(([key, value]) =>
     isString(value) || (field === 'env' && value === undefined)
       ? []
@@ -171,10 +162,17 @@ function recordMistakes(field: string, record: unknown): readonly string[] {
   );
 }
 
-function isPem(value: unknown): boolean {
+function isAuth(value: unknown): boolean {
   return (
-    value === undefined || [value].flat().every((one) => isNonEmptyString(one) || one instanceof Uint8Array)
+    isNonEmptyString(value) ||
+    typeof value === 'function' ||
+    (isObject(value) && typeof value['headersFor'] === 'function') ||
+    isHostLogin(value)
   );
+}
+
+function isPem(value: unknown): boolean {
+  return [value].flat().every((one) => isNonEmptyString(one) || one instanceof Uint8Array);
 }
 
 function isString(value: unknown): value is string {

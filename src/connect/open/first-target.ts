@@ -2,7 +2,7 @@
 // on the first that works, `proxy` and `gateway` a forwarder.
 
 import { McpError } from '../../protocol/errors.js';
-import type { Runtime, ScriptProcess } from '../targets/options.js';
+import type { Runtime } from '../targets/options.js';
 import { type ResolvedTarget, resolveTarget, type Target } from '../targets/target.js';
 import { nameOf, transportOf } from '../targets/target-names.js';
 import { Attempts } from './attempts.js';
@@ -39,10 +39,13 @@ export async function useFirst<Result>(
   targets: readonly SingleTarget[],
   { runtime, use, signal }: FirstParts<Result>,
 ): Promise<Result> {
+  const { withScript = unsupported('start a process') } = runtime;
   const attempts = new Attempts();
   for (const target of targets) {
     try {
-      return await (target.kind === 'script' ? useScript(target.path, runtime, use) : use(target));
+      return await (target.kind === 'script'
+        ? withScript(target.path, (server) => use({ kind: 'process', server }))
+        : use(target));
     } catch (thrown) {
       if (targets.length === 1) throw thrown;
       const error = attempts.add(thrown, { target: nameOf(target), transport: transportOf(target) });
@@ -50,20 +53,4 @@ export async function useFirst<Result>(
     }
   }
   throw attempts.toError();
-}
-
-async function useScript<Result>(
-  path: string,
-  { script = unsupported('start a process') }: Runtime,
-  use: FirstParts<Result>['use'],
-): Promise<Result> {
-  const { hint, ...server }: ScriptProcess = await script(path);
-  try {
-    return await use({ kind: 'process', server });
-  } catch (error) {
-    const advice = McpError.is(error) ? hint?.(error) : undefined;
-    if (advice === undefined || !McpError.is(error)) throw error;
-    const { code, message, data } = error;
-    throw new McpError(code, `${message}\n${advice}`, { data });
-  }
 }

@@ -1,10 +1,8 @@
-// The options and fields that connecting accepts.
+// The options that connecting accepts.
 
 import { callTable, clientTable } from '../../client/checks/option-tables.js';
 import type { OptionTable } from '../../protocol/checks/options.js';
-import type { ServerProcess } from '../../transports/stdio/client/spawn.js';
 import type { ConnectOptions, OneShotOptions } from './options.js';
-import type { Address } from './target.js';
 
 /** The options that say how every link is opened: `connect`, `proxy` and `gateway` have them. */
 export const linkTable = {
@@ -32,16 +30,6 @@ export const connectTable: OptionTable<ConnectOptions> = {
 };
 
 export const oneShotTable: OptionTable<OneShotOptions> = { ...connectTable, ...callTable };
-
-export const processTable: OptionTable<ServerProcess> = {
-  command: 'any',
-  args: 'any',
-  env: 'any',
-  cwd: 'any',
-  stderr: 'any',
-};
-
-export const addressTable: OptionTable<Address> = { url: 'any', headers: 'any' };
 
 /** The options that a table has. No other option is passed on. */
 export function pickOptions<Options extends object, Key extends keyof Options>(

@@ -2,7 +2,6 @@
 
 import type { ToolCallOptions } from '../../client/model/client.js';
 import type { ClientOptions } from '../../client/model/options.js';
-import type { McpError } from '../../protocol/errors.js';
 import type { ChallengeReply } from '../../protocol/model/client-auth.js';
 import type { Discovery } from '../../protocol/services.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
@@ -54,8 +53,11 @@ export interface Runtime {
   /** The environment variables. */
   readonly environment?: () => Readonly<Record<string, string | undefined>> | undefined;
   readonly openProcess?: (server: ServerProcess, options: SpawnOptions) => Wire | Promise<Wire>;
-  /** Finds out how to start a script. */
-  readonly script?: (path: string) => Promise<ScriptProcess>;
+  /** Finds out how to start a script, and uses that process. An error of `use` gets advice if the script did not start. */
+  readonly withScript?: <Result>(
+    path: string,
+    use: (server: ServerProcess) => Promise<Result>,
+  ) => Promise<Result>;
   readonly readConfig?: (path: string) => Promise<McpConfig>;
   /** Carries HTTP better than `fetch` does. */
   readonly http?: OpenCarrier;
@@ -75,11 +77,6 @@ export interface NatsTarget {
   /** The name of the service in the URL; empty if it has none. */
   readonly service: string;
   readonly discovery: Discovery;
-}
-
-export interface ScriptProcess extends ServerProcess {
-  /** Advice for a script that does not start; undefined if the failure says enough. */
-  readonly hint?: (failure: McpError) => string | undefined;
 }
 
 /** The options of the connection and of the call, together. */

@@ -12,38 +12,29 @@ interface Unsatisfied {
   readonly value: unknown;
 }
 
-const SENTENCES: ReadonlyMap<string, (found: Unsatisfied) => string | undefined> = new Map<
-  string,
-  (found: Unsatisfied) => string | undefined
->([
-  ['type', typeSentence],
-  ['const', ({ limit, value }) => `expected ${choice([limit])}, got ${describeValue(value)}`],
-  [
-    'enum',
-    ({ limit, value }) => `expected ${choice(limit as readonly unknown[])}, got ${describeValue(value)}`,
-  ],
-  ['format', ({ limit, value }) => `expected ${formatWords(String(limit))}, got ${describeValue(value)}`],
-  [
-    'pattern',
-    ({ limit, value }) => `must match the pattern ${clip(String(limit))}, got ${describeValue(value)}`,
-  ],
-  ['minLength', (found) => `must have at least ${amount(found, 'character')}`],
-  ['maxLength', (found) => `must have at most ${amount(found, 'character')}`],
-  ['minimum', ({ limit, value }) => `must be at least ${limit}, got ${value}`],
-  ['maximum', ({ limit, value }) => `must be at most ${limit}, got ${value}`],
-  ['exclusiveMinimum', ({ limit, value }) => `must be greater than ${limit}, got ${value}`],
-  ['exclusiveMaximum', ({ limit, value }) => `must be less than ${limit}, got ${value}`],
-  ['multipleOf', ({ limit, value }) => `must be a multiple of ${limit}, got ${value}`],
-  ['minItems', (found) => `must have at least ${amount(found, 'item')}`],
-  ['maxItems', (found) => `must have at most ${amount(found, 'item')}`],
-  ['uniqueItems', () => 'has the same item more than once'],
-  ['contains', containsSentence],
-  ['minContains', ({ limit }) => `must contain at least ${plural(limit, 'matching item')}`],
-  ['maxContains', ({ limit }) => `must contain at most ${plural(limit, 'matching item')}`],
-  ['minProperties', (found) => `must have at least ${amount(found, 'field')}`],
-  ['maxProperties', (found) => `must have at most ${amount(found, 'field')}`],
-  ['not', () => 'has a value that is not allowed'],
-]);
+const SENTENCES: Readonly<Record<string, (found: Unsatisfied) => string | undefined>> = {
+  type: typeSentence,
+  const: ({ limit, value }) => `expected ${choice([limit])}, got ${describeValue(value)}`,
+  enum: ({ limit, value }) => `expected ${choice(limit as readonly unknown[])}, got ${describeValue(value)}`,
+  format: ({ limit, value }) => `expected ${formatWords(String(limit))}, got ${describeValue(value)}`,
+  pattern: ({ limit, value }) => `must match the pattern ${clip(String(limit))}, got ${describeValue(value)}`,
+  minLength: (found) => `must have at least ${amount(found, 'character')}`,
+  maxLength: (found) => `must have at most ${amount(found, 'character')}`,
+  minimum: ({ limit, value }) => `must be at least ${limit}, got ${value}`,
+  maximum: ({ limit, value }) => `must be at most ${limit}, got ${value}`,
+  exclusiveMinimum: ({ limit, value }) => `must be greater than ${limit}, got ${value}`,
+  exclusiveMaximum: ({ limit, value }) => `must be less than ${limit}, got ${value}`,
+  multipleOf: ({ limit, value }) => `must be a multiple of ${limit}, got ${value}`,
+  minItems: (found) => `must have at least ${amount(found, 'item')}`,
+  maxItems: (found) => `must have at most ${amount(found, 'item')}`,
+  uniqueItems: () => 'has the same item more than once',
+  contains: containsSentence,
+  minContains: ({ limit }) => `must contain at least ${plural(limit, 'matching item')}`,
+  maxContains: ({ limit }) => `must contain at most ${plural(limit, 'matching item')}`,
+  minProperties: (found) => `must have at least ${amount(found, 'field')}`,
+  maxProperties: (found) => `must have at most ${amount(found, 'field')}`,
+  not: () => 'has a value that is not allowed',
+};
 
 /** Says what an unsatisfied keyword requires; undefined if the findings inside the keyword say more. */
 export function sentence(
@@ -51,7 +42,8 @@ export function sentence(
   node: SchemaNode,
   { keyword, value }: { readonly keyword: string; readonly value: unknown },
 ): string | undefined {
-  return SENTENCES.get(keyword)?.({ document, node, limit: node[keyword], value });
+  if (!Object.hasOwn(SENTENCES, keyword)) return undefined;
+  return SENTENCES[keyword]?.({ document, node, limit: node[keyword], value });
 }
 
 function typeSentence({ document, node, value }: Unsatisfied): string | undefined {

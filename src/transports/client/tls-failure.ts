@@ -7,15 +7,11 @@ export function tlsFailure(code: string): string | undefined {
       return 'its certificate is not valid yet. Is the clock of this computer right?';
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
       return 'its certificate is for another host name.';
-    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
-    case 'SELF_SIGNED_CERT_IN_CHAIN':
-    case 'UNABLE_TO_GET_ISSUER_CERT':
-    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
-    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
-      return "its certificate is not signed by an authority that is trusted here. If you trust it, pass the authority's certificate as the option `ca` (on Node).";
     case 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED':
       return "it requires a certificate of the client. Pass the client's own as the options `cert` and `key` (on Node).";
   }
+  if (/SELF_SIGNED_CERT|UNABLE_TO_(?:GET_ISSUER|VERIFY)/.test(code))
+    return "its certificate is not signed by an authority that is trusted here. If you trust it, pass the authority's certificate as the option `ca` (on Node).";
   if (code.includes('_ALERT_')) return `it refused the connection (${code}). Check \`cert\` and \`key\`.`;
   return /CERT|SIGNATURE/.test(code) ? 'its certificate is not trusted.' : undefined;
 }

@@ -69,13 +69,17 @@ describe('connect', () => {
 
 describe('a target with a mistake', () => {
   test.each<[Anything, RegExp]>([
-    [{ command: 'node', arg: [] }, /A target { command } has no field "arg"\. Did you mean "args"\?/],
-    [[server, { command: 'node', arg: [] }], /has no field "arg"\. Did you mean "args"\?/],
-    [{ command: 'node', args: 'x.js' }, /`args` must be an array of strings: \["x\.js"\]/],
-    [{ command: 'node', args: [1] }, /`args` must be an array of strings/],
-    [{ command: '', env: 'X=1', cwd: 1 }, /`command`.*`env`.*`cwd`/],
-    [{ command: 'node', arguments: ['x.js'] }, /has no field "arguments"\. Did you mean "args"\?/],
-    [{ url: 'http://localhost:1/mcp', header: {} }, /has no field "header"\. Did you mean "headers"\?/],
+    [{ command: 'node', arg: [] }, /A target { command } has no option "arg"\. Did you mean "args"\?/],
+    [[server, { command: 'node', arg: [] }], /has no option "arg"\. Did you mean "args"\?/],
+    [
+      { command: 'node', args: 'x.js' },
+      /A target { command }: "args" must be an array of strings, not a string\./,
+    ],
+    [{ command: 'node', args: [1] }, /"args" must be an array of strings, not an array\./],
+    [{ command: 1, env: 'X=1', cwd: 1 }, /"command" must be a string, not 1\.\n.*"env".*\n.*"cwd"/],
+    [{ command: '' }, /A target { command }: "command" must not be empty\./],
+    [{ command: 'node', arguments: ['x.js'] }, /has no option "arguments"\. Did you mean "args"\?/],
+    [{ url: 'http://localhost:1/mcp', header: {} }, /has no option "header"\. Did you mean "headers"\?/],
     [{ url: 'http://localhost:1/mcp', auth: 'x' }, /Pass `auth` in the options\./],
     ['localhost:3000/mcp', /has no scheme\. Write http:\/\/localhost:3000\/mcp$/],
     ['localhost/mcp', /Write http:\/\/localhost\/mcp$/],

@@ -21,7 +21,24 @@ export function openProcess(server: ServerProcess, options: SpawnOptions): Wire 
 }
 
 interface Script extends ServerProcess {
+  /** Advice for a script that does not start; undefined if the failure says enough. */
   readonly hint: (failure: McpError) => string | undefined;
+}
+
+/** Uses the process that runs a script. An error of `use` gets advice if the script did not start. */
+export async function withScript<Result>(
+  path: string,
+  use: (server: ServerProcess) => Promise<Result>,
+): Promise<Result> {
+  const { hint, ...server } = scriptProcess(path);
+  try {
+    return await use(server);
+  } catch (error) {
+    const advice = McpError.is(error) ? hint(error) : undefined;
+    if (advice === undefined || !McpError.is(error)) throw error;
+    const { code, message, data } = error;
+    throw new McpError(code, `${message}\n${advice}`, { data });
+  }
 }
 
 /** Finds out how to start a script, and makes the advice for when that fails. */
