@@ -15,6 +15,7 @@ export { anyOf } from './oauth/server/any-of.js';
 export type { ApiKey, ApiKeyOptions } from './oauth/server/api-key.js';
 export { type BearerOptions, bearer, type VerifyToken } from './oauth/server/bearer.js';
 export { hashApiKey } from './oauth/server/digests.js';
+export type { JwkSet } from './oauth/server/keys/static-keys.js';
 export type { IntrospectionOptions } from './oauth/server/tokens/introspection.js';
 export type { JwtOptions } from './oauth/server/tokens/jwt.js';
 export {

@@ -10,9 +10,11 @@ export type { Reloaded } from './connect/gateway/gateway-servers.js';
 export type { Gateway, GatewayTo } from './connect/gateway/make-gateway.js';
 export type { GatewayServerInfo } from './connect/gateway/member-state.js';
 export type { GatewayOptions, GatewayRule } from './connect/gateway/options.js';
+export type { PinChange, PinOptions } from './connect/gateway/pins/options.js';
 export type { ProxyServer } from './connect/proxy/make-proxy.js';
 export type { Identity } from './connect/proxy/options.js';
-export type { McpConfig } from './connect/targets/target.js';
+export type { McpConfig, ServerEntry } from './connect/targets/target.js';
+export type { SearchOptions } from './protocol/model/search/options.js';
 
 checkRuntime();
 

@@ -9,6 +9,7 @@ import type { AllSources, Certain, OrUndefined, Present } from './server/define/
 import type { ServerDefinition, ServerOptions, ServerSetup, WithMounted } from './server/define/options.js';
 import { type Definers, makeDefiners } from './server/define-with.js';
 
+export type { JsonObject } from './jsonrpc/message.js';
 export type { Auth, Call, Dispatch, HttpFacts, Middleware, Outcome, Peer, Via } from './protocol/call.js';
 export type { Authenticate, AuthInit } from './protocol/caller.js';
 export { type CallSource, type Challenge, type ErrorCode, McpError } from './protocol/errors.js';
@@ -33,6 +34,7 @@ export {
 } from './protocol/model/content.js';
 export type { ElicitUrlResult, InputRequest, Root, SamplingMessage } from './protocol/model/input.js';
 export type { ClientCapabilities, Implementation, PromptMessage } from './protocol/model/model.js';
+export type { SearchOptions } from './protocol/model/search/options.js';
 export type {
   DiscoverableServer,
   Discovery,
@@ -43,6 +45,7 @@ export type {
 export type { LogLevel } from './protocol/tables/log-level.js';
 export { type Revision, revisions } from './protocol/tables/revisions.js';
 export type { ChangeEvent, TraceEvents } from './protocol/telemetry/events.js';
+export type { HandlerLog, HandlerLogDetail } from './protocol/telemetry/handler-log.js';
 export { SchemaError } from './schema/document/schema-error.js';
 export {
   type Infer,
@@ -71,8 +74,9 @@ export type { CallerState, CallerStates, StateWithId } from './server/context/ca
 export type { ClientFacts, Context, Elicit } from './server/context/context.js';
 export { type ContextStore, type Stored, type StoredOptions, stored } from './server/context/stored.js';
 export type { AccessOptions, AccessRule, Allow } from './server/define/access.js';
-export type { Completers, Described } from './server/define/definition.js';
+export type { Completer, Completers, Described } from './server/define/definition.js';
 export type {
+  ArgumentsCheck,
   CheckedDefinitionsOf,
   DefinitionsOf,
   DefinitionView,
@@ -107,6 +111,7 @@ export {
   resource,
   type SubscriptionContext,
 } from './server/define/resource.js';
+export type { TaskOptions, TasksOptions } from './server/define/task-options.js';
 export type { TemplateValues, VariablesOf } from './server/define/template-values.js';
 export {
   type Tool,

@@ -5,7 +5,7 @@ export type { NatsConnectionLike } from './adapters/nats/connection/nats-types.j
 export { type NatsDiscoveryOptions, natsDiscovery } from './adapters/nats/discovery.js';
 export type { ServeNatsOptions } from './adapters/nats/server/options.js';
 export { type NatsServable, serveNats } from './adapters/nats/server/serve.js';
-export type { Discovery, RegisteredService } from './protocol/services.js';
+export type { Discovery, RegisteredService, ServiceInstance } from './protocol/services.js';
 export type { Cluster } from './state/cluster.js';
 export {
   type FindServiceOptions,

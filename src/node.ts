@@ -41,6 +41,9 @@ export { auditFile, verifyAuditFile } from './adapters/node/audit/audit-file.js'
 export type { NodeHandler, NodeHandlerOptions } from './adapters/node/server/handler.js';
 export type { ServeOptions } from './adapters/node/server/options.js';
 export type { Serving } from './adapters/node/server/serve.js';
+export type { TlsOptions } from './adapters/node/server/tls.js';
+export type { AuditReport } from './middleware/audit/verify.js';
+export type { AuditSink } from './middleware/audit/writer.js';
 
 /**
  * Listens on Node for HTTP and WebSocket. Options that are not given come from the environment (`PORT`, `MCP_HOST` and

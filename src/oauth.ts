@@ -32,6 +32,7 @@ export type { TokenLock, TokenStore, TokenWrite } from './oauth/client/store/tok
 export type { SafeFetch, SafeFetchInit } from './oauth/fetch/safe-fetch.js';
 export type { ExchangeTokenOptions } from './oauth/forwarding/exchange-options.js';
 export type { ExchangedIdentity } from './oauth/forwarding/exchange-token.js';
+export type { Call } from './protocol/call.js';
 export type {
   AuthHeaders,
   AuthorizedRequest,

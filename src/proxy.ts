@@ -6,6 +6,7 @@ import { checkRuntime } from './protocol/checks/runtime.js';
 
 export type { ProxyServer, ProxyTo } from './connect/proxy/make-proxy.js';
 export type { Identity, ProxyOptions } from './connect/proxy/options.js';
+export type { SearchOptions } from './protocol/model/search/options.js';
 
 checkRuntime();
 

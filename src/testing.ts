@@ -1,5 +1,6 @@
 // The entry `fullmcp/testing`: the testing kit.
 
+export type { ListedPrompt, ListedResource, ListedTemplate, ListedTool } from './protocol/model/model.js';
 export {
   type BuiltCall,
   buildCall,

@@ -12,6 +12,7 @@ import { applyChanges } from './server/mount/transform/transform.js';
 import type { ChangesOf, OnlyKnown, Transformed } from './server/mount/transform/types.js';
 import { joinVersions, type VersionsOptions } from './server/mount/transform/versions.js';
 
+export type { Tool } from './server/define/tool.js';
 export type { PromptTools, ResourceTools } from './server/mount/transform/as-tools.js';
 export type {
   ChangedDefinition,

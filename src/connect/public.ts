@@ -33,9 +33,16 @@ export type {
   SamplingRequest,
   SamplingResult,
 } from '../client/model/handlers.js';
-export type { CallOptions, ClientOptions, LogMessage, Progress } from '../client/model/options.js';
+export type {
+  CallOptions,
+  ClientOptions,
+  LogMessage,
+  Progress,
+  ReconnectOptions,
+} from '../client/model/options.js';
 export { ResultCache, type ResultCacheOptions } from '../client/model/result-cache.js';
 export type { TypedTools } from '../client/model/typed.js';
+export type { JsonObject } from '../jsonrpc/message.js';
 export type { Auth, Call, Dispatch, Middleware, Outcome, Peer } from '../protocol/call.js';
 export { type CallSource, type ErrorCode, McpError } from '../protocol/errors.js';
 export type {
@@ -58,7 +65,7 @@ export type {
   PromptMessage,
   ServerCapabilities,
 } from '../protocol/model/model.js';
-export type { Discovery } from '../protocol/services.js';
+export type { Discovery, RegisteredService, ServiceInstance } from '../protocol/services.js';
 export type { LogLevel } from '../protocol/tables/log-level.js';
 export type { Revision } from '../protocol/tables/revisions.js';
 export type { NodeHttpOptions } from '../transports/http/client/options.js';

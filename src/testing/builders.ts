@@ -11,10 +11,10 @@ import { toolFailure, toToolResult } from '../server/results/results.js';
 import type { ToolResult } from '../server/results/tool-result.js';
 
 /** The contents of a resource, as a server sends them. */
-interface BuiltResource {
+type BuiltResource = {
   /** The parts: text, or bytes as base64. */
   readonly contents: readonly ResourceContents[];
-}
+};
 
 /** A call that records its notifications. */
 export interface BuiltCall extends Call {

@@ -129,13 +129,18 @@ describe.each(compilers)('the types of the package, with %s,', (compiler) => {
   });
 
   test('can be named in the declarations of a program, and make each of 40 mistakes fail to compile', async () => {
-    writeProject('strict', ['define-with.ts', 'inferred.ts', 'mistakes.ts'], {
+    writeProject('strict', ['define-with.ts', 'inferred.ts', 'library.ts', 'mistakes.ts'], {
       declaration: true,
       outDir: `out-${compiler}`,
     });
     expect(await compile('tsconfig.strict.json', compiler)).toBe('');
     const declared = readFileSync(join(folder, `out-${compiler}/define-with.d.ts`), 'utf8');
     expect(declared).not.toMatch(/import\("(?!fullmcp|zod)/);
+  }, 180_000);
+
+  test('can be named in the declarations of a program that imports one entry', async () => {
+    writeProject('only', ['only-middleware.ts'], { declaration: true, outDir: `only-${compiler}` });
+    expect(await compile('tsconfig.only.json', compiler)).toBe('');
   }, 180_000);
 
   // Printing declarations resolves the input and output types of each tool. Handlers look at neither, so most of that

@@ -33,7 +33,7 @@ export interface CopyPolicy {
 }
 
 /** The limits of a copy. A peer chooses how large the value is. */
-export interface CopyLimits {
+interface CopyLimits {
   /** The longest string. */
   readonly maxString: number;
   /** The deepest nesting of objects and arrays. */

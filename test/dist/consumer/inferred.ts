@@ -25,7 +25,10 @@ export const servers = (gateway: Gateway) => gateway.servers();
 export const problems = (report: AuditReport) => report.problems;
 export const endpoints = (provider: UpstreamProvider) => provider.endpoints;
 export const transact = (store: PostgresStore) =>
-  store.transaction(() => Promise.resolve(1), () => ({ changes: [] }));
+  store.transaction(
+    () => Promise.resolve(1),
+    () => ({ changes: [] }),
+  );
 export const read = (skill: Skill) => skill.read('SKILL.md');
 export const files = (skill: Skill) => skill.resources;
 export const mistakes = (error: SkillsError) => error.problems;
