@@ -190,20 +190,17 @@ export class McpError extends Error {
 }
 
 function unknownCode(code: unknown): TypeError {
-  const names = Object.keys(wire);
   if (typeof code === 'number') {
     const name = codes.get(code);
+    const right = name === undefined ? `'remote_error', message, { number: ${code} }` : `'${name}', message`;
     return new TypeError(
-      name === undefined
-        ? `An McpError has a name as its code, not the number ${code}: new McpError('remote_error', message, { number: ${code} }) sends that number.`
-        : `An McpError has a name as its code, not the number ${code}: new McpError('${name}', message).`,
+      `An McpError has a name as its code, not the number ${code}: new McpError(${right}).`,
     );
   }
   const display = typeof code === 'string' ? quote(code, 40) : `a value of type ${typeof code}`;
-  const part = code === 'not_found' ? 'resource_not_found' : code;
-  const suggestion = typeof part === 'string' && part.length > 3 && names.find((name) => name.includes(part));
-  const hint = !suggestion ? `Known: ${names.join(', ')}.` : `Did you mean "${suggestion}"?`;
-  return new TypeError(`An McpError cannot have the code ${display}. ${hint}`);
+  return new TypeError(
+    `An McpError cannot have the code ${display}. Known: ${Object.keys(wire).join(', ')}.`,
+  );
 }
 
 /** The error itself if it is an `McpError`. An unknown error is reported as internal, without its message. */

@@ -14,7 +14,7 @@ const foreignNames: ForeignNames = {
   requestTimeoutMs: 'timeoutMs',
   maxTotalTimeout: 'maxTimeoutMs',
   onprogress: 'onProgress',
-  resetTimeoutOnProgress: 'Progress always restarts `timeoutMs`; `maxTimeoutMs` limits the whole call.',
+  resetTimeoutOnProgress: 'Progress always restarts `timeoutMs`. `maxTimeoutMs` limits the call.',
   elicitation: 'elicit',
   sampling: 'sample',
   onElicitation: 'elicit',
@@ -64,7 +64,7 @@ export function checkConnectOptions(functionName: string, value: unknown, table:
   if (Array.isArray(extensions) && !extensions.every(isExtension))
     report('"extensions" must be an array of objects: [{ id: \'com.example/search\' }].');
   if (isObject(experimental) && !Object.values(experimental).every(isObject))
-    report('"experimental" must be an object of objects: { \'com.example/preview\': {} }.');
+    report('"experimental" must be an object of objects.');
   if (sentences.length > 0) throw mistakes(sentences);
 }
 

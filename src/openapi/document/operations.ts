@@ -13,6 +13,7 @@ export interface OpenAPIOperation {
   readonly path: string;
   /** The `operationId`; undefined if the operation does not have one. */
   readonly operationId: string | undefined;
+  /** The `tags`; empty if the operation has none. */
   readonly tags: readonly string[];
   /** The `summary`; undefined if the operation does not have one. */
   readonly summary: string | undefined;

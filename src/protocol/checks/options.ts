@@ -239,14 +239,12 @@ function expected(entry: AnyEntry): string {
   return all.length === 0 ? last : `${all.join(', ')} or ${last}`;
 }
 
-const MAX_SHOWN = 40;
-
 /** A wrong value, as far as it cannot be a secret. */
 function display(value: unknown, entry: AnyEntry = {}): string {
-  if (Array.isArray(value)) return 'an array';
+  const type = typeof value;
   const isShown = entry.oneOf || checksOf(entry).some(([, , least]) => least !== undefined);
-  if (isShown && typeof value === 'string') return JSON.stringify(value.slice(0, MAX_SHOWN));
-  if (value === null || !['string', 'object', 'function', 'symbol'].includes(typeof value))
-    return String(value);
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+  if (isShown && type === 'string') return JSON.stringify((value as string).slice(0, 40));
+  if (Array.isArray(value)) return 'an array';
+  if (type === 'object' && value !== null) return 'an object';
+  return ['string', 'function', 'symbol'].includes(type) ? `a ${type}` : String(value);
 }

@@ -122,7 +122,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** What Linux knows of a process. Empty on other systems. */
+/** The state of a process as Linux tells it. Empty on other systems. */
 interface ProcessStat {
   readonly state?: string | undefined;
   /** The field `starttime`. */
