@@ -1,4 +1,5 @@
 import { settlesWithin } from '../../../async/deadline.js';
+import { delay } from '../../../async/delay.js';
 import { Retries, type RetriesOptions } from '../../../async/retries.js';
 import { unref } from '../../../async/unref.js';
 import type { JsonObject } from '../../../jsonrpc/message.js';
@@ -34,6 +35,8 @@ const CLAIMS = 20;
 const MAX_ATTEMPTS = 5;
 const RECORD_MS = 86_400_000;
 const BEGIN_MS = 5000;
+/** The time that a call has to end by itself after the store has failed. */
+const GRACE_MS = 200;
 const KEY = /^([^:]+):(?:run:([0-9a-f]+)|ask:([0-9a-f]+):([0-9]+))$/;
 
 /** Holds a lease on each running call that streams, and claims those of processes that have died. */
@@ -117,12 +120,15 @@ export class CallWatch {
       }
       return false;
     };
-    const forMs = sentAt + (this.#keeper.leaseMs * 2) / 3 - performance.now();
+    const endAt = sentAt + (this.#keeper.leaseMs * 2) / 3;
+    const leftMs = (): number => Math.max(0, endAt - performance.now());
     const removal: StoreChange[] = [
       { do: 'delete', key: put.key },
       { do: 'dequeue', queue, key },
     ];
-    if (forMs > 0 && (await isWritten(removal, { forMs }))) return;
+    if (leftMs() > 0 && (await isWritten(removal, { forMs: leftMs() }))) return;
+    // The call may fail at the same moment, because it needs the store, too. Then its client gets the error.
+    await delay(Math.max(leftMs(), GRACE_MS), { unref: true });
     // Now the call belongs to the process that finds the record, so there must be one.
     on.lost();
     await isWritten([put, { do: 'enqueue', queue, key }], { maxAttempts: MAX_ATTEMPTS });
