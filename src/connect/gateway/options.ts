@@ -8,7 +8,7 @@ import {
   type ProxyOptions,
   type poolTable,
 } from '../proxy/options.js';
-import type { PinOptions } from './pins/options.js';
+import { type PinOptions, pinTable } from './pins/options.js';
 
 /** One thing that a server of a gateway offers. */
 export interface GatewayItem {
@@ -87,7 +87,7 @@ const optionTable = {
   identity: { is: 'any', default: 'drop' },
   use: 'array',
   allow: 'function',
-  pins: 'object',
+  pins: { is: 'object', options: pinTable },
   search: { is: ['boolean', 'object'], options: searchTable },
   breaker: {
     is: 'object',

@@ -54,7 +54,7 @@ const known = new WeakMap<JsonSchema, WeakMap<JsonSchema, Shape>>();
 
 /** The shape of a schema, whose references point into `root`. */
 export function shapeOf(given: unknown, root: JsonSchema): Shape {
-  if (!isSchema(given)) return readShape(given, { root, nested: 0 });
+  if (!isSchema(given) || !isSchema(root)) return readShape(given, { root, nested: 0 });
   const shapes = known.get(root) ?? new WeakMap<JsonSchema, Shape>();
   known.set(root, shapes);
   const shape = shapes.get(given) ?? readShape(given, { root, nested: 0 });

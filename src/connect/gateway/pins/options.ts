@@ -1,3 +1,5 @@
+import type { OptionTable } from '../../../protocol/checks/options.js';
+
 /** One difference between what a server offers and what the lock file has. */
 export interface PinChange {
   /** The name of the server in the config. */
@@ -16,10 +18,24 @@ export interface PinChange {
 export interface PinOptions {
   /** The path of the lock file. It is made if it does not exist. */
   readonly file: string;
-  /** `quarantine`: what was changed, added or renamed cannot be seen or used until it is accepted. `report`: it is reported only. */
+  /**
+   * `quarantine`: what was changed, added or renamed cannot be seen or used until it is accepted. `report`: it is reported only.
+   * Default: `quarantine`.
+   */
   readonly mode?: 'quarantine' | 'report';
-  /** The treatment of a server that the lock file lacks. `record`: it is added, and trusted. `quarantine`: nothing of it can be used. */
+  /**
+   * The treatment of a server that the lock file lacks. `record`: it is added, and trusted. `quarantine`: nothing of it can be used.
+   * Default: `record`.
+   */
   readonly newServers?: 'record' | 'quarantine';
   /** Called with every difference, once. Default: only the log tells. */
   readonly onChange?: (change: PinChange) => void;
 }
+
+/** The options of pins. A misspelled `newServers` would trust every server. */
+export const pinTable = {
+  file: { is: 'string', required: true },
+  mode: { oneOf: ['quarantine', 'report'], default: 'quarantine' },
+  newServers: { oneOf: ['record', 'quarantine'], default: 'record' },
+  onChange: 'function',
+} as const satisfies OptionTable<PinOptions>;

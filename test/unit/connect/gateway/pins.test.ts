@@ -83,6 +83,13 @@ async function pinned(upstream: Upstream, pins: PinOptions, options: GatewayOpti
 const names = ['read', 'write', 'list', 'move', 'copy', 'stat'];
 
 describe('pins', () => {
+  test('refuse a misspelled option, which would trust every new server', () => {
+    const options = { pins: { file: 'pins.json', newServer: 'quarantine' } } as never;
+    expect(() => gateway({ mcpServers: {} }, options)).toThrow(
+      'gateway has no option "pins.newServer". Did you mean "newServers"?',
+    );
+  });
+
   test('record a new server, and find nothing as long as it stays the same', async () => {
     const file = await lockFile();
     const upstream = new Upstream(names.map((name, at) => definition(name, at)));

@@ -330,6 +330,11 @@ test('a short schema that refers to an object with many fields a thousand times 
   expect(readArguments(['field4999=5'], input)).toEqual({ field4999: '5' });
 });
 
+test('arguments in an address are read also for a tool whose input schema is true', () => {
+  expect(fromQuery(new URLSearchParams('a=1&b.c=x'), true as never)).toEqual({ a: 1, b: { c: 'x' } });
+  expect(shapeOf({ type: 'string' }, true as never).kind).toBe('string');
+});
+
 test('names of properties of every object are names like all others', () => {
   const input = JSON.parse(`{
     "type": "object",
