@@ -33,9 +33,9 @@ export interface PinOptions {
 }
 
 /** The options of pins. A misspelled `newServers` would trust every server. */
-export const pinTable = {
+export const pinTable: OptionTable<PinOptions> = {
   file: { is: 'string', required: true },
   mode: { oneOf: ['quarantine', 'report'], default: 'quarantine' },
   newServers: { oneOf: ['record', 'quarantine'], default: 'record' },
   onChange: 'function',
-} as const satisfies OptionTable<PinOptions>;
+};
