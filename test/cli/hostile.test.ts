@@ -11,7 +11,7 @@ import { fullmcp } from './support/run-cli.js';
 const SHELL = '; touch owned; $(touch owned) `touch owned`';
 const TEXT = `\u001b[8m${HOSTILE}${SHELL}`;
 const LONG = TEXT.repeat(20);
-const HUGE = TEXT.repeat(10_000_000 / TEXT.length);
+const HUGE = TEXT.repeat(1_000_000 / TEXT.length);
 const NAMES = [TEXT, '--help', '-o', SHELL, '__proto__', '\u202ex', 'a\nb', ''];
 
 const schema = {

@@ -30,10 +30,10 @@ export interface SeedFailure {
   readonly violations: readonly Violation[];
 }
 
-/** All promises, with a bug that breaks each. */
-export const planted: readonly (readonly [Invariant, string])[] = Object.entries(plants).map(
-  ([invariant, { bug }]) => [invariant as Invariant, bug],
-);
+/** All promises, with a bug that breaks each, and the seed where the search for it begins. */
+export const planted: readonly (readonly [Invariant, bug: string, from: number])[] = Object.entries(
+  plants,
+).map(([invariant, { bug, from = 1 }]) => [invariant as Invariant, bug, from]);
 
 const turn = globalThis.setImmediate;
 let unhandled: unknown[] = [];

@@ -8,6 +8,8 @@ import type { Random } from '../world/random.js';
 export interface Plant {
   /** A sentence that says how it is wrong. */
   readonly bug: string;
+  /** The seed where the search for it begins, if few show it; default 1. */
+  readonly from?: number;
   readonly store?: (store: Store, random: Random) => Store;
   readonly log?: (log: EventLog, random: Random) => EventLog;
   /** The way in which the bus is wrong. */

@@ -15,6 +15,7 @@ export const sessionPlants = {
   },
   'call failed': {
     bug: 'the store takes calls away from processes that run them',
+    from: 680,
     store(store) {
       const held = new Map<string, Lease>();
       return {
@@ -66,6 +67,7 @@ export const sessionPlants = {
   },
   'log level forgotten': {
     bug: 'the store forgets log levels',
+    from: 170,
     store: (store) =>
       changing(store, (changes) =>
         changes.map((change) =>

@@ -171,7 +171,7 @@ export const taskPlants = {
         ),
       ),
   },
-  'end not heard': { bug: 'the bus reports no gaps', bus: 'no gaps' },
+  'end not heard': { bug: 'the bus reports no gaps', from: 300, bus: 'no gaps' },
   'shutdown hangs': { bug: 'the bus never closes', bus: 'no end' },
   'unhandled error': { bug: 'the bus delivers broken messages', bus: 'broken messages' },
 } satisfies Partial<Record<Invariant, Plant>>;
