@@ -75,15 +75,6 @@ const suites = {
   types: ['test/dist/**/*.test.ts'],
 };
 
-/** The files share the processes of the run, so that the library, a thousand modules, is not loaded anew for each of them. */
-const sharedProcesses = {
-  isolate: false,
-  restoreMocks: true,
-  unstubEnvs: true,
-  unstubGlobals: true,
-  setupFiles: ['test/support/real-timers.ts'],
-};
-
 export default defineConfig({
   resolve: {
     alias: [
@@ -100,12 +91,17 @@ export default defineConfig({
           name: 'quick',
           include: ['test/**/*.test.ts'],
           exclude: Object.values(suites).flat(),
-          ...sharedProcesses,
+          // The files share the processes of the run, so that the library, a thousand modules, is not loaded anew for each of them.
+          isolate: false,
+          restoreMocks: true,
+          unstubEnvs: true,
+          unstubGlobals: true,
+          setupFiles: ['test/support/real-timers.ts'],
         },
       },
       ...Object.entries(suites).map(([name, include]) => ({
         extends: true as const,
-        test: { name, include, ...(name !== 'alone' && sharedProcesses) },
+        test: { name, include },
       })),
     ],
     globalSetup: ['test/support/built.ts', 'test/interop/install.ts'],

@@ -59,6 +59,24 @@ describe('clients without a user', () => {
     expect((await client.callTool('read')).text).toBe('read');
   });
 
+  it('name the audience of their assertions, which a server refuses if it is another one', async () => {
+    const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const jwks = { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', use: 'sig' }] };
+    const server = await start(
+      withClient({ ...machine, token_endpoint_auth_method: 'private_key_jwt', jwks }),
+    );
+    const openFor = (audience: string) => {
+      const key = { ...privateKey.export({ format: 'jwk' }), alg: 'ES256', kid: 'one' };
+      const authentication = privateKeyJwt({ privateKey: key, audience });
+      return open(server.url, clientCredentials({ clientId: machine.client_id, authentication }));
+    };
+    const client = await openFor(`${server.issuer}/token`);
+    expect((await client.callTool('read')).text).toBe('read');
+    await expect(openFor('https://login.example')).rejects.toMatchObject({
+      data: { error: 'invalid_client' },
+    });
+  });
+
   it('do not show their secret to another issuer than the first one', async () => {
     const client_secret = 'the secret of the client';
     const first = await start(withClient({ ...machine, client_secret }));

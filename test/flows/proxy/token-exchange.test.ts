@@ -6,7 +6,7 @@ import { type ExchangeTokenOptions, exchangeToken } from 'fullmcp/oauth';
 import { type ProxyOptions, proxy } from 'fullmcp/proxy';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { modern } from '../../support/http/modern.js';
-import { CLIENT, ExchangeServer, ISSUER, SECRET } from '../../support/oauth/exchange-server.js';
+import { BASIC, CLIENT, ExchangeServer, ISSUER, SECRET } from '../../support/oauth/exchange-server.js';
 import { until } from '../../support/until.js';
 
 // A proxy whose callers' tokens are exchanged for tokens of the server behind it.
@@ -205,6 +205,22 @@ describe('a proxy that exchanges tokens', () => {
 
 describe('exchangeToken', () => {
   const right = { issuer: 'https://login.example', clientId: 'proxy', resource: BEHIND };
+
+  it('proves who the proxy is in the way that `authentication` chooses', async () => {
+    const authentication = {
+      method: 'of the house',
+      authenticate: (_as: unknown, _client: unknown, _body: unknown, headers: Headers) =>
+        headers.set('authorization', BASIC),
+    };
+    const { call } = await setUp({ options: { clientSecret: undefined, authentication } });
+    expect((await call(await tokenOf('ada'))).content).toBe('behind-ada-1');
+  });
+
+  it('asks over http only a host that `privateHosts` names', () => {
+    const issuer = 'http://login.internal:8080';
+    expect(() => exchangeToken({ ...right, issuer })).toThrow('privateHosts');
+    expect(exchangeToken({ ...right, issuer, privateHosts: [issuer] })).toBeTypeOf('function');
+  });
 
   it.each([
     [{ ...right, issuer: undefined }, 'tokenEndpoint'],

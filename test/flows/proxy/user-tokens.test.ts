@@ -127,6 +127,24 @@ describe('a proxy whose users log in at the server behind it', () => {
     },
   );
 
+  it('shows its pages over http only on a host that `privateHosts` names', async () => {
+    const publicUrl = 'http://login.internal:8080/login';
+    await expect(setUp({ publicUrl })).rejects.toThrow('privateHosts');
+    await expect(setUp({ publicUrl, privateHosts: ['http://login.internal:8080'] })).resolves.toBeDefined();
+  });
+
+  it('asks in the words of `message`', async () => {
+    const { open } = await setUp({ message: 'The archive wants to know you.' });
+    const messages: string[] = [];
+    const url = ({ message }: { message: string }) => {
+      messages.push(message);
+      return { action: 'decline' as const };
+    };
+    const client = await open('ada', () => undefined, { elicit: { url } });
+    await expect(client.callTool('who').then((result) => result.unwrap())).rejects.toThrow('refused');
+    expect(messages).toEqual(['The archive wants to know you.']);
+  });
+
   it('does not let somebody else finish the login of a user', async () => {
     const { asked, browserOf, open, stored, logged, upstream } = await setUp();
     const [ada, victim, nobody] = await Promise.all([browserOf('ada'), browserOf('victim'), browserOf()]);

@@ -215,3 +215,25 @@ test('a host can be allowed', async () => {
   const api = rest(server, { allowedHosts: unsafeAnyHost });
   expect((await api(new Request('http://any.example/tools/open', { method: 'POST' }))).status).toBe(200);
 });
+
+test.each([
+  ['no address, which a web request does not have,', undefined, undefined],
+  ['the address that the one proxy in front names', 1, '198.51.100.7'],
+] as const)('a call has %s with `trustProxy: %s`', async (_, trustProxy, expected) => {
+  const addresses: unknown[] = [];
+  const server = createServer({
+    name: 'asked',
+    version: '1',
+    use: [
+      (call, next) => {
+        if (call.method === 'tools/call') addresses.push(call.http?.remoteAddress);
+        return next(call);
+      },
+    ],
+    tools: { open: tool({ run }) },
+  });
+  const headers = { 'x-forwarded-for': '1.1.1.1, 198.51.100.7' };
+  const request = new Request('http://localhost/tools/open', { method: 'POST', headers });
+  expect((await rest(server, { trustProxy })(request)).status).toBe(200);
+  expect(addresses).toEqual([expected]);
+});

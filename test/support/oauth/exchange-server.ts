@@ -9,7 +9,8 @@ export const SECRET = 'a secret of callers with at least 32 bytes';
 export const ISSUER = 'https://callers.example';
 export const CLIENT = { clientId: 'the proxy', clientSecret: 'secret:of+the proxy' };
 const TYPE = 'urn:ietf:params:oauth:token-type:access_token';
-const BASIC = `Basic ${Buffer.from('the+proxy:secret%3Aof%2Bthe+proxy').toString('base64')}`;
+/** The header that proves to be the proxy. */
+export const BASIC = `Basic ${Buffer.from('the+proxy:secret%3Aof%2Bthe+proxy').toString('base64')}`;
 
 type Answer = (
   subject: string,

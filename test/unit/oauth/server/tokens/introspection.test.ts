@@ -95,6 +95,19 @@ describe('introspection', () => {
     expect(provider.resource?.authorizationServers).toEqual([origin]);
   });
 
+  it('asks over http only a host that `privateHosts` names', () => {
+    const options = {
+      endpoint: 'http://login.internal:8080/introspect',
+      clientId: 'a',
+      clientSecret: 'b',
+      audience,
+    };
+    expect(() => introspection(options)).toThrow('privateHosts');
+    expect(introspection({ ...options, privateHosts: ['http://login.internal:8080'] }).check).toBeTypeOf(
+      'function',
+    );
+  });
+
   it('asks about at most 500 tokens at the same time, and replies 503 to the others', async () => {
     // On a busy machine, the requests may take longer than the provider waits.
     vi.useFakeTimers({ toFake: ['setTimeout'] });
