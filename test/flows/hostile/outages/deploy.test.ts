@@ -1,4 +1,5 @@
 import { rmSync, writeFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Change, type Client, connect } from 'fullmcp/client';
 import { describe, expect, test } from 'vitest';
 import { openSession, type SessionClient } from '../../../support/http/sessions.js';
@@ -49,7 +50,7 @@ class Deployment implements AsyncDisposable {
   }
 }
 
-/** A client that calls without a pause until it is stopped, and hears of changes of the list of tools. */
+/** A client that calls a hundred times a second until it is stopped, and hears of changes of the list of tools. */
 async function busyClient(url: string, revision: '2025-11-25' | undefined) {
   const client: Client = await connect(url, { elicit: () => ANSWER, ...(revision && { revision }) });
   const changes: Change[] = [];
@@ -63,6 +64,7 @@ async function busyClient(url: string, revision: '2025-11-25' | undefined) {
       const { data } = result as { data?: unknown };
       if ((data as { id?: string } | undefined)?.id !== id) failures.push(result);
       await client.tools().all();
+      await delay(10);
     }
   })();
   return {
