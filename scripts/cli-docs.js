@@ -8,7 +8,7 @@ const FOLDER = 'docs/cli';
 const GENERATED =
   '<!-- Written by scripts/cli-docs.js from the definition of the command. Change that, and run it again. -->';
 
-/** @typedef {{ type: string, short?: string, multiple?: boolean, value?: string, number?: string, choices?: readonly string[], help: string }} Option */
+/** @typedef {{ type: string, short?: string, multiple?: boolean, value?: string, number?: string, choices?: readonly string[], help: string, now?: string }} Option */
 /** @typedef {{ usage: string, details?: string, options: Record<string, Option>, examples: readonly { line: string, says: string }[], json: string }} Command */
 /** @typedef {{ name: string, summary: string, load: () => Promise<Command> }} Summary */
 
@@ -36,7 +36,8 @@ function fileOf({ name }) {
 
 /** @param {Summary} summary @param {Command} command */
 function printPage({ name, summary }, { usage, details, options, examples, json }) {
-  const own = Object.entries(options).filter(([key]) => options[key] !== TARGET_OPTIONS[key]);
+  const current = Object.entries(options).filter(([, { now }]) => now === undefined);
+  const own = current.filter(([key]) => options[key] !== TARGET_OPTIONS[key]);
   const hasTarget = Object.keys(TARGET_OPTIONS).some((key) => options[key] === TARGET_OPTIONS[key]);
   const shared = `Besides these: the [options of every command](../cli.md#options)${hasTarget ? ' and [those of a target](../cli.md#targets)' : ''}.`;
   const [, type = json, meaning] = /^(\{.*\})(?:[;,] (.+))?$/s.exec(json) ?? [];

@@ -376,7 +376,7 @@ export const LAYERS = {
       'commands/project/serving': 'the server of a project, loaded',
       'commands/project/reloading': 'the server of a project, reloaded',
       'commands/project': 'new, dev, run',
-      'commands/check/conformance': 'the official suite, run',
+      'commands/operate/conformance': 'the official suite, run',
       'commands/check': 'inspect, lint, diff, lock, record, replay, verify, conformance',
       'commands/hosts': 'install, uninstall, discover',
       'commands/operate/doctor': 'problems of a server, found step by step',

@@ -47,7 +47,7 @@ const KEPT = ['tools', 'question', 'story'];
 process.chdir(root);
 const inspector = spawn(
   process.execPath,
-  ['dist/cli/fullmcp.js', 'inspect', '--ui', 'build/examples/demo/server.js', '--no-open'],
+  ['dist/cli/fullmcp.js', 'inspect', 'build/examples/demo/server.js', '--no-open'],
   { stdio: ['ignore', 'pipe', 'pipe'] },
 );
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium' });

@@ -43,11 +43,6 @@ export const commandGroups: CommandGroups = {
       load: async () => (await import('./commands/use/prompt.js')).prompt,
     },
     {
-      name: 'complete',
-      summary: 'complete an argument of a prompt or a resource',
-      load: async () => (await import('./commands/use/complete.js')).complete,
-    },
-    {
       name: 'tasks',
       summary: 'look at a task, answer it, wait for it, cancel it',
       load: async () => (await import('./commands/use/tasks.js')).tasks,
@@ -59,13 +54,8 @@ export const commandGroups: CommandGroups = {
     },
     {
       name: 'info',
-      summary: 'show what a server says about itself',
+      summary: 'show what a server says about itself, and how fast it answers',
       load: async () => (await import('./commands/use/info.js')).info,
-    },
-    {
-      name: 'ping',
-      summary: 'measure the time of small requests',
-      load: async () => (await import('./commands/use/ping.js')).ping,
     },
     {
       name: 'completion',
@@ -76,8 +66,13 @@ export const commandGroups: CommandGroups = {
   'Check a server': [
     {
       name: 'inspect',
-      summary: 'print everything that a server offers, or open the inspector (--ui)',
+      summary: 'open the inspector, a page that calls tools and shows every message',
       load: async () => (await import('./commands/check/inspect.js')).inspect,
+    },
+    {
+      name: 'manifest',
+      summary: 'print everything that a server offers, for diff and other programs',
+      load: async () => (await import('./commands/check/manifest.js')).manifest,
     },
     {
       name: 'diff',
@@ -91,13 +86,8 @@ export const commandGroups: CommandGroups = {
     },
     {
       name: 'lock',
-      summary: 'pin what servers offer in a lock file',
+      summary: 'pin what servers offer in a lock file, or compare them with it (--check)',
       load: async () => (await import('./commands/check/lock.js')).lock,
-    },
-    {
-      name: 'verify',
-      summary: 'compare what servers offer with a lock file',
-      load: async () => (await import('./commands/check/verify.js')).verify,
     },
     {
       name: 'record',
@@ -108,11 +98,6 @@ export const commandGroups: CommandGroups = {
       name: 'replay',
       summary: 'run a tape against another server and compare the results',
       load: async () => (await import('./commands/check/replay.js')).replay,
-    },
-    {
-      name: 'conformance',
-      summary: 'run the official conformance suite',
-      load: async () => (await import('./commands/check/conformance.js')).conformance,
     },
   ],
   'Give it to others': [
@@ -137,19 +122,19 @@ export const commandGroups: CommandGroups = {
       load: async () => (await import('./commands/share/generate.js')).generateDocs,
     },
     {
-      name: 'card',
+      name: 'publish card',
       summary: 'fetch, check or make the card of a server',
       load: async () => (await import('./commands/share/card.js')).card,
     },
     {
-      name: 'bundle',
+      name: 'publish bundle',
       summary: 'pack a project into an .mcpb file',
       load: async () => (await import('./commands/share/bundle.js')).bundle,
     },
     {
-      name: 'publish',
+      name: 'publish registry',
       summary: 'write and check the server.json of the MCP registry',
-      load: async () => (await import('./commands/share/publish.js')).publish,
+      load: async () => (await import('./commands/share/registry.js')).registry,
     },
   ],
   'Give it to a host': [
@@ -203,16 +188,34 @@ export const commandGroups: CommandGroups = {
       load: async () => (await import('./commands/auth/logout.js')).logout,
     },
     {
-      name: 'auth cimd create',
+      name: 'auth client create',
       summary: 'write the metadata document of a client',
-      load: async () => (await import('./commands/auth/cimd-create.js')).cimdCreate,
+      load: async () => (await import('./commands/auth/client-create.js')).clientCreate,
     },
     {
-      name: 'auth cimd validate',
+      name: 'auth client validate',
       summary: 'check the metadata document of a client',
-      load: async () => (await import('./commands/auth/cimd-validate.js')).cimdValidate,
+      load: async () => (await import('./commands/auth/client-validate.js')).clientValidate,
     },
   ],
 };
 
-export const allCommands: readonly CommandSummary[] = Object.values(commandGroups).flat();
+/** The commands that `fullmcp` alone shows. */
+export const firstCommands: readonly string[] = [
+  ...['new', 'dev', 'call', 'list', 'inspect', 'doctor', 'install', 'lint'],
+];
+
+/** Commands that nobody types by hand: they work, and are listed nowhere. */
+const hiddenCommands: readonly CommandSummary[] = [
+  {
+    name: 'complete',
+    summary: 'complete an argument of a prompt or a resource',
+    isHidden: true,
+    load: async () => (await import('./commands/use/complete.js')).complete,
+  },
+];
+
+export const allCommands: readonly CommandSummary[] = [
+  ...Object.values(commandGroups).flat(),
+  ...hiddenCommands,
+];

@@ -5,9 +5,10 @@ import { closestName } from '../schema/explain/closest-name.js';
 import type { CommandSummary, Typed } from './command/definition.js';
 import { EXIT, exitOf, explained, failureJson, ReportedError, usageError } from './command/failures.js';
 import { commandsBelow, findCommand } from './command/find-command.js';
-import { commandHelp, programHelp } from './command/help.js';
+import { commandHelp, groupHelp, programHelp, shortHelp } from './command/help.js';
+import { currentLine } from './command/old-names.js';
 import { parseInput } from './command/parse.js';
-import { allCommands, commandGroups } from './commands.js';
+import { allCommands, commandGroups, firstCommands } from './commands.js';
 import { Output, type OutputParts } from './terminal/output.js';
 
 type Rest = Pick<Typed, 'out' | 'person' | 'signal' | 'runLine'>;
@@ -43,25 +44,41 @@ async function runAgain(
   around: Surroundings,
   isJson: boolean,
 ): Promise<void> {
-  const at = find(line).name.split(' ').length;
+  const { words, length } = currentLine(allCommands, line);
+  const at = length || find(words).name.split(' ').length;
   const typed = [...line.slice(0, at), target, ...line.slice(at), ...(isJson ? ['--json'] : [])];
   const code = await runCommand(typed, around);
   if (code !== EXIT.done) throw new ReportedError(code);
 }
 
-async function run(typed: readonly string[], ours: readonly string[], more: Rest): Promise<void> {
+async function run(line: readonly string[], own: readonly string[], more: Rest): Promise<void> {
   const { out } = more;
-  const [first = '--help'] = ours;
-  if (first === '--version' || first === '-v') return out.value(fullmcp.version);
-  if (first === '--help' || first === '-h' || first === 'help')
-    return out.styled(programHelp(commandGroups, out));
+  const [first = ''] = own;
+  if (['--version', '-v', 'version'].includes(first)) return version(out);
+  if (first === '') return out.styled(shortHelp(commandGroups, firstCommands, out));
+  if (first === 'help' && own.some((word, at) => at > 0 && !word.startsWith('-')))
+    return run([...own.slice(1), '--help'], [...own.slice(1), '--help'], more);
+  if (['--help', '-h', 'help'].includes(first)) return out.styled(programHelp(commandGroups, out));
   if (first === '__complete')
-    return (await import('./completion/complete-words.js')).completeWords(allCommands, typed.slice(1), more);
+    return (await import('./completion/complete-words.js')).completeWords(allCommands, line.slice(1), more);
+  const { words: typed, note } = currentLine(allCommands, line);
+  const isHelp = own.includes('--help') || own.includes('-h');
+  const below = isHelp && !findCommand(allCommands, typed) ? commandsBelow(allCommands, [first]) : [];
+  if (below.length > 0) return out.styled(groupHelp(below, out));
   const found = find(typed);
+  if (note !== undefined) out.note(note);
   const command = await found.load();
   const rest = typed.slice(found.name.split(' ').length);
-  if (ours.includes('--help') || ours.includes('-h')) return out.styled(commandHelp(found, command, out));
+  if (isHelp) {
+    const { TARGET_OPTIONS: shared } = await import('./target/options.js');
+    return out.styled(commandHelp(found, command, { shared, out }));
+  }
   await command.run(parseInput(found.name, command, rest, more));
+}
+
+function version(out: Output): void {
+  out.json({ ok: true, version: fullmcp.version });
+  out.value(fullmcp.version);
 }
 
 /** The command whose name the line begins with. */
@@ -76,6 +93,6 @@ function find(typed: readonly string[]): CommandSummary {
   const close = closestName(first, [
     ...new Set(allCommands.flatMap(({ name }) => [name, name.split(' ')[0] ?? ''])),
   ]);
-  const hint = close ? ` Close: ${close}.` : ' `fullmcp --help` lists all commands.';
+  const hint = close ? ` Close: ${close}.` : ' `fullmcp help` lists all commands.';
   throw usageError(`fullmcp has no command ${JSON.stringify(first)}.${hint}`);
 }

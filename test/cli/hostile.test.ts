@@ -80,15 +80,14 @@ const url = await served(
   }),
 );
 const manifest = join(files, 'before.json');
-await writeFile(manifest, (await fullmcp(['inspect', url])).stdout);
+await writeFile(manifest, (await fullmcp(['manifest', url])).stdout);
 const lock = join(files, 'lock.json');
 
 const lines: Readonly<Record<string, readonly string[]>> = {
   list: ['list', url],
   'list --long': ['list', url, '--long'],
   'list of one kind': ['list', url, 'prompts'],
-  info: ['info', url],
-  ping: ['ping', url, '--count', '1'],
+  info: ['info', url, '--count', '2'],
   'call of a name for a terminal': ['call', url, TEXT],
   'call of a name for a shell': ['call', url, '--', SHELL],
   'call of a tool that fails': ['call', url, SHELL],
@@ -99,17 +98,17 @@ const lines: Readonly<Record<string, readonly string[]>> = {
   prompt: ['prompt', url, TEXT, `${TEXT}=1`],
   'prompt that is not there': ['prompt', url, 'nothing'],
   complete: ['complete', url, 'prompt', TEXT, 'a', 'b'],
-  inspect: ['inspect', url],
+  manifest: ['manifest', url],
   diff: ['diff', manifest, url],
   'diff with another server': ['diff', url, join(files, 'other.json')],
   lint: ['lint', url],
   lock: ['lock', `shop=${url}`, '--lock', lock],
-  verify: ['verify', `shop=${url}`, '--lock', lock],
+  check: ['lock', '--check', `shop=${url}`, '--lock', lock],
   tasks: ['tasks', url, TEXT],
   doctor: ['doctor', url],
   bench: ['bench', url, '--requests', '3', TEXT],
   record: ['record', url, '-o', join(files, 'a.tape'), '--force', '--', 'call', TEXT],
-  replay: ['replay', join(files, 'a.tape'), '--against', url, '--allow-effects'],
+  replay: ['replay', join(files, 'a.tape'), url, '--allow-effects'],
   'generate client': ['generate', 'client', url],
   'generate types': ['generate', 'types', url],
   'generate cli': ['generate', 'cli', url],
@@ -156,7 +155,7 @@ describe.each(Object.entries(lines))('fullmcp %s', (_, words) => {
     if (words[0] !== '__complete') expect(printed.length).toBeGreaterThan(0);
     if (more.length > 0) JSON.parse(stdout);
     else if (
-      !['inspect', 'call', 'record', 'generate', '__complete'].includes(words[0] ?? '') &&
+      !['manifest', 'call', 'record', 'generate', '__complete'].includes(words[0] ?? '') &&
       !words.includes('--long')
     )
       expect(printed.length).toBeLessThan(HUGE.length);

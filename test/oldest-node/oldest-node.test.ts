@@ -91,5 +91,5 @@ test('the command calls a tool and prints the manifest of a server on the oldest
   const command = 'dist/cli/fullmcp.js';
   expect(await run(command, '--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
   expect(await run(command, 'call', math, 'add', 'a=2', 'b=40')).toBe('42\n');
-  expect(await run(command, 'inspect', math)).toContain('add');
+  expect(await run(command, 'manifest', math)).toContain('add');
 });

@@ -4,13 +4,14 @@ import { outputCheck } from '../../client/checks/output-check.js';
 import type { Client } from '../../client/model/client.js';
 import type { GroupClient } from '../../connect/group/group.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import type { McpError } from '../../protocol/errors.js';
+import { McpError } from '../../protocol/errors.js';
 import type { ListedTool } from '../../protocol/model/model.js';
 import { CALL_TOOL, MAX_QUERY, SEARCH_TOOL } from '../../protocol/model/search/search-tools.js';
 import { closestName } from '../../schema/explain/closest-name.js';
 import { listProblems } from '../../schema/explain/explain.js';
 import { unknownFields } from '../../schema/explain/unknown-fields.js';
 import { cleanLine } from '../../tooling/clean.js';
+import type { Options } from '../command/definition.js';
 import { type CommandError, usageError } from '../command/failures.js';
 import { parameters } from '../terminal/signature.js';
 
@@ -54,12 +55,24 @@ function unknownTool(name: string, names: readonly string[]): CommandError {
   return usageError(`No tool is called ${JSON.stringify(name)}.${hint}`, close ? { close } : {});
 }
 
-const UNKNOWN =
-  /unknown tool|unknown or disabled tool|no such tool|no tool|tool .{0,200}(?:not found|does not exist|is unknown)/i;
+const UNKNOWN = {
+  tool: /unknown tool|unknown or disabled tool|no such tool|no tool|tool .{0,200}(?:not found|does not exist|is unknown)/i,
+  prompt: /unknown prompt|no such prompt|no prompt|prompt .{0,200}(?:not found|does not exist|is unknown)/i,
+};
+const UNKNOWN_CODES: ReadonlySet<string> = new Set(['invalid_params', 'method_not_found', 'remote_error']);
 
-/** Whether a server says that it does not know a tool. Many say so in a result, and others in an error. */
-export function saysUnknown(words: string): boolean {
-  return UNKNOWN.test(words.slice(0, 500));
+/** Whether a server says that it does not know a tool or a prompt. Many say so of a tool in a result, and others in an error. */
+export function saysUnknown(words: string, what: keyof typeof UNKNOWN): boolean {
+  return UNKNOWN[what].test(words.slice(0, 500));
+}
+
+/**
+ * The error of a call whose tool or prompt is not listed. Only the server knows whether it has one and does not show it to this caller, and
+ * says which scope is missing.
+ */
+export function orUnknown(error: unknown, what: keyof typeof UNKNOWN, unknown: () => CommandError): unknown {
+  const isUnknown = McpError.is(error) && UNKNOWN_CODES.has(error.code) && saysUnknown(error.message, what);
+  return isUnknown ? unknown() : error;
 }
 
 /** The error of the server that a name belongs to, if it is one of several and is left out because it failed. */
@@ -69,26 +82,36 @@ function failureOfServer(client: Client, name: string): McpError | undefined {
   return undefined;
 }
 
+export const ARGUMENT_OPTIONS: Options = {
+  'allow-unknown': {
+    type: 'boolean',
+    help: 'also send arguments that the schema does not name, unless it forbids them',
+  },
+};
+
+/** The sentence about the option, for an argument that nothing names. */
+export const ALLOW_UNKNOWN = '--allow-unknown sends it as it is.';
+
 /**
  * Throws if the arguments do not fit the schema of the tool, or have a name that the schema does not mention: many servers ignore those, and
  * run the tool with a default instead of what was typed. A schema that cannot be read is left to the server.
  */
-export function checkArguments(tool: ListedTool, args: JsonObject): void {
-  const problem = problemOf(tool, args);
-  if (problem === undefined) return;
+export function checkArguments(tool: ListedTool, args: JsonObject, isUnknownAllowed: boolean): void {
+  const wrong = readable(() => outputCheck(tool.inputSchema)(args));
+  // A misspelled name is often the reason why a required one is missing.
+  const unknown = isUnknownAllowed ? [] : (readable(() => unknownFields(tool.inputSchema, args)) ?? []);
+  const isSaid = unknown.length === 0 || wrong?.includes('unknown field') === true;
+  const problem = [wrong ?? [], isSaid ? [] : listProblems(unknown)].flat().join('\n');
+  if (problem === '') return;
   const usage = `${cleanLine(tool.name, 128)}(${parameters(tool.inputSchema)})`;
-  throw usageError(`Wrong arguments for ${tool.name}. Nothing was sent.\n${problem}\n  ${usage}`, {
-    sent: false,
-    problem,
-  });
+  const lines = [`Wrong arguments for ${tool.name}. Nothing was sent.`, problem, `  ${usage}`];
+  if (wrong === undefined) lines.push(ALLOW_UNKNOWN);
+  throw usageError(lines.join('\n'), { sent: false, problem });
 }
 
-function problemOf(tool: ListedTool, args: JsonObject): string | undefined {
+function readable<T>(read: () => T): T | undefined {
   try {
-    const problem = outputCheck(tool.inputSchema)(args);
-    if (problem !== undefined) return problem;
-    const unknown = unknownFields(tool.inputSchema, args);
-    return unknown.length === 0 ? undefined : listProblems(unknown);
+    return read();
   } catch {
     return undefined;
   }

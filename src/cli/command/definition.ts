@@ -9,6 +9,8 @@ export interface CommandSummary {
   readonly name: string;
   /** Its purpose in a few words, beginning with a verb. */
   readonly summary: string;
+  /** Whether no list of commands has it. */
+  readonly isHidden?: boolean;
   readonly load: () => Promise<Command>;
 }
 
@@ -43,6 +45,8 @@ export interface Option {
   /** The only values that it takes. */
   readonly choices?: readonly string[];
   readonly help: string;
+  /** The line to type instead of an option of earlier versions. The option works until 1.0, and nothing lists it. */
+  readonly now?: string;
 }
 
 export type Options = Readonly<Record<string, Option>>;
@@ -52,6 +56,8 @@ export interface Typed {
   readonly words: readonly string[];
   /** The command after `--`; undefined if there is none. */
   readonly process: readonly string[] | undefined;
+  /** Whether a file named the target, and not the user: such an address gets no token of the environment. Default: false. */
+  readonly isFromFile?: boolean;
   readonly text: (option: string) => string | undefined;
   readonly texts: (option: string) => readonly string[];
   readonly flag: (option: string) => boolean;

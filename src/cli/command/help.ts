@@ -1,93 +1,135 @@
 // Help on the terminal, made from the definitions.
 
 import type { Output } from '../terminal/output.js';
+import { wrapCommand, wrapWords } from '../terminal/wrap.js';
 import type { Command, CommandSummary, Options } from './definition.js';
-import { COMMON } from './parse.js';
+import { COMMON, WHAT_TARGETS_ARE } from './parse.js';
 
-/** The help of a command. */
-export function commandHelp({ name, summary }: CommandSummary, command: Command, out: Output): string {
+/** The help of a command. `shared` has the options that all commands with a target have. */
+export function commandHelp(
+  { name, summary }: CommandSummary,
+  command: Command,
+  { shared, out }: { readonly shared: Options; readonly out: Output },
+): string {
   const { usage, details, examples, options } = command;
+  const listed = Object.entries(options).filter(([, { now }]) => now === undefined);
+  const isShared = ([key, option]: (typeof listed)[number]): boolean => shared[key] === option;
+  const own = listed.filter((entry) => !isShared(entry));
+  const { columns } = out;
   return [
-    `${out.style('bold', `fullmcp ${name}`)} ${usage}`,
+    wrapWords(`${out.style('bold', `fullmcp ${name}`)} ${usage}`, columns, '  '),
     '',
-    `${capital(summary)}.`,
-    ...(details ? ['', wrap(details, out.columns)] : []),
+    wrapWords(`${capital(summary)}.`, columns),
+    ...(details ? ['', wrapWords(details, columns)] : []),
     '',
+    out.style('bold', 'Examples'),
     ...examples.flatMap(({ line, says }) => [
-      `  ${out.style('cyan', line)}`,
-      out.style('dim', wrap(`      ${says}`, out.columns, '      ')),
+      out.style('cyan', wrapCommand(line, columns, '  ')),
+      out.style('dim', wrapWords(`      ${says}`, columns, '      ')),
     ]),
-    '',
-    ...optionLines({ ...options, ...COMMON }, out.columns),
+    ...optionPart('Options', Object.fromEntries(own), out),
+    ...optionPart('Options of the target', Object.fromEntries(listed.filter(isShared)), out),
+    ...optionPart('Options of every command', COMMON, out),
   ].join('\n');
 }
 
 /** Commands, by what they are for. */
 export type CommandGroups = Readonly<Record<string, readonly CommandSummary[]>>;
 
-/** The help of the program. */
+const TITLE = 'everything that people do with MCP servers';
+
+/** The help of the program: all commands. */
 export function programHelp(groups: CommandGroups, out: Output): string {
   const all = Object.values(groups).flat();
-  const width = Math.max(...all.map(({ name }) => name.length)) + 2;
   return [
-    `${out.style('bold', 'fullmcp')}: everything that people do with MCP servers`,
+    wrapWords(`${out.style('bold', 'fullmcp')}: ${TITLE}`, out.columns),
     '',
     ...Object.entries(groups)
       .filter(([, commands]) => commands.length > 0)
       .flatMap(([title, commands]) => [
         out.style('bold', title),
-        ...commands.map(({ name, summary }) => `  ${out.style('cyan', name.padEnd(width))}${summary}`),
+        ...commandLines(commands, widthOf(all), out),
         '',
       ]),
-    'A target is a URL, a file, the name of a configured server, or a command after --.',
-    `  ${out.style('cyan', 'fullmcp call http://localhost:3000/mcp add a=2 b=40')}`,
-    `  ${out.style('cyan', 'fullmcp list -- npx -y @modelcontextprotocol/server-everything')}`,
-    '`fullmcp <command> --help` explains a command. --json prints JSON.',
+    ...closing(out),
   ].join('\n');
 }
 
-/** The options in one column, and what they are for in another. */
-function optionLines(options: Options, columns: number): readonly string[] {
+/** The help that `fullmcp` alone prints: the commands to begin with, and where the others are. */
+export function shortHelp(groups: CommandGroups, first: readonly string[], out: Output): string {
+  const all = Object.values(groups).flat();
+  const shown = first.flatMap((name) => all.find((command) => command.name === name) ?? []);
+  return [
+    wrapWords(`${out.style('bold', 'fullmcp')}: ${TITLE}`, out.columns),
+    '',
+    ...commandLines(shown, widthOf(shown), out),
+    '',
+    wrapWords(`${all.length - shown.length} more: \`fullmcp help\``, out.columns),
+    ...closing(out),
+  ].join('\n');
+}
+
+/** The help of several commands whose names begin with the same word. */
+export function groupHelp(commands: readonly CommandSummary[], out: Output): string {
+  return commandLines(commands, widthOf(commands), out).join('\n');
+}
+
+function closing(out: Output): readonly string[] {
+  return [
+    wrapWords('`fullmcp help <command>` explains a command. --json prints JSON.', out.columns),
+    '',
+    wrapWords(WHAT_TARGETS_ARE, out.columns),
+    out.style('cyan', wrapCommand('fullmcp call http://localhost:3000/mcp add a=2 b=40', out.columns, '  ')),
+    out.style(
+      'cyan',
+      wrapCommand('fullmcp list -- npx -y @modelcontextprotocol/server-everything', out.columns, '  '),
+    ),
+  ];
+}
+
+function widthOf(commands: readonly CommandSummary[]): number {
+  return Math.max(...commands.map(({ name }) => name.length)) + 4;
+}
+
+function commandLines(commands: readonly CommandSummary[], width: number, out: Output): readonly string[] {
+  return commands.map(({ name, summary }) =>
+    beside(`  ${out.style('cyan', name)}`, { length: name.length + 2, text: summary, width, out }),
+  );
+}
+
+function optionPart(title: string, options: Options, out: Output): readonly string[] {
   const rows = Object.entries(options).map(([name, { short, type, value, number, choices, help }]) => {
     const optional = number ? ` [${number}]` : '';
     const argument = type === 'string' ? ` <${value ?? choices?.join('|') ?? 'value'}>` : optional;
     return [`  ${short ? `-${short}, ` : ''}--${name}${argument}`, help] as const;
   });
+  if (rows.length === 0) return [];
   const width = Math.min(36, Math.max(...rows.map(([left]) => left.length)) + 2);
-  const indent = ' '.repeat(width);
-  return rows.map(([left, help]) => {
-    const right = wrap(indent + help, columns, indent);
-    return left.length + 2 > width ? `${left}\n${right}` : left.padEnd(width) + right.slice(width);
-  });
+  const lines = rows.map(([left, text]) => beside(left, { length: left.length, text, width, out }));
+  return ['', out.style('bold', title), ...lines];
+}
+
+/** A narrow terminal has no room for two columns. */
+const MIN_TEXT = 24;
+
+interface RightColumn {
+  /** The length of the left column, without colours. */
+  readonly length: number;
+  readonly text: string;
+  readonly width: number;
+  readonly out: Output;
+}
+
+/** A name in one column, and what it is for in another, or below it if there is no room. */
+function beside(left: string, { length, text, width, out }: RightColumn): string {
+  const isNarrow = out.columns - width < MIN_TEXT;
+  const indent = ' '.repeat(isNarrow ? 6 : width);
+  const right = wrapWords(indent + text, out.columns, indent);
+  return isNarrow || length + 2 > width
+    ? `${left}\n${right}`
+    : left + ' '.repeat(width - length) + right.slice(width);
 }
 
 function capital(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-}
-
-/** Longer lines are hard to read, however wide the terminal is. */
-const MAX_WIDTH = 100;
-const MIN_WIDTH = 40;
-
-/** Breaks paragraphs, which are separated by empty lines, at the width of the terminal. Later lines begin with `indent`. */
-function wrap(text: string, columns: number, indent = ''): string {
-  const width = Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, columns || MAX_WIDTH));
-  return text
-    .split('\n\n')
-    .map((paragraph) => wrapParagraph(paragraph, width, indent))
-    .join('\n\n');
-}
-
-function wrapParagraph(text: string, width: number, indent: string): string {
-  const [, first = ''] = /^( *)/.exec(text) ?? [];
-  const lines: string[] = [];
-  let line = first;
-  for (const word of text.trim().split(/[ \n]+/)) {
-    const isStart = line.trim() === '';
-    if (!isStart && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = indent + word;
-    } else line += isStart ? word : ` ${word}`;
-  }
-  return [...lines, line].join('\n');
 }

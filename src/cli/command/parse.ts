@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { closestName } from '../../schema/explain/closest-name.js';
 import type { Command, Option, Options, Typed } from './definition.js';
 import { usageError } from './failures.js';
+import { renamed } from './old-names.js';
 
 /** The options that every command has. */
 export const COMMON: Options = {
@@ -27,9 +28,12 @@ export function parseInput(
   if (process?.length === 0) throw usageError('A command must follow `--`.');
   const count = words.length + (process ? 1 : 0);
   const [least, most] = command.words;
-  if (count < least) throw usageError(`Something is missing: fullmcp ${name} ${command.usage}`);
+  if (count < least) throw usageError(missingWords(name, command, words.length, process !== undefined));
   if (count > most)
     throw usageError(`${JSON.stringify(words.at(-1))} is too much: fullmcp ${name} ${command.usage}`);
+  for (const [option, { now }] of Object.entries(command.options))
+    if (now !== undefined && values[option] !== undefined)
+      more.out.note(renamed(`fullmcp ${name} --${option}`, now));
   return {
     words,
     process,
@@ -38,6 +42,33 @@ export function parseInput(
     flag: (option) => values[option] !== undefined,
     ...more,
   };
+}
+
+/** A target in a usage, and the words that may stand for one. */
+const TARGET = /^<target/;
+export const WHAT_TARGETS_ARE =
+  'A target is a URL, a file, the name of a configured server, or a command after `--`.';
+
+/** Says which words of the usage are missing. A command after `--` stands for the target, or for the last word. */
+function missingWords(name: string, command: Command, given: number, hasProcess: boolean): string {
+  const places = placesOf(command.usage)
+    .filter((place) => !place.startsWith('['))
+    .slice(0, command.words[0]);
+  const target = places.findIndex((place) => TARGET.test(place));
+  if (hasProcess) places.splice(target === -1 ? places.length - 1 : target, 1);
+  const missing = places.slice(given);
+  const are = missing.length === 1 ? 'is' : 'are';
+  const hint = missing.some((place) => TARGET.test(place)) ? `\n${WHAT_TARGETS_ARE}` : '';
+  return `${missing.join(' and ')} ${are} missing: fullmcp ${name} ${command.usage}${hint}`;
+}
+
+/** The words of a usage, as in `<target>`, `[name=value …]` and `bash|zsh`; options and their values are left out. */
+export function placesOf(usage: string): string[] {
+  const places = Array.from(
+    usage.matchAll(/--?\w[\w-]* <[^>]*>|<[^>]*>|\[[^\]]*\]|\S+/g),
+    ([place]) => place,
+  );
+  return places.filter((place) => !place.startsWith('-'));
 }
 
 /** A flag without its number has no text. */

@@ -2,7 +2,8 @@
 
 import type { Command, CommandSummary, Options, Typed } from '../command/definition.js';
 import { commandsBelow, findCommand } from '../command/find-command.js';
-import { COMMON, parseInput } from '../command/parse.js';
+import { currentLine } from '../command/old-names.js';
+import { COMMON, parseInput, placesOf } from '../command/parse.js';
 import { configuredServers } from '../target/configured.js';
 import { candidates, joined } from './shell-words.js';
 
@@ -29,22 +30,31 @@ export async function completeWords(
 
 async function namesFor(
   commands: readonly CommandSummary[],
-  before: readonly string[],
+  typed: readonly string[],
   word: string,
   parts: Parts,
 ): Promise<readonly string[]> {
-  if (before.length === 0) return commands.map(({ name }) => name.split(' ')[0] ?? name);
-  const below = commandsBelow(commands, before);
-  if (below.length > 0) return below.map(({ name }) => name.split(' ')[before.length] ?? '');
+  const shown = commands.filter(({ isHidden }) => isHidden !== true);
+  const firsts = shown.map(({ name }) => name.split(' ')[0] ?? name);
+  if (typed.length === 0) return [...firsts, 'help', 'version'];
+  const [first, ...others] = typed;
+  if (first === 'help') return others.length === 0 ? firsts : namesFor(commands, others, '', parts);
+  const below = commandsBelow(shown, typed);
+  if (below.length > 0) return below.map(({ name }) => name.split(' ')[typed.length] ?? '');
+  const { words: before } = currentLine(commands, typed);
   const found = findCommand(commands, before);
   if (found === undefined || before.includes('--')) return [];
   const command = await found.load();
   const rest = before.slice(found.name.split(' ').length);
-  const options = { ...command.options, ...COMMON };
+  const options = currentOptions({ ...command.options, ...COMMON });
   const chosen = optionValues(options, rest.at(-1));
   if (chosen) return chosen;
   if (word.startsWith('-')) return Object.keys(options).map((name) => `--${name}`);
   return wordsOf(found.name, command, { rest, word, parts });
+}
+
+function currentOptions(options: Options): Options {
+  return Object.fromEntries(Object.entries(options).filter(([, { now }]) => now === undefined));
 }
 
 /** The values of the option that the word before names; undefined if it names none that takes a value. */
@@ -62,17 +72,18 @@ async function wordsOf(
 ): Promise<readonly string[]> {
   // The line is not whole yet, so words may be missing.
   const input = parseInput(name, { ...command, words: [0, Number.POSITIVE_INFINITY] }, rest, parts);
-  const fixed = fixedWords(command.usage, input.words.length);
+  const place = placesOf(command.usage)[input.words.length] ?? '';
+  const fixed = fixedWords(place);
   if (fixed.length > 0) return fixed;
+  if (place === '<host>') return [...Object.keys((await import('../hosts/hosts.js')).hosts), 'json'];
+  if (/^[<[]target/.test(place)) return [...(await configuredServers(input.text('config'))).keys()];
   if (!command.usage.startsWith('<target>')) return [];
-  if (input.words.length === 0) return [...(await configuredServers(input.text('config'))).keys()];
   const { serverNames } = await import('./server-names.js');
   return serverNames(input, { command: name, word });
 }
 
-/** The words that the usage names, as in `<target> prompt|resource` or `[tools | prompts]`. */
-function fixedWords(usage: string, position: number): readonly string[] {
-  const places = usage.replaceAll(' | ', '|').split(' ');
-  const place = places[position]?.replaceAll(/[[\]]/g, '') ?? '';
-  return /^[a-z]+(?:\|[a-z]+)+$/.test(place) ? place.split('|') : [];
+/** The words that a place of the usage names, as in `prompt|resource` or `[tools | prompts]`. */
+function fixedWords(place: string): readonly string[] {
+  const words = place.replaceAll(/[[\] ]/g, '');
+  return /^[a-z]+(?:\|[a-z]+)+$/.test(words) ? words.split('|') : [];
 }

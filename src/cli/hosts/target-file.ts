@@ -59,7 +59,7 @@ export async function changeFile(
   const file = fileOf(host, input);
   const before = await readConfigText(file);
   const after = attempt(host, file, () => edit(before ?? ''));
-  if (after === before) return { file, changed: false };
+  if (after === (before ?? '')) return { file, changed: false };
   const known = attempt(host, file, () => serversIn(host, before ?? ''));
   input.out.note(file);
   input.out.note(maskedText(changedLines(before ?? '', after), [...known, ...more]));

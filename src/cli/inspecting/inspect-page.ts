@@ -1,4 +1,4 @@
-// `fullmcp inspect --ui`: the inspector until the user stops it.
+// `fullmcp inspect`: the inspector until the user stops it.
 
 import process from 'node:process';
 import { fragmentOf } from '../../inspector/host/fragment.js';
@@ -16,7 +16,8 @@ export async function inspectPage(input: Typed): Promise<void> {
 
 async function inspectUntil(signal: AbortSignal, input: Typed): Promise<void> {
   const { out } = input;
-  if (input.text('output') !== undefined) throw usageError('--output is for the manifest: leave out --ui.');
+  if (input.text('output') !== undefined)
+    throw usageError('--output is for the manifest: fullmcp manifest <target> -o <file>');
   const place = await typedTarget(input);
   const tool = input.text('tool');
   const { words = [] } = place ?? {};

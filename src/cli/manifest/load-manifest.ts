@@ -36,11 +36,11 @@ async function readSaved(word: string): Promise<Manifest | undefined> {
     if (manifest !== undefined || !/\.manifest\.json$/i.test(word)) return manifest;
   } catch (error) {
     throw usageError(
-      `The manifest ${word} is damaged: ${(error as Error).message}. Write it again with: fullmcp inspect`,
+      `The manifest ${word} is damaged: ${(error as Error).message}. Write it again with: fullmcp manifest`,
     );
   }
   throw usageError(
-    `${word} is not a manifest: "fullmcp" must be "manifest". Write one with: fullmcp inspect <target> -o ${word}`,
+    `${word} is not a manifest: "fullmcp" must be "manifest". Write one with: fullmcp manifest <target> -o ${word}`,
   );
 }
 

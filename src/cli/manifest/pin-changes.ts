@@ -1,4 +1,4 @@
-// The lock file of `lock` and `verify`: the one that a gateway reads.
+// The lock file of `lock`: the one that a gateway reads.
 
 import { readIfThere, replaceFile } from '../../adapters/node/files/whole-files.js';
 import { compareLists } from '../../connect/gateway/pins/compare.js';
@@ -7,14 +7,8 @@ import type { PinChange } from '../../connect/gateway/pins/options.js';
 import { lists } from '../../connect/routing/lists.js';
 import type { ListName } from '../../connect/routing/router.js';
 import { cleanLine } from '../../tooling/clean.js';
-import type { Options } from '../command/definition.js';
 import { usageError } from '../command/failures.js';
 import type { Output } from '../terminal/output.js';
-
-export const LOCK_OPTIONS: Options = {
-  lock: { type: 'string', value: 'file', help: 'the lock file; default: mcp.lock.json' },
-};
-export const LOCK_FILE = 'mcp.lock.json';
 
 /** Reads a lock file; undefined if it does not exist. */
 export async function readLock(file: string): Promise<Lock | undefined> {

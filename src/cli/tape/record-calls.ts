@@ -8,8 +8,10 @@ const MAX_PAGES = 100;
 
 export interface TapeRecorder {
   readonly record: Middleware;
-  /** The number of calls so far. */
+  /** The number of calls so far: of tools, prompts, resources and the like. */
   readonly calls: number;
+  /** The number of all requests so far, with those for lists. */
+  readonly requests: number;
 }
 
 /** Records all calls on a tape, without the secrets that are known and those that can be recognized. */
@@ -19,6 +21,7 @@ export function recordCalls(
 ): TapeRecorder {
   const recorded = recorder({ redact, secrets, keep: false, onLine: (line) => tape.write(line) });
   let calls = 0;
+  let requests = 0;
   let listed: Promise<void> | undefined;
 
   // The schemas say which arguments are secret, so they must be known before a call is written.
@@ -26,7 +29,7 @@ export function recordCalls(
     let cursor: unknown;
     for (let page = 0; page < MAX_PAGES; page++) {
       const params = cursor === undefined ? {} : { cursor };
-      calls++;
+      requests++;
       const outcome = await recorded(
         { ...call, method: 'tools/list', params, notify: () => undefined },
         next,
@@ -40,14 +43,23 @@ export function recordCalls(
     get calls() {
       return calls;
     },
+    get requests() {
+      return requests;
+    },
     async record(call, next) {
       if (call.method === 'tools/list') listed ??= Promise.resolve();
       if (call.method === 'tools/call') {
         listed ??= listTools(call, next).catch(() => undefined);
         await listed;
       }
-      calls++;
+      requests++;
+      if (!isPreparation(call.method)) calls++;
       return recorded(call, next);
     },
   };
+}
+
+/** Whether a request only prepares others: a client sends it by itself. */
+function isPreparation(method: string): boolean {
+  return method.endsWith('/list') || ['server/discover', 'initialize', 'ping'].includes(method);
 }

@@ -4,11 +4,12 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import process from 'node:process';
 import { entryTarget } from '../../connect/config/entry-target.js';
-import type { Target } from '../../connect/targets/target.js';
+import { resolveTarget, type Target } from '../../connect/targets/target.js';
 import { closestName } from '../../schema/explain/closest-name.js';
 import { shellWord } from '../../tooling/clean.js';
 import type { Typed } from '../command/definition.js';
 import { usageError } from '../command/failures.js';
+import { WHAT_TARGETS_ARE } from '../command/parse.js';
 import { callerOf } from './caller.js';
 import { configuredServers } from './configured.js';
 import { runProcess } from './run-process.js';
@@ -31,7 +32,7 @@ const URL_OR_FILE = /^(?:https?|wss?|file|nats|tls):|\.(?:[cm]?[jt]s|py|json)$/i
 export async function takeTarget(input: Typed): Promise<{ target: TypedTarget; words: readonly string[] }> {
   if (input.process) return { target: ofCommand(input.process, input), words: input.words };
   const [first = '', ...words] = input.words;
-  if (first === '') throw usageError('A target is missing: a URL, a file, a name, or a command after `--`.');
+  if (first === '') throw usageError(`The target is missing. ${WHAT_TARGETS_ARE}`);
   return { target: await readTarget(first, input), words };
 }
 
@@ -41,8 +42,17 @@ async function readTarget(word: string, input: Typed): Promise<TypedTarget> {
   refuseCaller(typed, input);
   if (!URL_OR_FILE.test(word) && !/[/\\\s]/.test(word) && !/:\d+$/.test(word))
     return { ...(await named(word, input)), typed, word };
+  checkTarget(word);
   if (hasSettings(input)) throw notStarted(typed);
-  return { target: word, typed, word };
+  return { target: word, typed, word, ...(input.isFromFile && { own: {} }) };
+}
+
+function checkTarget(word: string): void {
+  try {
+    resolveTarget(word);
+  } catch {
+    throw usageError(`${JSON.stringify(word)} is not a target. ${WHAT_TARGETS_ARE}`);
+  }
 }
 
 function ofCommand([command = '', ...args]: readonly string[], input: Typed): TypedTarget {
@@ -112,9 +122,7 @@ async function named(name: string, input: Typed): Promise<Pick<TypedTarget, 'tar
     return { target: withSettings(target as Started, input), own: options };
   }
   const close = closestName(name, [...servers.keys()]);
-  const hint = close
-    ? ` Close: ${close}.`
-    : ' A target is a URL, a file, the name of a configured server, or a command after `--`.';
+  const hint = close ? ` Close: ${close}.` : ` ${WHAT_TARGETS_ARE}`;
   throw usageError(`No server is called ${JSON.stringify(name)}.${hint}`);
 }
 

@@ -48,8 +48,10 @@ export async function withAdvice(
     const says = isOld && because !== '' ? `refused the login (401)${because}` : 'asks for a login';
     return explain(`${typed} ${says}. Log in with: fullmcp auth login ${typed}`);
   }
+  // An address of a file gets no token of the environment.
+  const where = target.own === undefined ? '--token or MCP_TOKEN' : '--token';
   return explain(
-    `${typed} requires authentication (401)${because}. Pass a token with --token or MCP_TOKEN, or a key with --header "Name: value".`,
+    `${typed} requires authentication (401)${because}. Pass a token with ${where}, or a key with --header "Name: value".`,
   );
 }
 
@@ -93,7 +95,7 @@ function hasHeaders(target: Target): boolean {
 }
 
 /** Whether a server says who logs its users in. A server with API keys does not. */
-async function hasLogin(
+export async function hasLogin(
   server: string,
   challenge: string | undefined,
   signal: AbortSignal,

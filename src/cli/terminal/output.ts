@@ -42,7 +42,13 @@ export class Output {
   }
 
   get columns(): number {
-    return this.#parts.stdout.columns ?? 100;
+    // A terminal that does not know its width says 0.
+    return this.#parts.stdout.columns || 100;
+  }
+
+  /** The width at which lines are broken for a person. Other programs read them whole. */
+  get width(): number {
+    return this.isPiped ? Number.POSITIVE_INFINITY : this.columns;
   }
 
   /** Writes the answer, with a line break at its end. Nothing in it can control the terminal. Does nothing with `--json`. */

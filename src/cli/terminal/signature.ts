@@ -18,7 +18,7 @@ export function parameters(schema: JsonObject): string {
   return listed(
     fieldsOf(schema, schema),
     (field) =>
-      `${fieldName(field)}${field.isRequired ? '' : '?'}: ${typeAt(field.schema, place)}${defaultOf(shapeOf(field.schema, schema))}`,
+      `${fieldName(field)}${optional(field)}: ${typeAt(field.schema, place)}${defaultOf(shapeOf(field.schema, schema))}`,
   );
 }
 
@@ -87,7 +87,7 @@ function isTooDeep({ depth }: Place): boolean {
 function objectOf(fields: readonly ShapeField[], inner: Place): string {
   if (fields.length === 0) return 'object';
   if (isTooDeep(inner)) return '…';
-  return `{ ${listed(fields, (field) => `${fieldName(field)}: ${typeAt(field.schema, inner)}`)} }`;
+  return `{ ${listed(fields, (field) => `${fieldName(field)}${optional(field)}: ${typeAt(field.schema, inner)}`)} }`;
 }
 
 function arrayOf(items: unknown, inner: Place): string {
@@ -131,6 +131,10 @@ function choices(types: readonly string[]): string {
 
 function fieldName({ name }: ShapeField): string {
   return NAME.test(name) && name.length <= 64 ? name : JSON.stringify(cleanLine(name, 64));
+}
+
+function optional({ isRequired }: ShapeField): string {
+  return isRequired ? '' : '?';
 }
 
 function printed(value: unknown): string {

@@ -1,21 +1,16 @@
 // Finds the fields of a value that a JSON Schema does not mention, although it accepts them: most schemas do not forbid other fields.
 
 import type { Issue } from '../check/issue.js';
-import { followPointer } from '../document/pointer.js';
+import { isSchema, referenced } from '../read/resolve.js';
 import { closestName } from './closest-name.js';
 
 /** Schemas that are applied to the same value, or to a part of it under a condition. */
 const APPLIED_LISTS = ['allOf', 'anyOf', 'oneOf'] as const;
 const APPLIED = ['if', 'then', 'else'] as const;
 /** Keywords that this does not follow. A schema with one of them may mention any field. */
-const UNFOLLOWED = [
-  '$dynamicRef',
-  '$recursiveRef',
-  '$id',
-  '$anchor',
-  'patternProperties',
-  'extends',
-] as const;
+const UNFOLLOWED = ['$dynamicRef', '$recursiveRef', '$id', '$anchor', 'extends'] as const;
+/** A pattern that only begins a name, or is the whole of it. Others of a peer are not run: they may take forever. */
+const PLAIN_PATTERN = /^\^([\w-]{1,64})(\$?)$/;
 const MAX_ISSUES = 20;
 const MAX_SCHEMAS = 10_000;
 
@@ -24,6 +19,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** The schemas of a place: the fields that they mention, and whether they are open to others. */
 interface Place {
   readonly fields: Map<string, unknown[]>;
+  readonly patterns: { readonly fits: (name: string) => boolean; readonly schema: unknown }[];
   readonly items: unknown[];
   isOpen: boolean;
   /** Whether any schema has fields. An object without them may have any. */
@@ -32,8 +28,8 @@ interface Place {
 
 /**
  * Finds the fields of a value that no part of its schema mentions, unless the schema is open to others in so many words:
- * `additionalProperties`, `unevaluatedProperties` or `patternProperties`, or an object without any `properties`. A schema that this cannot
- * follow counts as open, so that a field that is allowed is never found.
+ * `additionalProperties`, `unevaluatedProperties` or a pattern that is not plain, or an object without any `properties`. A schema that this
+ * cannot follow counts as open, so that a field that is allowed is never found.
  */
 export function unknownFields(schema: unknown, value: unknown): readonly Issue[] {
   const issues: Issue[] = [];
@@ -41,7 +37,10 @@ export function unknownFields(schema: unknown, value: unknown): readonly Issue[]
 
   function visit(schemas: readonly unknown[], part: unknown, path: Issue['path']): void {
     if (typeof part !== 'object' || part === null || issues.length >= MAX_ISSUES) return;
-    const place: Place = { fields: new Map(), items: [], isOpen: false, hasFields: false };
+    const place: Place = {
+      ...{ fields: new Map(), patterns: [], items: [] },
+      ...{ isOpen: false, hasFields: false },
+    };
     const seen = new Set<unknown>();
     for (const one of schemas) collect(one, place, seen);
     if (Array.isArray(part)) {
@@ -49,7 +48,7 @@ export function unknownFields(schema: unknown, value: unknown): readonly Issue[]
       return;
     }
     for (const [name, field] of Object.entries(part)) {
-      const known = place.fields.get(name);
+      const known = place.fields.get(name) ?? matching(place, name);
       if (known !== undefined) visit(known, field, [...path, name]);
       else if (!place.isOpen && place.hasFields)
         issues.push(issueOf([...path, name], [...place.fields.keys()]));
@@ -69,6 +68,7 @@ export function unknownFields(schema: unknown, value: unknown): readonly Issue[]
     if (UNFOLLOWED.some((keyword) => isNested(keyword, now))) place.isOpen = true;
     if ((more !== undefined && more !== false) || (rest !== undefined && rest !== false)) place.isOpen = true;
     for (const [name, field] of entriesOf(properties)) add(place, name, field);
+    for (const [pattern, field] of entriesOf(now['patternProperties'])) addPattern(place, pattern, field);
     for (const name of arrayOf(required)) if (typeof name === 'string') add(place, name);
     if (properties !== undefined) place.hasFields = true;
     place.items.push(...arrayOf(now['prefixItems']), ...[now['items'] ?? []].flat());
@@ -87,12 +87,7 @@ export function unknownFields(schema: unknown, value: unknown): readonly Issue[]
 
   /** The schema at a pointer of the same document. Others cannot be followed. */
   function follow(ref: unknown): unknown {
-    if (typeof ref !== 'string' || !(ref === '#' || ref.startsWith('#/'))) return undefined;
-    try {
-      return followPointer(schema, decodeURIComponent(ref.slice(1)));
-    } catch {
-      return undefined;
-    }
+    return typeof ref === 'string' && isSchema(schema) ? referenced(ref, schema) : undefined;
   }
 
   // The root of a document may have an id: its pointers are those of the document.
@@ -116,6 +111,18 @@ function add(place: Place, name: string, schema?: unknown): void {
   const known = place.fields.get(name) ?? [];
   if (schema !== undefined) known.push(schema);
   place.fields.set(name, known);
+}
+
+function addPattern(place: Place, pattern: string, schema: unknown): void {
+  const [, start = '', end] = PLAIN_PATTERN.exec(pattern) ?? [];
+  if (start === '') place.isOpen = true;
+  else place.patterns.push({ fits: (name) => (end ? name === start : name.startsWith(start)), schema });
+}
+
+/** The schemas of the patterns that a name matches; undefined if there is none. */
+function matching({ patterns }: Place, name: string): readonly unknown[] | undefined {
+  const found = patterns.filter(({ fits }) => fits(name)).map(({ schema }) => schema);
+  return found.length === 0 ? undefined : found;
 }
 
 /** Whether a branch of a union can be an object. Those that cannot say nothing about fields. */

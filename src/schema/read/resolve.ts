@@ -72,7 +72,7 @@ export function requiredOf({ required }: JsonSchema): ReadonlySet<string> {
 }
 
 /** The part of the document that `#` or `#/$defs/item` names; undefined for references to elsewhere. */
-function referenced(reference: string, root: JsonSchema): unknown {
+export function referenced(reference: string, root: JsonSchema): unknown {
   if (reference !== '#' && !reference.startsWith('#/')) return undefined;
   try {
     return followPointer(root, decodeURIComponent(reference.slice(1)));

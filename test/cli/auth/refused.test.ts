@@ -1,4 +1,4 @@
-import { createServer, tool } from 'fullmcp';
+import { createServer, prompt, tool } from 'fullmcp';
 import { type AuthProvider, apiKey, bearer, hashApiKey } from 'fullmcp/auth';
 import { serve } from 'fullmcp/node';
 import { afterAll, describe, expect, it, vi } from 'vitest';
@@ -22,7 +22,9 @@ const tools = {
 };
 
 async function served(auth: AuthProvider, search = false): Promise<string> {
-  const server = createServer({ name: 'tracker', version: '1.0.0', tools, search, logger: () => undefined });
+  const prompts = { triage: prompt({ scopes: ['issues:write'], run: () => 'Sort the issues.' }) };
+  const logger = (): void => undefined;
+  const server = createServer({ name: 'tracker', version: '1.0.0', tools, prompts, search, logger });
   const serving = await serve(server, { port: 0, signals: false, auth });
   closing.push(() => serving.close());
   return serving.url;
@@ -49,6 +51,18 @@ describe('fullmcp call', () => {
       exit: 0,
     });
     expect(created).toBe(1);
+  });
+
+  it('shows which scope is missing for a prompt that the server does not list for this caller', async () => {
+    const url = await served(tokens);
+    const ran = await fullmcp(['prompt', url, 'triage', '--token', 't-bob']);
+    expect(ran).toMatchObject({ exit: 6, stdout: '' });
+    expect(ran.stderr).toContain('This needs the scope issues:write');
+    expect(await fullmcp(['prompt', url, 'triage', '--token', 't-ada'])).toMatchObject({ exit: 0 });
+    expect(await fullmcp(['prompt', url, 'triagee', '--token', 't-ada'])).toMatchObject({
+      exit: 2,
+      stderr: 'No prompt is called "triagee". Close: triage.\n',
+    });
   });
 
   it('says that no tool has a name which the server does not know, and which one is close', async () => {
@@ -89,6 +103,19 @@ describe('fullmcp call', () => {
       exit: 6,
       stderr: `${url} requires authentication (401). Pass a token with --token or MCP_TOKEN, or a key with --header "Name: value".\n`,
     });
+    for (const words of [
+      ['auth', 'login', url],
+      ['info', url],
+      ['auth', 'login', url, '--device'],
+    ]) {
+      const { exit, stderr } = await fullmcp(words);
+      expect({ words, exit, stderr }).toEqual({
+        words,
+        exit: 6,
+        stderr: expect.stringMatching(/--token or MCP_TOKEN/),
+      });
+      expect(stderr).not.toContain('auth login');
+    }
     const examined = await fullmcp(['doctor', url, '--json']);
     const { findings: steps } = examined.json<{
       findings: { step: string; status: string; message: string }[];

@@ -23,7 +23,7 @@ async function suite(name: string, code: string): Promise<string> {
 
 describe('fullmcp conformance', () => {
   it('says how to install the suite', async () => {
-    const ran = await fullmcp(['conformance', demo.url, '--suite', files]);
+    const ran = await fullmcp(['doctor', '--conformance', demo.url, '--suite', files]);
     expect(ran).toMatchObject({
       exit: 2,
       stderr: expect.stringContaining('npm install --save-dev @modelcontextprotocol/conformance'),
@@ -44,17 +44,34 @@ describe('fullmcp conformance', () => {
         writeFileSync(value('-o') + '/x/checks.json', JSON.stringify(checks));
       }`;
     const home = await suite('fake', code);
-    const ran = await fullmcp(['conformance', '--suite', home, demo.url, '--header', 'X-Key: abc']);
+    const ran = await fullmcp([
+      'doctor',
+      '--conformance',
+      '--suite',
+      home,
+      demo.url,
+      '--header',
+      'X-Key: abc',
+    ]);
     expect(ran.exit).toBe(1);
     expect(ran.stdout.split('\n').filter((line) => /^\w/.test(line))).toEqual(['passed  one', 'failed  two']);
     for (const character of UNSAFE) expect(ran.stdout + ran.stderr).not.toContain(character);
-    const json = await fullmcp(['conformance', '--suite', home, demo.url, '--scenario', 'one', '--json']);
+    const json = await fullmcp([
+      'doctor',
+      '--conformance',
+      '--suite',
+      home,
+      demo.url,
+      '--scenario',
+      'one',
+      '--json',
+    ]);
     expect(json.json()).toEqual({
       ...{ ok: true, suite: '9.9.9', revision: '2026-07-28', passed: 1, failed: 0, skipped: 0 },
       notApplicable: 0,
       scenarios: [{ name: 'one', result: 'passed', tests: 'server', checks: 1, problems: [] }],
     });
-    const wrong = await fullmcp(['conformance', '--suite', home, demo.url, '--scenario', 'onee']);
+    const wrong = await fullmcp(['doctor', '--conformance', '--suite', home, demo.url, '--scenario', 'onee']);
     expect(wrong).toMatchObject({ exit: 2, stderr: expect.stringContaining('Close: one') });
   });
 
@@ -71,9 +88,17 @@ describe('fullmcp conformance', () => {
         writeFileSync(value('-o') + '/x/checks.json', JSON.stringify([{ id: 'a', status }]));
       }`;
     const home = await suite('fixtures', code);
-    const plain = await fullmcp(['conformance', '--suite', home, demo.url, '--json']);
+    const plain = await fullmcp(['doctor', '--conformance', '--suite', home, demo.url, '--json']);
     expect(plain.json()).toMatchObject({ ok: true, passed: 2, failed: 0, notApplicable: 2 });
-    const through = await fullmcp(['conformance', '--suite', home, demo.url, '--header', 'X-Key: abc']);
+    const through = await fullmcp([
+      'doctor',
+      '--conformance',
+      '--suite',
+      home,
+      demo.url,
+      '--header',
+      'X-Key: abc',
+    ]);
     expect(through.exit, through.stderr).toBe(0);
     expect(through.stdout.split('\n').filter((line) => /^\w/.test(line))).toEqual([
       'not applicable tools-call-image',
@@ -83,14 +108,14 @@ describe('fullmcp conformance', () => {
     ]);
     expect(through.stdout).toContain('needs test_image_content, which a server has only for this test');
     const named = await fullmcp([
-      ...['conformance', '--suite', home, demo.url, '--scenario', 'tools-call-image'],
+      ...['doctor', '--conformance', '--suite', home, demo.url, '--scenario', 'tools-call-image'],
     ]);
     expect(named).toMatchObject({ exit: 1, stdout: expect.stringContaining('failed  tools-call-image') });
   });
 
   it('fails if the suite breaks', async () => {
     const home = await suite('broken', 'console.log("Cannot start"); process.exit(3);');
-    const ran = await fullmcp(['conformance', '--suite', home, demo.url, '--json']);
+    const ran = await fullmcp(['doctor', '--conformance', '--suite', home, demo.url, '--json']);
     expect(ran.exit).toBe(1);
     const message = (ran.json() as { error: { message: string } }).error.message;
     expect(message).toContain(isOld ? 'The suite needs Node 22 or later' : 'Cannot start');

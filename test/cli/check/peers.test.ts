@@ -22,7 +22,7 @@ const peers = [
 describe.each(peers)('$peer', ({ peer, command, has }) => {
   it('is inspected, and is the same as its manifest', async () => {
     const file = join(files, `${has}.manifest.json`);
-    const inspected = await fullmcp(['inspect', '--json', '-o', file, ...command]);
+    const inspected = await fullmcp(['manifest', '--json', '-o', file, ...command]);
     expect(inspected.exit).toBe(0);
     const { manifest } = inspected.json<{ manifest: { tools: { name: string }[] } }>();
     const names = manifest.tools.map(({ name }) => name);

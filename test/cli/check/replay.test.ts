@@ -78,24 +78,24 @@ function toolCall(ran: Ran, name: string): Call | undefined {
 describe('fullmcp replay', () => {
   it('finds the same in the same server, with fresh ids and times', async () => {
     const tape = await record([before], 'call', 'price', 'item=fig');
-    const same = await fullmcp(['replay', tape, '--against', before]);
+    const same = await fullmcp(['replay', tape, before]);
     expect(same).toMatchObject({ exit: 0, stdout: expect.stringContaining('same      tools/call price') });
     expect(same.stderr).toMatch(/^\d+ the same, 0 different, 0 skipped\.$/m);
     // The order of tools and fields, ids and times make no difference.
-    expect(await fullmcp(['replay', tape, '--against', after, '--json'])).toMatchObject({ exit: 0 });
-    const strict = await fullmcp(['replay', tape, '--against', after, '--json', '--strict']);
+    expect(await fullmcp(['replay', tape, after, '--json'])).toMatchObject({ exit: 0 });
+    const strict = await fullmcp(['replay', tape, after, '--json', '--strict']);
     const paths = toolCall(strict, 'price')?.differences?.map(({ path }) => path);
     expect(paths).toEqual(expect.arrayContaining(['structuredContent.at', 'structuredContent.id']));
   });
 
   it('shows what is different, and exits with 1', async () => {
     const tape = await record([before], 'call', 'price', 'item=pear');
-    const ran = await fullmcp(['replay', tape, '--against', after]);
+    const ran = await fullmcp(['replay', tape, after]);
     expect(ran.exit).toBe(1);
     expect(ran.stdout).toContain('DIFFERENT tools/call price {"item":"pear"}\n');
     expect(ran.stdout).toContain('    ~ structuredContent.price  2 → 3\n');
     expect(ran.stderr).toContain('1 different');
-    const json = await fullmcp(['replay', tape, '--against', after, '--json']);
+    const json = await fullmcp(['replay', tape, after, '--json']);
     expect(json.json()).toMatchObject({ ok: false, different: 1, skipped: 0 });
     expect(toolCall(json, 'price')?.differences).toContainEqual({
       path: 'structuredContent.price',
@@ -103,25 +103,25 @@ describe('fullmcp replay', () => {
       before: 2,
       after: 3,
     });
-    const ignored = await fullmcp(['replay', tape, '--against', after, '--ignore', 'price']);
+    const ignored = await fullmcp(['replay', tape, after, '--ignore', 'price']);
     expect(ignored.exit).toBe(0);
   });
 
   it('calls a tool that may change something only if that is allowed', async () => {
     const tape = await record([before], 'call', 'wipe');
     const count = wiped;
-    const skipped = await fullmcp(['replay', tape, '--against', before, '--json']);
+    const skipped = await fullmcp(['replay', tape, before, '--json']);
     expect(skipped.exit).toBe(0);
     expect(toolCall(skipped, 'wipe')).toMatchObject({
       result: 'skipped',
       reason: expect.stringContaining('--allow-effects'),
     });
     expect(wiped).toBe(count);
-    const other = await fullmcp(['replay', tape, '--against', before, '--allow', 'price', '--json']);
+    const other = await fullmcp(['replay', tape, before, '--allow', 'price', '--json']);
     expect(toolCall(other, 'wipe')?.result).toBe('skipped');
     expect(wiped).toBe(count);
     for (const allow of [['--allow', 'wipe'], ['--allow-effects']]) {
-      const sent = await fullmcp(['replay', tape, '--against', before, ...allow, '--json']);
+      const sent = await fullmcp(['replay', tape, before, ...allow, '--json']);
       expect(toolCall(sent, 'wipe')?.result).toBe('different');
     }
     expect(wiped).toBe(count + 2);
@@ -137,50 +137,34 @@ describe('fullmcp replay', () => {
         tools: { wipe: tool({ annotations: { readOnly: true }, run: () => ++calls }) },
       }),
     );
-    await fullmcp(['replay', tape, '--against', lying]);
+    await fullmcp(['replay', tape, lying]);
     expect(calls).toBe(0);
   });
 
   it('skips a call whose secret the tape does not have, and takes it from the user', async () => {
     const tape = await record([before], 'call', 'login', 'password=open sesame');
     expect(await readFile(tape, 'utf8')).not.toContain('sesame');
-    const without = await fullmcp(['replay', tape, '--against', before, '--json']);
+    const without = await fullmcp(['replay', tape, before, '--json']);
     expect(toolCall(without, 'login')).toMatchObject({ result: 'skipped' });
-    const right = await fullmcp([
-      'replay',
-      tape,
-      '--against',
-      before,
-      '--json',
-      '--secret',
-      'password=open sesame',
-    ]);
+    const right = await fullmcp(['replay', tape, before, '--json', '--secret', 'password=open sesame']);
     expect(toolCall(right, 'login')).toMatchObject({ result: 'same' });
-    const wrong = await fullmcp([
-      'replay',
-      tape,
-      '--against',
-      before,
-      '--json',
-      '--secret',
-      'password=open barley',
-    ]);
+    const wrong = await fullmcp(['replay', tape, before, '--json', '--secret', 'password=open barley']);
     expect(toolCall(wrong, 'login')).toMatchObject({ result: 'different' });
   });
 
   it('answers questions with the answers of the tape', async () => {
     const tape = await record([before], 'call', 'hello', '--answer', 'name=Ann');
-    expect(await fullmcp(['replay', tape, '--against', before])).toMatchObject({ exit: 0 });
-    const ran = await fullmcp(['replay', tape, '--against', after]);
+    expect(await fullmcp(['replay', tape, before])).toMatchObject({ exit: 0 });
+    const ran = await fullmcp(['replay', tape, after]);
     expect(ran).toMatchObject({ exit: 1, stdout: expect.stringContaining('"Hello Ann" → "Hi Ann"') });
   });
 
   it('shows the demo what the demo did, except for what is random', async () => {
     const tape = await record([demo.url], 'call', 'roll_dice', 'count=6');
-    const all = await fullmcp(['replay', tape, '--against', demo.url, '--allow-effects', '--json']);
+    const all = await fullmcp(['replay', tape, demo.url, '--allow-effects', '--json']);
     expect(toolCall(all, 'roll_dice')?.result).not.toBe('skipped');
-    const inspected = await record([demo.url], 'inspect');
-    expect(await fullmcp(['replay', inspected, '--against', demo.url])).toMatchObject({ exit: 0 });
+    const inspected = await record([demo.url], 'manifest');
+    expect(await fullmcp(['replay', inspected, demo.url])).toMatchObject({ exit: 0 });
   });
 
   it.each([
@@ -201,18 +185,18 @@ describe('fullmcp replay', () => {
 
   it('refuses what is not a tape, a missing target, and a server that is not there', async () => {
     const none = join(files, 'none.tape');
-    expect(await fullmcp(['replay', none, '--against', before])).toMatchObject({
+    expect(await fullmcp(['replay', none, before])).toMatchObject({
       exit: 2,
       stderr: expect.stringContaining('does not exist'),
     });
     await writeFile(none, '{"some":"json"}\n');
-    expect(await fullmcp(['replay', none, '--against', before])).toMatchObject({
+    expect(await fullmcp(['replay', none, before])).toMatchObject({
       exit: 2,
       stderr: expect.stringContaining('is not a tape'),
     });
     const tape = await record([before], 'call', 'price', 'item=fig');
     expect(await fullmcp(['replay', tape])).toMatchObject({ exit: 2 });
-    expect(await fullmcp(['replay', tape, '--against', 'http://127.0.0.1:1/mcp'])).toMatchObject({ exit: 3 });
+    expect(await fullmcp(['replay', tape, 'http://127.0.0.1:1/mcp'])).toMatchObject({ exit: 3 });
   });
 
   it('shows the text of a hostile server as what it is', async () => {
@@ -230,7 +214,7 @@ describe('fullmcp replay', () => {
         },
       }),
     );
-    const ran = await fullmcp(['replay', tape, '--against', hostile]);
+    const ran = await fullmcp(['replay', tape, hostile]);
     expect(ran.exit).toBe(1);
     for (const character of UNSAFE) expect(ran.stdout + ran.stderr).not.toContain(character);
   });

@@ -19,10 +19,18 @@ interface Answer {
   }[];
 }
 
-describe('fullmcp conformance with the official suite', () => {
+describe('fullmcp doctor --conformance with the official suite', () => {
   it('passes what the demo promises', async () => {
     const scenarios = ['--scenario', 'tools-list', '--scenario', 'prompts-list'];
-    const ran = await fullmcp(['conformance', demo.url, '--suite', installed, ...scenarios, '--json']);
+    const ran = await fullmcp([
+      'doctor',
+      '--conformance',
+      demo.url,
+      '--suite',
+      installed,
+      ...scenarios,
+      '--json',
+    ]);
     expect(ran.exit, ran.stdout).toBe(0);
     const answer = ran.json<Answer>();
     expect(answer).toMatchObject({ ok: true, revision: '2026-07-28', passed: 2, failed: 0 });
@@ -31,7 +39,7 @@ describe('fullmcp conformance with the official suite', () => {
 
   it('fails, and says why, if the server lacks what a scenario needs', async () => {
     const ran = await fullmcp([
-      ...['conformance', demo.url, '--suite', installed, '--revision', '2025-11-25'],
+      ...['doctor', '--conformance', demo.url, '--suite', installed, '--revision', '2025-11-25'],
       ...['--scenario', 'tools-call-simple-text', '--scenario', 'server-initialize'],
     ]);
     expect(ran.exit).toBe(1);
@@ -44,14 +52,14 @@ describe('fullmcp conformance with the official suite', () => {
 /** The result of each scenario, by its name. */
 async function results(words: readonly string[], scenarios: readonly string[]) {
   const chosen = scenarios.flatMap((name) => ['--scenario', name]);
-  const ran = await fullmcp(['conformance', '--suite', installed, '--json', ...chosen, ...words]);
+  const ran = await fullmcp(['doctor', '--conformance', '--suite', installed, '--json', ...chosen, ...words]);
   const answer = ran.json<Answer>();
   expect(ran.exit, ran.stdout).toBe(answer.ok ? 0 : 1);
   expect(ran.stderr).not.toContain('"level"');
   return Object.fromEntries(answer.scenarios.map(({ name, result }) => [name, result]));
 }
 
-describe('fullmcp conformance with servers that others have written', () => {
+describe('fullmcp doctor --conformance with servers that others have written', () => {
   const servers: Record<string, ObservedServer> = {};
   beforeAll(async () => {
     servers['everything'] = await startObserved(everything, 'streamableHttp');

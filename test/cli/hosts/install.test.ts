@@ -273,11 +273,20 @@ describe('uninstall', () => {
     expect(await readFile(file, 'utf8')).toBe(before);
   });
 
-  it('says so if there is no such server', async () => {
-    const file = await fileWith('{ "mcpServers": { "shop": {} } }');
-    const { exit, stderr } = await fullmcp(['uninstall', 'cursor', 'shp', '--config-path', file, '--yes']);
-    expect(exit).toBe(2);
-    expect(stderr).toContain('but "shop"');
+  it('says that there is nothing to remove, and changes nothing, if there is no such server or no file', async () => {
+    const before = '{ "mcpServers": { "shop": {} } }';
+    const file = await fileWith(before);
+    const words = ['uninstall', 'cursor', 'shp', '--config-path'];
+    expect(await fullmcp([...words, file, '--yes'])).toMatchObject({
+      exit: 0,
+      stdout: '',
+      stderr: 'Cursor has no server "shp", so there is nothing to remove. Close: shop.\n',
+    });
+    expect(await readFile(file, 'utf8')).toBe(before);
+    expect((await fullmcp([...words, file, '--json'])).json()).toMatchObject({ ok: true, changed: false });
+    const none = await fullmcp([...words, join(folder, 'none.json')]);
+    expect(none).toMatchObject({ exit: 0, stderr: expect.stringContaining('nothing to remove') });
+    expect(await readdir(folder)).not.toContain('none.json');
   });
 });
 

@@ -40,7 +40,7 @@ describe('a server in a file that needs a caller', { timeout: 120_000 }, () => {
     const file = join(await folderWith({ 'server.mjs': tracker('me') }), 'server.mjs');
     const call = await fullmcp(['call', file, 'me', '--as', ada, '--json']);
     expect(call.json()).toMatchObject({ ok: true, text: '{"user":"ada","scopes":["admin"]}' });
-    const manifest = await fullmcp(['inspect', file, '--as', 'bob', '--json']);
+    const manifest = await fullmcp(['manifest', file, '--as', 'bob', '--json']);
     expect(manifest.json()).toMatchObject({
       manifest: { resources: [{ name: 'of bob' }], tools: [{ name: 'me' }] },
     });
@@ -51,7 +51,7 @@ describe('a server in a file that needs a caller', { timeout: 120_000 }, () => {
   it('says that a caller can be named if none is', async () => {
     const file = join(await folderWith({ 'server.mjs': tracker('me') }), 'server.mjs');
     for (const words of [
-      ['inspect', file],
+      ['manifest', file],
       ['lint', file],
       ['call', file, 'me'],
     ]) {
@@ -60,7 +60,7 @@ describe('a server in a file that needs a caller', { timeout: 120_000 }, () => {
       expect(stderr).toContain('Log in first.');
       expect(stderr).toContain('name a caller with --as, as in: --as ada');
     }
-    expect((await fullmcp(['inspect', file, '--as', 'ada'])).exit).toBe(0);
+    expect((await fullmcp(['manifest', file, '--as', 'ada'])).exit).toBe(0);
   });
 
   it.each([

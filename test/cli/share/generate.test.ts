@@ -238,6 +238,43 @@ describe('fullmcp generate docs', () => {
   });
 });
 
+describe('the text of a server in generated docs', () => {
+  it('is escaped only where it would be markup, so that the file reads as it was written', async () => {
+    const description =
+      'Adds a note (or two): see section 1.2 of the manual, e.g. its first page. It costs 5 - 3 = 2 + x!';
+    const hostile = [
+      '# Heading',
+      '1. list',
+      '2) list',
+      '- list',
+      '+ list',
+      '=== line',
+      'https://evil.example/x www.evil.example a@evil.example :skull: **bold** _it_ `code` [a](b) ![c](d) ~~e~~ $x$ ==y== {z} | <b>',
+    ];
+    const url = await served(
+      createServer({
+        name: 'notes',
+        version: '1.0.0',
+        tools: Object.fromEntries(
+          [description, ...hostile].map((text, at) => [`t${at}`, tool({ description: text, run: () => '' })]),
+        ),
+      }),
+    );
+    const { stdout } = await fullmcp(['generate', 'docs', url]);
+    expect(stdout).toContain(`\n${description}\n`);
+    for (const text of [
+      '\\# Heading',
+      '1\\. list',
+      '2\\) list',
+      '\\- list',
+      '\\+ list',
+      'https\\://evil.example/x www\\.evil.example a\\@evil.example \\:skull: \\*\\*bold\\*\\* \\_it\\_ \\`code\\` \\[a\\](b) !\\[c\\](d) \\~\\~e\\~\\~ \\$x\\$ \\==y\\== \\{z\\} \\| &lt;b&gt;',
+    ])
+      expect(stdout).toContain(`\n${text}\n`);
+    expect(stdout).toMatch(/^\\=/m);
+  });
+});
+
 describe('a hostile server', () => {
   const marker = join(files, 'executed');
   const code = `require("node:fs").writeFileSync(${JSON.stringify(marker)},"")`;

@@ -30,7 +30,7 @@ const peers = [
 describe.each(peers)('the card of $peer', ({ command, card, revisions }) => {
   it('is made from what the server says and speaks, and is valid', async () => {
     const file = join(files, `${card.version}.card.json`);
-    const words = ['card', ...made, '--description', 'A peer', '-o', file, '--json', ...command];
+    const words = ['publish', 'card', ...made, '--description', 'A peer', '-o', file, '--json', ...command];
     const ran = await fullmcp(words);
     expect(ran.exit, ran.stderr).toBe(0);
     const remote = { type: 'streamable-http', url: 'https://example.com/mcp' };
@@ -38,11 +38,11 @@ describe.each(peers)('the card of $peer', ({ command, card, revisions }) => {
       ...{ ...card, name: 'com.example/peer', description: 'A peer' },
       remotes: [{ ...remote, supportedProtocolVersions: revisions }],
     });
-    expect(await fullmcp(['card', file])).toMatchObject({ exit: 0 });
+    expect(await fullmcp(['publish', 'card', file])).toMatchObject({ exit: 0 });
   });
 
   it('needs a description, since the server has none', async () => {
-    const ran = await fullmcp(['card', ...made, ...command]);
+    const ran = await fullmcp(['publish', 'card', ...made, ...command]);
     expect(ran).toMatchObject({
       exit: 2,
       stdout: '',

@@ -84,7 +84,7 @@ describe('fullmcp bundle', () => {
     });
     await chmod(join(path, 'bin/run'), 0o755);
     const file = join(files, 'shop.mcpb');
-    const ran = await fullmcp(['bundle', path, '-o', file, '--json']);
+    const ran = await fullmcp(['publish', 'bundle', path, '-o', file, '--json']);
     const bytes = await readFile(file);
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     expect(ran.json()).toEqual({
@@ -101,9 +101,12 @@ describe('fullmcp bundle', () => {
     expect(packed.get('bin/run')?.mode).toBe(0o100755);
     expect(bytes.toString('latin1')).not.toContain('PLANTED');
     const again = join(files, 'again.mcpb');
-    expect(await fullmcp(['bundle', path, '-o', again])).toMatchObject({ exit: 0, stdout: `${again}\n` });
+    expect(await fullmcp(['publish', 'bundle', path, '-o', again])).toMatchObject({
+      exit: 0,
+      stdout: `${again}\n`,
+    });
     expect((await readFile(again)).equals(bytes)).toBe(true);
-    expect(await fullmcp(['bundle', path, '-o', again])).toMatchObject({ exit: 2 });
+    expect(await fullmcp(['publish', 'bundle', path, '-o', again])).toMatchObject({ exit: 2 });
   });
 
   it.runIf(spawnSync('python3', ['--version']).status === 0)(
@@ -115,7 +118,7 @@ describe('fullmcp bundle', () => {
         'empty.js': '',
       });
       const file = join(files, 'others.mcpb');
-      await fullmcp(['bundle', path, '-o', file]);
+      await fullmcp(['publish', 'bundle', path, '-o', file]);
       expect(String(execFileSync('python3', ['-m', 'zipfile', '-t', file]))).toContain('Done testing');
       expect(String(execFileSync('python3', ['-m', 'zipfile', '-l', file]))).toContain('server/index.js');
     },
@@ -141,9 +144,9 @@ describe('fullmcp bundle', () => {
   ])('refuses a manifest with %s', async (_, change, says) => {
     const path = await project({ 'manifest.json': { ...manifest, ...change }, 'server/index.js': '' });
     const file = join(path, 'out.mcpb');
-    const ran = await fullmcp(['bundle', path, '-o', file]);
+    const ran = await fullmcp(['publish', 'bundle', path, '-o', file]);
     expect(ran).toMatchObject({ exit: 1, stdout: expect.stringContaining(says) });
-    const { ok, problems } = (await fullmcp(['bundle', path, '-o', file, '--json'])).json<{
+    const { ok, problems } = (await fullmcp(['publish', 'bundle', path, '-o', file, '--json'])).json<{
       ok: boolean;
       problems: string[];
     }>();
@@ -155,7 +158,7 @@ describe('fullmcp bundle', () => {
     const path = await project({ 'manifest.json': manifest, 'server/index.js': '' });
     await writeFile(join(files, 'outside.txt'), 'PLANTED');
     await symlink(join(files, 'outside.txt'), join(path, 'inside.js'));
-    const ran = await fullmcp(['bundle', path, '-o', join(path, 'out.mcpb')]);
+    const ran = await fullmcp(['publish', 'bundle', path, '-o', join(path, 'out.mcpb')]);
     expect(ran).toMatchObject({ exit: 2, stderr: expect.stringContaining('inside.js is a link') });
   });
 
@@ -170,13 +173,13 @@ describe('fullmcp bundle', () => {
       },
       'build/server.js': '',
     });
-    expect(await fullmcp(['bundle', path])).toMatchObject({
+    expect(await fullmcp(['publish', 'bundle', path])).toMatchObject({
       exit: 2,
       stderr: expect.stringContaining('--init'),
     });
-    expect(await fullmcp(['bundle', path, '--init'])).toMatchObject({ exit: 0 });
-    expect(await fullmcp(['bundle', path, '--init'])).toMatchObject({ exit: 2 });
-    const ran = await fullmcp(['bundle', path, '-o', join(path, 'out.mcpb'), '--json']);
+    expect(await fullmcp(['publish', 'bundle', path, '--init'])).toMatchObject({ exit: 0 });
+    expect(await fullmcp(['publish', 'bundle', path, '--init'])).toMatchObject({ exit: 2 });
+    const ran = await fullmcp(['publish', 'bundle', path, '-o', join(path, 'out.mcpb'), '--json']);
     expect(ran.json()).toMatchObject({ ok: true, name: '@ann/shop', version: '2.0.0' });
     expect((await stat(join(path, 'out.mcpb'))).size).toBeGreaterThan(100);
   });
@@ -199,7 +202,15 @@ describe('fullmcp publish', () => {
 
   it('writes a valid server.json out of package.json, and sends nothing', async () => {
     const path = await project({ 'package.json': found });
-    const ran = await fullmcp(['publish', path, '--init', '--remote', 'https://example.com/mcp', '--json']);
+    const ran = await fullmcp([
+      'publish',
+      'registry',
+      path,
+      '--init',
+      '--remote',
+      'https://example.com/mcp',
+      '--json',
+    ]);
     expect(ran.json()).toEqual({
       ...{
         ok: true,
@@ -214,11 +225,11 @@ describe('fullmcp publish', () => {
       repository: { url: 'https://github.com/ann/shop', source: 'github' },
       remotes: [{ type: 'streamable-http', url: 'https://example.com/mcp' }],
     });
-    expect(await fullmcp(['publish', path])).toMatchObject({
+    expect(await fullmcp(['publish', 'registry', path])).toMatchObject({
       exit: 0,
       stderr: expect.stringContaining('Nothing was sent'),
     });
-    expect(await fullmcp(['publish', path, '--init'])).toMatchObject({ exit: 2 });
+    expect(await fullmcp(['publish', 'registry', path, '--init'])).toMatchObject({ exit: 2 });
   });
 
   const [npm] = valid.packages;
@@ -297,24 +308,27 @@ describe('fullmcp publish', () => {
     ['other metadata', { _meta: { mine: {} } }, 'dropped'],
   ])('finds %s', async (_, change, says) => {
     const path = await project({ 'package.json': found, 'server.json': { ...valid, ...change } });
-    const ran = await fullmcp(['publish', path]);
+    const ran = await fullmcp(['publish', 'registry', path]);
     expect(ran).toMatchObject({ exit: 1, stdout: expect.stringContaining(says) });
-    expect((await fullmcp(['publish', path, '--json'])).json()).toMatchObject({ ok: false, sent: false });
+    expect((await fullmcp(['publish', 'registry', path, '--json'])).json()).toMatchObject({
+      ok: false,
+      sent: false,
+    });
   });
 
   it('says what is missing', async () => {
     const path = await project({ 'index.js': '' });
-    expect(await fullmcp(['publish', path])).toMatchObject({
+    expect(await fullmcp(['publish', 'registry', path])).toMatchObject({
       exit: 2,
       stderr: expect.stringContaining('--init'),
     });
-    expect(await fullmcp(['publish', path, '--init'])).toMatchObject({
+    expect(await fullmcp(['publish', 'registry', path, '--init'])).toMatchObject({
       exit: 2,
       stderr: expect.stringContaining('--name'),
     });
-    expect(await fullmcp(['publish', join(path, 'none')])).toMatchObject({ exit: 2 });
+    expect(await fullmcp(['publish', 'registry', join(path, 'none')])).toMatchObject({ exit: 2 });
     await writeFile(join(path, 'server.json'), '{');
-    expect(await fullmcp(['publish', path])).toMatchObject({
+    expect(await fullmcp(['publish', 'registry', path])).toMatchObject({
       exit: 2,
       stderr: expect.stringContaining('not JSON'),
     });
@@ -331,26 +345,26 @@ describe('fullmcp card', async () => {
   afterAll(() => running.close());
 
   it('fetches and checks the card of a server', async () => {
-    const ran = await fullmcp(['card', `http://127.0.0.1:${running.port}/mcp`]);
+    const ran = await fullmcp(['publish', 'card', `http://127.0.0.1:${running.port}/mcp`]);
     expect(ran.exit).toBe(0);
     expect(JSON.parse(ran.stdout)).toMatchObject({
       name: 'com.example/weather',
       remotes: [{ url: 'https://example.com/mcp' }],
     });
     for (const character of UNSAFE) expect(ran.stdout).not.toContain(character);
-    const none = await fullmcp(['card', demo.url, '--json']);
+    const none = await fullmcp(['publish', 'card', demo.url, '--json']);
     expect(none).toMatchObject({ exit: 1 });
     expect(none.json()).toMatchObject({
       ok: false,
       error: { message: expect.stringContaining('has no card') },
     });
-    expect(await fullmcp(['card', 'http://127.0.0.1:1/mcp'])).toMatchObject({ exit: 3 });
+    expect(await fullmcp(['publish', 'card', 'http://127.0.0.1:1/mcp'])).toMatchObject({ exit: 3 });
   });
 
   it('makes a card, which is valid', async () => {
     const file = join(files, 'card.json');
     const made = await fullmcp([
-      ...['card', demo.url, '--name', 'com.example/demo', '--url', 'https://example.com/mcp'],
+      ...['publish', 'card', demo.url, '--name', 'com.example/demo', '--url', 'https://example.com/mcp'],
       ...['--description', 'A demo', '-o', file, '--json'],
     ]);
     expect(made.json()).toMatchObject({
@@ -358,8 +372,8 @@ describe('fullmcp card', async () => {
       file,
       card: { name: 'com.example/demo', version: '1.0.0' },
     });
-    expect(await fullmcp(['card', file])).toMatchObject({ exit: 0 });
-    const wrong = await fullmcp(['card', demo.url, '--name', 'demo', '--description', 'A demo']);
+    expect(await fullmcp(['publish', 'card', file])).toMatchObject({ exit: 0 });
+    const wrong = await fullmcp(['publish', 'card', demo.url, '--name', 'demo', '--description', 'A demo']);
     expect(wrong).toMatchObject({ exit: 2, stderr: expect.stringContaining('com.example') });
   });
 
@@ -385,7 +399,10 @@ describe('fullmcp card', async () => {
       await project({ 'a.json': { name: 'com.example/a', version: '1', description: 'A', ...change } }),
       'a.json',
     );
-    expect(await fullmcp(['card', file])).toMatchObject({ exit: 1, stdout: expect.stringContaining(says) });
-    expect((await fullmcp(['card', file, '--json'])).json()).toMatchObject({ ok: false });
+    expect(await fullmcp(['publish', 'card', file])).toMatchObject({
+      exit: 1,
+      stdout: expect.stringContaining(says),
+    });
+    expect((await fullmcp(['publish', 'card', file, '--json'])).json()).toMatchObject({ ok: false });
   });
 });

@@ -16,6 +16,8 @@ export interface Ran {
 export interface RunOptions {
   /** Whether stdout and stderr are terminals. Default: false. */
   readonly terminal?: boolean;
+  /** The width of the terminal. Default: unknown. */
+  readonly columns?: number;
   readonly signal?: AbortSignal;
   /** The variables that say what the terminal can. Default: none. */
   readonly env?: Readonly<Record<string, string>>;
@@ -34,6 +36,7 @@ export async function fullmcp(
   words: readonly string[],
   {
     terminal = false,
+    columns,
     signal,
     env = {},
     keys,
@@ -45,7 +48,7 @@ export async function fullmcp(
   const written = { stdout: '', stderr: '' };
   const sink = (
     name: 'stdout' | 'stderr',
-  ): { write: (text: string | Uint8Array) => void; isTTY: boolean } => ({
+  ): { write: (text: string | Uint8Array) => void; isTTY: boolean; columns: number | undefined } => ({
     write: (text) => {
       // Bytes are kept as they are, one character for each.
       written[name] += typeof text === 'string' ? text : Buffer.from(text).toString('latin1');
@@ -53,6 +56,7 @@ export async function fullmcp(
       else onStdout?.(written.stdout);
     },
     isTTY: terminal,
+    columns,
   });
   const stderr = sink('stderr');
   const interrupted = new AbortController();

@@ -77,6 +77,22 @@ describe('fullmcp call', () => {
     expect(ran.stderr).toContain('form: unknown field, did you mean "from"?');
     expect(await fullmcp(['call', demo.url, 'add', 'a=1', 'b=2', 'c=3'])).toMatchObject({ exit: 2 });
     expect(await fullmcp(['call', demo.url, 'add', '{"a":1,"b":2,"c":3}'])).toMatchObject({ exit: 2 });
+    expect(await fullmcp(['bench', demo.url, 'countdown', 'form=3'])).toMatchObject({ exit: 2 });
+  });
+
+  it('sends such a name with --allow-unknown, which the refusal mentions', async () => {
+    const words = ['call', demo.url, 'add', 'a=1', 'b=2', 'c=3'];
+    expect((await fullmcp(words)).stderr).toContain('--allow-unknown sends it as it is.\n');
+    expect(await fullmcp([...words, '--allow-unknown'])).toMatchObject({ exit: 0, stdout: '3\n' });
+    const wrong = await fullmcp(['call', demo.url, 'add', 'a=x', '--allow-unknown']);
+    expect(wrong).toMatchObject({ exit: 2 });
+    expect(wrong.stderr).not.toContain('--allow-unknown');
+  });
+
+  it('names the misspelled argument beside the required one that is missing because of it', async () => {
+    const { stderr } = await fullmcp(['call', demo.url, 'add', 'a=1', 'bb=2']);
+    expect(stderr).toContain('b: required (a number), missing');
+    expect(stderr).toContain('bb: unknown field.');
   });
 
   it('prints data as JSON, and as a table if asked to', async () => {

@@ -66,7 +66,7 @@ async function completed(shell: string, ...words: string[]): Promise<readonly st
 
 describe('fullmcp __complete', () => {
   it('completes commands, options and the values of options', async () => {
-    expect(await completed('zsh', 'compl')).toEqual(['complete', 'completion']);
+    expect(await completed('zsh', 'compl')).toEqual(['completion']);
     expect(await completed('zsh', 'call', demo.url, '--idem')).toEqual(['--idempotency-key']);
     expect(await completed('zsh', 'call', '--log', 'no')).toEqual(['notice']);
     expect(await completed('zsh', 'completion', '')).toEqual(['bash', 'zsh', 'fish']);

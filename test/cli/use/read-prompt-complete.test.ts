@@ -90,7 +90,15 @@ describe('fullmcp prompt', () => {
     });
     const wrong = await fullmcp(['prompt', demo.url, 'explain', 'topik=x']);
     expect(wrong.exit).toBe(2);
-    expect(wrong.stderr).toContain('  topik  unknown\n  topic  missing\n  explain(topic, audience?)');
+    expect(wrong.stderr).toContain(
+      '  topik  unknown, did you mean "topic"?\n  topic  missing\n  explain(topic, audience?)',
+    );
+    const more = ['prompt', demo.url, 'explain', 'topic=bread', 'more=1'];
+    expect(await fullmcp(more)).toMatchObject({
+      exit: 2,
+      stderr: expect.stringContaining('--allow-unknown'),
+    });
+    expect(await fullmcp([...more, '--allow-unknown'])).toMatchObject({ exit: 0 });
   });
 });
 

@@ -78,9 +78,9 @@ async function statusOf(user: Visit, status: string): Promise<Seen> {
   return seen;
 }
 
-describe('fullmcp inspect --ui', () => {
+describe('fullmcp inspect', () => {
   it('prints the address on stdout, connects, and ends with Ctrl+C', async () => {
-    const { url, user, stop } = await running(['inspect', '--ui', demo.url]);
+    const { url, user, stop } = await running(['inspect', demo.url, '--no-open']);
     const { connections, first, mayConnect } = await statusOf(user, 'ready');
     expect(connections).toMatchObject([{ name: 'The fullmcp demo', address: demo.url, typed: demo.url }]);
     expect([first?.connection, mayConnect]).toEqual([connections[0]?.id, true]);
@@ -96,7 +96,6 @@ describe('fullmcp inspect --ui', () => {
   it('prints the address as JSON, and opens a tool whose form is filled in', async () => {
     const { url, user, stop } = await running([
       'inspect',
-      '--ui',
       demo.url,
       '--tool',
       'add',
@@ -113,34 +112,34 @@ describe('fullmcp inspect --ui', () => {
   });
 
   it('without a target opens the page that asks for one, or the server of MCP_SERVER_URL', async () => {
-    const empty = await running(['inspect', '--ui']);
+    const empty = await running(['inspect']);
     expect((await empty.user.get('api/snapshot')).json<Seen>()).toMatchObject({
       connections: [],
       mayConnect: true,
     });
     await empty.stop();
     vi.stubEnv('MCP_SERVER_URL', demo.url);
-    const named = await running(['inspect', '--ui']);
+    const named = await running(['inspect']);
     expect((await statusOf(named.user, 'ready')).connections[0]?.address).toBe(demo.url);
     await named.stop();
   });
 
   it('starts a file with fullmcp run, which reports the steps of its handlers', async () => {
-    const { user, stop } = await running(['inspect', '--ui', 'examples/demo/server.ts']);
+    const { user, stop } = await running(['inspect', 'examples/demo/server.ts', '--no-open']);
     const { connections } = await statusOf(user, 'ready');
     expect(connections).toMatchObject([{ address: 'examples/demo/server.ts', seesJournal: true }]);
     await stop();
   });
 
   it('stays open if nothing listens at the target, and says so', async () => {
-    const { user, stop } = await running(['inspect', '--ui', 'http://localhost:1/mcp']);
+    const { user, stop } = await running(['inspect', 'http://localhost:1/mcp', '--no-open']);
     const { connections } = await statusOf(user, 'failed');
     expect(connections[0]?.failure?.message).toBeTruthy();
     expect((await stop()).exit).toBe(0);
   });
 
   it('remembers the servers that were used, without their tokens, and forgets them', async () => {
-    const { user, stop } = await running(['inspect', '--ui', demo.url, '--token', 's3cret-token']);
+    const { user, stop } = await running(['inspect', demo.url, '--token', 's3cret-token', '--no-open']);
     await statusOf(user, 'ready');
     let used: Seen['found'] = [];
     await until('it is remembered', async () => {
@@ -161,12 +160,12 @@ describe('fullmcp inspect --ui', () => {
     for (const name of ['CI', 'SSH_CONNECTION', 'SSH_TTY']) vi.stubEnv(name, '');
     const opened: string[] = [];
     const openPage = async (url: string): Promise<void> => void opened.push(url);
-    const { url, stop } = await running(['inspect', '--ui'], { terminal: true, openPage });
+    const { url, stop } = await running(['inspect'], { terminal: true, openPage });
     await stop();
-    await (await running(['inspect', '--ui', '--no-open'], { terminal: true, openPage })).stop();
-    await (await running(['inspect', '--ui'], { openPage })).stop();
+    await (await running(['inspect', '--no-open'], { terminal: true, openPage })).stop();
+    await (await running(['inspect'], { openPage })).stop();
     vi.stubEnv('CI', 'true');
-    await (await running(['inspect', '--ui'], { terminal: true, openPage })).stop();
+    await (await running(['inspect'], { terminal: true, openPage })).stop();
     expect(opened).toEqual([url]);
   });
 
@@ -174,7 +173,7 @@ describe('fullmcp inspect --ui', () => {
     const other = createHttpServer().listen(0, '127.0.0.1');
     await new Promise((done) => other.once('listening', done));
     const { port } = other.address() as AddressInfo;
-    const { exit, stderr } = await fullmcp(['inspect', '--ui', '--port', String(port)]);
+    const { exit, stderr } = await fullmcp(['inspect', '--port', String(port)]);
     other.close();
     expect([exit, stderr]).toEqual([
       3,
@@ -183,15 +182,11 @@ describe('fullmcp inspect --ui', () => {
   });
 
   it.each([
-    [['inspect'], 'Something is missing'],
-    [['inspect', 'a', 'b'], '"b" is too much'],
-    [['inspect', 'x.js', '--tool', 'add'], '--tool needs --ui.'],
-    [['inspect', 'x.js', '--no-open'], '--no-open needs --ui.'],
-    [['inspect', '--ui', 'none.ts'], 'There is no file none.ts'],
-    [['inspect', '--ui', 'http://localhost:1', 'a=1'], '"a=1" needs a tool: add --tool <name>.'],
-    [['inspect', '--ui', 'http://localhost:1', '--tool', 'x', 'a'], '"a" is not name=value.'],
-    [['inspect', '--ui', 'http://localhost:1', '-o', 'x'], '--output is for the manifest'],
-    [['inspect', '--ui', '--port', '70000'], '--port must be a whole number'],
+    [['inspect', 'none.ts', '--no-open'], 'There is no file none.ts'],
+    [['inspect', 'http://localhost:1', 'a=1'], '"a=1" needs a tool: add --tool <name>.'],
+    [['inspect', 'http://localhost:1', '--tool', 'x', 'a'], '"a" is not name=value.'],
+    [['inspect', '--no-open', 'http://localhost:1', '-o', 'x'], '--output is for the manifest'],
+    [['inspect', '--port', '70000'], '--port must be a whole number'],
   ])('refuses %j before anything starts', async (words, message) => {
     const { exit, stdout, stderr } = await fullmcp(words);
     expect([exit, stdout]).toEqual([2, '']);

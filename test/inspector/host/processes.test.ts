@@ -62,7 +62,7 @@ describe('the inspector of a process', { timeout: 120_000 }, () => {
     'closes the server that it started, and ends, on %s',
     async (signal) => {
       const folder = await folderWith({ 'server.mjs': SERVER });
-      const { child, told } = started(['inspect', '--ui', join(folder, 'server.mjs')], folder);
+      const { child, told } = started(['inspect', '--no-open', join(folder, 'server.mjs')], folder);
       const [address] = await told.next(ADDRESS);
       const user = await visit(address);
       let pid = 0;

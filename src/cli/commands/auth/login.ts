@@ -1,7 +1,6 @@
 import process from 'node:process';
 import { connect } from '../../../client.js';
 import type { ConnectOptions } from '../../../connect/targets/options.js';
-import type { Target } from '../../../connect/targets/target.js';
 import { isObject } from '../../../jsonrpc/message.js';
 import { McpError } from '../../../protocol/errors.js';
 import type { Command, Typed } from '../../command/definition.js';
@@ -11,6 +10,8 @@ import { prepareLoginStore } from '../../target/login/login-store.js';
 import { type UserLoginOptions, userLogin } from '../../target/login/user-login.js';
 import { connectOptions } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
+import type { TypedTarget } from '../../target/read-target.js';
+import { hasLogin } from '../../target/refusal-advice.js';
 import { loginTarget } from './login-target.js';
 
 /** `fullmcp auth login`. */
@@ -54,7 +55,7 @@ export const login: Command = {
         if (event.type === 'not saved') unsaved = event.message;
       },
     });
-    await logIn(target.target, { ...connectOptions(input, target), auth });
+    await logIn(target, { ...connectOptions(input, target), signal: input.signal, auth }, server);
     if (unsaved !== undefined)
       throw new CommandError('failed', `You are logged in, but the tokens could not be kept: ${unsaved}`);
     const state = await loginState(server);
@@ -67,13 +68,23 @@ export const login: Command = {
 };
 
 /** Connects, which asks for the login. */
-async function logIn(target: Target, options: ConnectOptions): Promise<void> {
+async function logIn(
+  { target, typed }: TypedTarget,
+  options: ConnectOptions & Pick<Typed, 'signal'>,
+  server: string,
+): Promise<void> {
   try {
     await (await connect(target, options)).close();
   } catch (error) {
     const data = McpError.is(error) && isObject(error.data) ? error.data : {};
     if (data['hop'] !== 'registration') throw error;
     const { message } = error as McpError;
+    if (!(await hasLogin(server, undefined, options.signal)))
+      throw new CommandError(
+        'unauthorized',
+        `${typed} requires authentication, but has no login. Pass its token or API key to each command, with --token or MCP_TOKEN, or with --header "Name: value".`,
+        { hop: 'registration' },
+      );
     throw new CommandError(
       'unauthorized',
       `${message} Here, that is --client-id, and FULLMCP_CLIENT_SECRET for its secret.`,

@@ -10,7 +10,7 @@ import type { Output } from '../../terminal/output.js';
 export const diff: Command = {
   usage: '<before> <after>',
   details:
-    'Each of the two is a manifest that `fullmcp inspect` wrote, or a target. A change is breaking if a program that was written for the\nfirst one may fail with the second: a tool or an argument that is gone, a new required argument, fewer values that are accepted, a field\nof a result that is gone. Exits with 1 if there is one.',
+    'Each of the two is a manifest that `fullmcp manifest` wrote, or a target. A change is breaking if a program that was written for the\nfirst one may fail with the second: a tool or an argument that is gone, a new required argument, fewer values that are accepted, a field\nof a result that is gone. Exits with 1 if there is one.',
   words: [2, 2],
   options: {
     ...TARGET_OPTIONS,

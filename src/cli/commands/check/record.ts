@@ -6,7 +6,7 @@ import { serveStdio } from '../../../stdio.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { CommandError, usageError } from '../../command/failures.js';
 import { wholeNumber } from '../../command/parse.js';
-import { recordCalls } from '../../tape/record-calls.js';
+import { recordCalls, type TapeRecorder } from '../../tape/record-calls.js';
 import { TapeFile } from '../../tape/tape-file.js';
 import { targetSecrets } from '../../tape/target-secrets.js';
 import { connectOptions } from '../../target/open.js';
@@ -65,13 +65,23 @@ export const record: Command = {
       if (isLine) await runLine(server, input);
       else if (input.flag('http')) await serveHttp(server, port, path, input);
       else await serveStandard(server, input);
-      input.out.note(`${recorded.calls} ${recorded.calls === 1 ? 'call' : 'calls'} in ${path}`);
+      input.out.note(`${countOf(recorded)} in ${path}`);
     } finally {
       tape.close();
     }
     if (tape.problem !== undefined) throw new CommandError('failed', 'The tape is not complete.');
   },
 };
+
+/** The calls, and apart from them the requests for lists, which a client sends by itself. */
+function countOf({ calls, requests }: TapeRecorder): string {
+  const others = requests - calls;
+  const other = calls === 0 ? '' : 'other ';
+  const rest = `${others} ${other}${others === 1 ? 'request' : 'requests'}`;
+  if (calls === 0) return rest;
+  const made = `${calls} ${calls === 1 ? 'call' : 'calls'}`;
+  return others === 0 ? made : `${made} and ${rest}`;
+}
 
 function portOf(input: Typed, isLine: boolean): number {
   const port = wholeNumber(input, 'port', [0, 65_535]);

@@ -11,7 +11,7 @@ import type { ValueChange } from '../../../tooling/tape/compare-values.js';
 import { type Replayed, replayCalls, type TapeReplayOptions } from '../../../tooling/tape/replay-calls.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { FoundError, usageError } from '../../command/failures.js';
-import { duration } from '../../command/parse.js';
+import { duration, WHAT_TARGETS_ARE } from '../../command/parse.js';
 import { printDifference } from '../../tape/print-difference.js';
 import { readTape } from '../../tape/read-tape.js';
 import { connectOptions } from '../../target/open.js';
@@ -21,12 +21,11 @@ import type { Output } from '../../terminal/output.js';
 
 /** `fullmcp replay`. */
 export const replay: Command = {
-  usage: '<tape> --against <target>',
+  usage: '<tape> <target>',
   details:
     'Makes the calls of a tape again, in their order, and compares the results. The order of fields, entries of lists, ids and times that are\nnew each time, metadata, notifications and removed secrets make no difference; --strict compares ids and times, too.\nA tool is called only if it says that it only reads (readOnlyHint), in the tape and in the target; a tool that the\ntarget does not list is skipped. --allow sends calls of one more tool, also those through call_tool, and --allow-effects of all. Calls that lack a secret are skipped; --secret gives it. Exits with 1 if something is different.',
   words: [1, 2],
   options: {
-    against: { type: 'string', value: 'target', help: 'the server to call; or a command after `--`' },
     'allow-effects': { type: 'boolean', help: 'also call tools that may change something' },
     allow: { type: 'string', multiple: true, value: 'tool', help: 'one tool that may be called' },
     ignore: {
@@ -38,10 +37,11 @@ export const replay: Command = {
     secret: { type: 'string', multiple: true, value: 'name=value', help: 'the value of a removed field' },
     strict: { type: 'boolean', help: 'also compare ids and times' },
     ...TARGET_OPTIONS,
+    against: { type: 'string', help: 'the server to call', now: 'fullmcp replay <tape> <target>' },
   },
   examples: [
     {
-      line: 'fullmcp replay shop.tape --against ./server.ts',
+      line: 'fullmcp replay shop.tape ./server.ts',
       says: 'Compares the code of today with the traffic of last week.',
     },
     {
@@ -53,8 +53,9 @@ export const replay: Command = {
   run: async (input) => {
     const { out } = input;
     const options = optionsOf(input);
+    const typed = targetOf(input);
     const recording = await readTape(input.words[0] ?? '');
-    const { target } = await takeTarget(targetOf(input));
+    const { target } = await takeTarget(typed);
     const { signal, reconnect, timeoutMs, ...connection } = connectOptions(input, target);
     await using server = proxy(target.target, connection);
     const requestAs = (capabilities: ClientCapabilities): InProcess =>
@@ -93,12 +94,14 @@ function secret(text: string): readonly [string, string] {
   throw usageError('--secret needs name=value.');
 }
 
+/** The target after the tape. */
 function targetOf(input: Typed): Typed {
-  const against = input.text('against');
-  if (input.words.length !== 1) throw usageError('Give one tape, and the target with --against.');
-  if ((against === undefined) === (input.process === undefined))
-    throw usageError('Say which server to call: --against <target>, or a command after `--`.');
-  return { ...input, words: against === undefined ? [] : [against] };
+  const [, ...words] = [...input.words, ...input.texts('against')];
+  const count = words.length + (input.process ? 1 : 0);
+  if (count === 0)
+    throw usageError(`<target> is missing: fullmcp replay <tape> <target>\n${WHAT_TARGETS_ARE}`);
+  if (count > 1) throw usageError('A tape is replayed with one target: fullmcp replay <tape> <target>');
+  return { ...input, words };
 }
 
 function answerOf({ call, ...rest }: Replayed): object {

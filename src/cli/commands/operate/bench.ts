@@ -3,7 +3,7 @@ import { resolveTarget } from '../../../connect/targets/target.js';
 import type { JsonObject } from '../../../jsonrpc/message.js';
 import { isLoopbackUrl } from '../../../oauth/fetch/check-url.js';
 import { cleanLine } from '../../../tooling/clean.js';
-import { checkArguments, findTool } from '../../arguments/check-arguments.js';
+import { ARGUMENT_OPTIONS, checkArguments, findTool } from '../../arguments/check-arguments.js';
 import { readArguments } from '../../arguments/read-arguments.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { CommandError, usageError } from '../../command/failures.js';
@@ -36,6 +36,7 @@ export const bench: Command = {
       help: `requests at the same time, 1 to ${MAX_CONCURRENCY}; default 1`,
     },
     duration: { type: 'string', value: 'time', help: 'the longest time, up to 10m; default 30s' },
+    ...ARGUMENT_OPTIONS,
     yes: { type: 'boolean', short: 'y', help: 'also put load on another computer' },
   },
   examples: [
@@ -103,7 +104,7 @@ function pings(client: Client): SendOne {
 async function calls(client: Client, name: string, words: readonly string[], input: Typed): Promise<SendOne> {
   const tool = await findTool(client, name);
   const args: JsonObject = readArguments(words, tool.inputSchema);
-  checkArguments(tool, args);
+  checkArguments(tool, args, input.flag('allow-unknown'));
   if (tool.annotations?.readOnlyHint !== true && !input.out.isJson)
     input.out.note(`${cleanLine(name, 128)} is not marked as read-only: each call may change something.`);
   return async (signal) => {

@@ -1,5 +1,5 @@
 import { cleanLine } from '../../../tooling/clean.js';
-import type { Command, Typed } from '../../command/definition.js';
+import type { Command, Options, Typed } from '../../command/definition.js';
 import { FoundError, usageError } from '../../command/failures.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
 import { takeTarget } from '../../target/read-target.js';
@@ -14,11 +14,29 @@ const MARKS = {
 } as const;
 const MAX_TEXT = 600;
 
+const CONFORMANCE_DETAILS =
+  'The suite, @modelcontextprotocol/conformance, must be installed in this folder. It tests servers over HTTP: a target that is not a URL,\nor needs a token or headers, is tested through a proxy of fullmcp. Many scenarios call tools that a server has only for this test, such\nas test_simple_text: a server without them is not tested with these, unless --scenario names them. Scenarios about HTTP test the proxy,\nif there is one, and are marked. Exits with 1 if a scenario fails.';
+const CONFORMANCE_OPTIONS: Options = {
+  conformance: { type: 'boolean', help: 'run the official conformance suite instead' },
+  scenario: {
+    type: 'string',
+    multiple: true,
+    value: 'name',
+    help: 'a scenario to run; default: all of the revision',
+  },
+  suite: {
+    type: 'string',
+    value: 'folder',
+    help: 'the folder in which the suite is installed; default: this one',
+  },
+};
+
 /** `fullmcp doctor`. */
 export const doctor: Command = {
-  usage: '<target>',
+  usage: '<target> [--conformance]',
   details:
-    'For a URL: DNS, TCP, TLS, the HTTP endpoint, the host check, headers, the era, event streams, CORS, authorization hop by hop, and then a\nconnection. For a program: the connection. Each problem is printed with its fix, and the exit code is 1 if a step failed. A step takes at\nmost --timeout, 5 s by default. No tool is called.',
+    'For a URL: DNS, TCP, TLS, the HTTP endpoint, the host check, headers, the era, event streams, CORS, authorization hop by hop, and then a\nconnection. For a program: the connection. Each problem is printed with its fix, and the exit code is 1 if a step failed. A step takes at\nmost --timeout, 5 s by default. No tool is called.\n\nWith --conformance, runs the official suite instead. ' +
+    CONFORMANCE_DETAILS,
   words: [1, 1],
   options: {
     ...TARGET_OPTIONS,
@@ -27,6 +45,7 @@ export const doctor: Command = {
       value: 'origin',
       help: 'the origin of a web page that must be able to call the server, for CORS',
     },
+    ...CONFORMANCE_OPTIONS,
   },
   examples: [
     { line: 'fullmcp doctor https://example.com/mcp', says: 'Every step, and how to repair what fails.' },
@@ -34,10 +53,21 @@ export const doctor: Command = {
       line: 'fullmcp doctor https://example.com/mcp --origin https://app.example.com',
       says: 'Also whether the pages of a web app can use it.',
     },
+    {
+      line: 'fullmcp doctor http://localhost:3000/mcp --conformance',
+      says: 'All scenarios of the official suite for the newest revision.',
+    },
+    {
+      line: 'fullmcp doctor ./server.ts --conformance --revision 2025-11-25 --scenario tools-list --scenario ping',
+      says: 'Two scenarios of an earlier revision.',
+    },
   ],
-  json: '{ ok: boolean, target: string, findings: { step: string, status: "ok" | "warning" | "failed" | "skipped", message: string, fix?: string }[] }; ok is false if the exit code is 1',
+  json: '{ ok: boolean, target: string, findings: { step: string, status: "ok" | "warning" | "failed" | "skipped", message: string, fix?: string }[] }; ok is false if the exit code is 1. With --conformance: { ok: boolean, suite: string, revision: string, passed: number, failed: number, skipped: number, notApplicable: number, scenarios: { name: string, result: "passed" | "failed" | "skipped" | "not applicable", tests: "server" | "proxy", checks: number, problems: string[] }[] }',
   async run(input) {
     checkOrigin(input.text('origin'));
+    if (input.flag('conformance')) return (await import('./conformance.js')).runConformance(input);
+    for (const option of ['scenario', 'suite'])
+      if (input.flag(option)) throw usageError(`--${option} needs --conformance.`);
     const { target } = await takeTarget(input);
     const findings: StepFinding[] = [];
     for await (const finding of examine(input, target)) {

@@ -11,7 +11,7 @@ import { manifestOfPackage, manifestProblems } from './publishing/bundle-manifes
 import { failOn, readDocument, text } from './publishing/check-document.js';
 import { zip } from './publishing/zip.js';
 
-/** `fullmcp bundle`. */
+/** `fullmcp publish bundle`. */
 export const bundle: Command = {
   usage: '[folder] [-o file]',
   details:
@@ -23,10 +23,10 @@ export const bundle: Command = {
   },
   examples: [
     {
-      line: 'fullmcp bundle --init',
+      line: 'fullmcp publish bundle --init',
       says: 'Writes manifest.json out of package.json. Edit it before you continue.',
     },
-    { line: 'fullmcp bundle . -o shop.mcpb', says: 'Checks and packs the project.' },
+    { line: 'fullmcp publish bundle . -o shop.mcpb', says: 'Checks and packs the project.' },
   ],
   json: '{ ok: boolean, file: string, bytes: number, files: number, sha256: string, name: string, version: string, problems?: string[] }, with --init { ok: true, file: string }; ok is false if the manifest has problems, which are then in problems',
   run: async (input) => {
@@ -38,7 +38,7 @@ export const bundle: Command = {
     const path = join(folder, 'manifest.json');
     const manifest = readDocument(path);
     if (manifest === undefined)
-      throw usageError(`${path} does not exist. Write one with: fullmcp bundle ${folder} --init`);
+      throw usageError(`${path} does not exist. Write one with: fullmcp publish bundle ${folder} --init`);
     const name = text(manifest, 'name') ?? '';
     const version = text(manifest, 'version') ?? '';
     const file = fileToWrite(input) ?? `${plainName(`${name}-${version}`)}.mcpb`;

@@ -15,7 +15,7 @@ import { spokenRevisions } from './publishing/spoken-revisions.js';
 /** The longest title or description of a card, by the draft. */
 const MAX_TEXT = 100;
 
-/** `fullmcp card`. */
+/** `fullmcp publish card`. */
 export const card: Command = {
   usage: '<target or card.json> [--name name]',
   details:
@@ -29,12 +29,15 @@ export const card: Command = {
     ...TARGET_OPTIONS,
   },
   examples: [
-    { line: 'fullmcp card https://example.com/mcp', says: 'Fetches and checks the card of a server.' },
     {
-      line: 'fullmcp card ./server.ts --name com.example/weather --url https://example.com/mcp -o card.json',
+      line: 'fullmcp publish card https://example.com/mcp',
+      says: 'Fetches and checks the card of a server.',
+    },
+    {
+      line: 'fullmcp publish card ./server.ts --name com.example/weather --url https://example.com/mcp -o card.json',
       says: 'Makes a card.',
     },
-    { line: 'fullmcp card card.json', says: 'Checks a file.' },
+    { line: 'fullmcp publish card card.json', says: 'Checks a file.' },
   ],
   json: '{ ok: boolean, card: object, file?: string, problems?: string[] }; ok is false if the card has problems, and the exit code is 1',
   run: async (input) => {

@@ -25,7 +25,10 @@ export const generateClient: Command = generated({
   details: `A TypeScript file with the types of all tools and a function that connects: \`client.tool.add({ a: 1, b: 2 })\` is checked by the\ncompiler. ${SAFE} Uses fullmcp/client.`,
   examples: [
     { line: 'fullmcp generate client https://example.com/mcp -o src/shop.ts', says: 'Writes the client.' },
-    { line: 'fullmcp generate client shop.manifest.json', says: 'From a manifest that `inspect` has saved.' },
+    {
+      line: 'fullmcp generate client shop.manifest.json',
+      says: 'From a manifest that `fullmcp manifest` has saved.',
+    },
   ],
 });
 

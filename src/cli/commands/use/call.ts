@@ -1,7 +1,12 @@
 import type { CallResult, Client, ToolCallOptions } from '../../../client/model/client.js';
 import type { JsonObject } from '../../../jsonrpc/message.js';
-import { McpError } from '../../../protocol/errors.js';
-import { checkArguments, lookForTool, saysUnknown } from '../../arguments/check-arguments.js';
+import {
+  ARGUMENT_OPTIONS,
+  checkArguments,
+  lookForTool,
+  orUnknown,
+  saysUnknown,
+} from '../../arguments/check-arguments.js';
 import { readArguments } from '../../arguments/read-arguments.js';
 import { ANSWER_OPTIONS, Asker } from '../../asking/asker.js';
 import type { Command, Typed } from '../../command/definition.js';
@@ -17,9 +22,10 @@ import { progressLine } from '../../terminal/progress-line.js';
 export const call: Command = {
   usage: '<target> <tool> [name=value …]',
   details:
-    'Arguments are read by the schema of the tool and checked before anything is sent; a name that the schema does not have is refused.\na.b=1 and list[0]=x reach into objects and lists,\nname:=json is JSON, name=@file the text of a file, @file.json an object (@- reads it from stdin), and {…} is JSON itself.\nQuestions of the tool are asked in the terminal: Ctrl+D declines. Without a terminal, --answer answers them. Text is printed as it is,\nand data as JSON. Images, audio and other bytes are saved with -o, or written to a pipe if they are all that there is.',
+    'Arguments are read by the schema of the tool and checked before anything is sent; a name that the schema does not have is refused,\nunless the schema allows others (additionalProperties) or --allow-unknown is given. a.b=1 and list[0]=x reach into objects and lists,\nname:=json is JSON, name=@file the text of a file, @file.json an object (@- reads it from stdin), and {…} is JSON itself.\nQuestions of the tool are asked in the terminal: Ctrl+D declines. Without a terminal, --answer answers them. Text is printed as it is,\nand data as JSON. Images, audio and other bytes are saved with -o, or written to a pipe if they are all that there is.',
   words: [2, Number.POSITIVE_INFINITY],
   options: {
+    ...ARGUMENT_OPTIONS,
     ...ANSWER_OPTIONS,
     ...RESULT_OPTIONS,
     ...LOG_OPTIONS,
@@ -56,12 +62,12 @@ export const call: Command = {
         if (name === undefined) throw usageError('The name of a tool is missing. `fullmcp list` shows them.');
         const { tool, unknown } = await lookForTool(client, name);
         const args = readArguments(rest, tool?.inputSchema ?? {});
-        if (tool) checkArguments(tool, args);
+        if (tool) checkArguments(tool, args, input.flag('allow-unknown'));
         const first = input.process ? [] : [target.word];
         const asking = { subject: name, words: ['call', ...first, name, ...rest], process: input.process };
         const sending = (signal: AbortSignal): Promise<CallResult | undefined> =>
           send(client, { name, args, signal, input });
-        const result = await asker.during(asking, tool ? sending : orUnknown(sending, unknown));
+        const result = await asker.during(asking, tool ? sending : unlisted(sending, unknown));
         input.out.redraw('');
         if (result) printResult(result, input, { tool: name }, file);
       },
@@ -77,25 +83,19 @@ interface Sent {
   readonly input: Typed;
 }
 
-/**
- * The call of a tool that is not listed. Only the server knows whether it has the tool and does not show it to this caller, and says which
- * scope is missing.
- */
-function orUnknown(
+/** The call of a tool that is not listed. */
+function unlisted(
   sending: (signal: AbortSignal) => Promise<CallResult | undefined>,
   unknown: () => CommandError,
 ): typeof sending {
   return async (signal) => {
     const result = await sending(signal).catch((error: unknown) => {
-      const isUnknown = McpError.is(error) && UNKNOWN_CODES.has(error.code) && saysUnknown(error.message);
-      throw isUnknown ? unknown() : error;
+      throw orUnknown(error, 'tool', unknown);
     });
-    if (result?.isError && saysUnknown(result.text)) throw unknown();
+    if (result?.isError && saysUnknown(result.text, 'tool')) throw unknown();
     return result;
   };
 }
-
-const UNKNOWN_CODES: ReadonlySet<string> = new Set(['invalid_params', 'method_not_found', 'remote_error']);
 
 /** Calls the tool. Returns undefined if the call became a task that nobody waits for. */
 async function send(client: Client, { name, args, signal, input }: Sent): Promise<CallResult | undefined> {

@@ -1,22 +1,32 @@
-import type { Command } from '../../command/definition.js';
+import type { Client } from '../../../client/model/client.js';
+import { McpError } from '../../../protocol/errors.js';
+import type { Command, Typed } from '../../command/definition.js';
+import { wholeNumber } from '../../command/parse.js';
 import { withTarget } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
 
 /** `fullmcp info`. */
 export const info: Command = {
   usage: '<target>',
+  details:
+    'Connects, prints what the server says about itself, and measures the round trip of a small request. `fullmcp ping` is the same command.',
   words: [1, 1],
-  options: TARGET_OPTIONS,
+  options: {
+    ...TARGET_OPTIONS,
+    count: { type: 'string', value: 'n', help: 'the number of round trips, 1 to 1000; default 1' },
+  },
   examples: [
     {
       line: 'fullmcp info http://localhost:3000/mcp',
-      says: 'Its name, version, revision, features and instructions.',
+      says: 'Its name, version, revision, features and instructions, and a round trip.',
     },
+    { line: 'fullmcp ping http://localhost:3000/mcp --count 4', says: 'The same, with four round trips.' },
   ],
-  json: '{ ok: true, name?: string, version?: string, title?: string, revision: string, transport: string, capabilities: object, instructions?: string }',
+  json: '{ ok: true, name?: string, version?: string, title?: string, revision: string, transport: string, capabilities: object, instructions?: string, ms: number[] }; ms has the round trips, and is empty if the server does not know ping',
   run: (input) =>
     withTarget(input, async ({ client }) => {
       const { out } = input;
+      const ms = await roundTrips(client, input);
       const { info: self, capabilities, instructions, revision } = client.server;
       const { transport } = client.info();
       out.json({
@@ -26,6 +36,7 @@ export const info: Command = {
         transport,
         capabilities,
         ...(instructions && { instructions }),
+        ms,
       });
       const features = Object.keys(capabilities).filter((name) => name !== 'extensions');
       const extensions = Object.keys((capabilities['extensions'] as object | undefined) ?? {});
@@ -34,12 +45,25 @@ export const info: Command = {
         ['speaks', `${revision} over ${transport}`],
         ['has', features.join(', ')],
         ['extensions', extensions.join(', ')],
+        ['round trip', ms.map((one) => `${one.toFixed(2)} ms`).join(', ')],
         ['instructions', instructions],
       ];
       for (const [name, value] of rows)
         if (value) out.styled(`${out.style('dim', name.padEnd(14))}${indented(out.style('bold', value))}`);
     }),
 };
+
+/** The times of small requests. A server that does not know them has none. */
+async function roundTrips(client: Client, input: Typed): Promise<readonly number[]> {
+  const count = wholeNumber(input, 'count', [1, 1000]) ?? 1;
+  const ms: number[] = [];
+  try {
+    while (ms.length < count) ms.push(Number((await client.ping({ signal: input.signal })).toFixed(3)));
+  } catch (error) {
+    if (!McpError.is(error) || error.code !== 'method_not_found') throw error;
+  }
+  return ms;
+}
 
 function indented(text: string): string {
   return text.replaceAll('\n', `\n${' '.repeat(14)}`);

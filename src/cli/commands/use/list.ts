@@ -7,6 +7,7 @@ import { withTarget } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
 import type { Output } from '../../terminal/output.js';
 import { parameters, typeOf } from '../../terminal/signature.js';
+import { wrapParts } from '../../terminal/wrap.js';
 
 const KINDS = ['tools', 'resources', 'templates', 'prompts'] as const;
 type Kind = (typeof KINDS)[number];
@@ -67,7 +68,7 @@ async function fetchLists(client: Client, kinds: readonly Kind[]): Promise<Lists
 function print(lists: Lists, { out, flag }: Typed): void {
   const isLong = flag('long');
   for (const tool of lists.tools ?? []) {
-    out.styled(signature(tool as ListedTool, out));
+    out.styled(wrapParts(signature(tool as ListedTool, out), out.width, '  '));
     describe(tool, isLong, out);
   }
   for (const resource of [...(lists.resources ?? []), ...(lists.templates ?? [])]) {
@@ -79,7 +80,8 @@ function print(lists: Lists, { out, flag }: Typed): void {
       arguments?: readonly { name: string; required?: boolean }[];
     };
     const names = args.map(({ name, required }) => `${cleanLine(name, 64)}${required ? '' : '?'}`).join(', ');
-    out.styled(`${out.style('dim', 'prompt ')}${out.style('bold', cleanLine(prompt.name, 128))}(${names})`);
+    const line = `${out.style('dim', 'prompt ')}${out.style('bold', cleanLine(prompt.name, 128))}(${names})`;
+    out.styled(wrapParts(line, out.width, '  '));
     describe(prompt, isLong, out);
   }
 }
@@ -97,8 +99,14 @@ export function signature(tool: ListedTool, out: Output): string {
 function describe({ title, description }: Item, isLong: boolean, out: Output): void {
   const text = description ?? title;
   if (!text) return;
-  if (isLong) out.value(`    ${text.replaceAll('\n', '\n    ')}`);
-  else out.styled(out.style('dim', `    ${cleanLine(text, Math.max(40, out.columns - 6))}`));
+  if (isLong) out.value(long(text, out));
+  else out.styled(out.style('dim', `    ${cleanLine(text, Math.max(16, out.columns - 6))}`));
+}
+
+/** A description in full, with its own line breaks. */
+function long(text: string, out: Output): string {
+  const lines = text.split('\n').map((line) => `    ${line}`);
+  return lines.map((line) => (out.isPiped ? line : wrapParts(line, out.width, '    '))).join('\n');
 }
 
 function summary({ server: { info, revision } }: Client, lists: Lists, ms: number): string {

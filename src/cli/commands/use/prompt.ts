@@ -1,10 +1,11 @@
-import type { Client, PromptResult } from '../../../client/model/client.js';
+import type { PromptResult } from '../../../client/model/client.js';
 import type { ListedPrompt } from '../../../protocol/model/model.js';
 import { closestName } from '../../../schema/explain/closest-name.js';
 import { cleanLine } from '../../../tooling/clean.js';
+import { ALLOW_UNKNOWN, ARGUMENT_OPTIONS, orUnknown } from '../../arguments/check-arguments.js';
 import { ANSWER_OPTIONS, Asker } from '../../asking/asker.js';
 import type { Command } from '../../command/definition.js';
-import { usageError } from '../../command/failures.js';
+import { type CommandError, usageError } from '../../command/failures.js';
 import { LOG_OPTIONS, logTo } from '../../target/log.js';
 import { withTarget } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
@@ -16,7 +17,7 @@ export const prompt: Command = {
   details:
     'Arguments are checked before anything is sent. If there are several messages, the role stands above each.',
   words: [2, Number.POSITIVE_INFINITY],
-  options: { ...ANSWER_OPTIONS, ...LOG_OPTIONS, ...TARGET_OPTIONS },
+  options: { ...ARGUMENT_OPTIONS, ...ANSWER_OPTIONS, ...LOG_OPTIONS, ...TARGET_OPTIONS },
   examples: [
     {
       line: 'fullmcp prompt http://localhost:3000/mcp explain topic=bread audience="a child"',
@@ -32,10 +33,14 @@ export const prompt: Command = {
         if (name === undefined)
           throw usageError('The name of a prompt is missing. `fullmcp list` shows them.');
         const args = Object.fromEntries(rest.map(split));
-        check(await findPrompt(client, name), args);
+        const prompts = await client.prompts().all();
+        const found = prompts.find((one) => one.name === name);
+        if (found) check(found, args, input.flag('allow-unknown'));
         const words = ['prompt', ...(input.process ? [] : [target.word]), name, ...rest];
         const result = await asker.during({ subject: name, words, process: input.process }, (signal) =>
-          client.getPrompt(name, args, { signal }),
+          client.getPrompt(name, args, { signal }).catch((error: unknown) => {
+            throw found ? error : orUnknown(error, 'prompt', () => unknownPrompt(name, prompts));
+          }),
         );
         const { description, messages } = result;
         input.out.json({ ok: true, prompt: name, ...(description && { description }), messages });
@@ -52,35 +57,37 @@ function split(word: string): readonly [string, string] {
   throw usageError(`${JSON.stringify(word)} is not an argument: write name=value.`);
 }
 
-async function findPrompt(client: Client, name: string): Promise<ListedPrompt> {
-  const prompts = await client.prompts().all();
-  const found = prompts.find((one) => one.name === name);
-  if (found) return found;
+function unknownPrompt(name: string, prompts: readonly ListedPrompt[]): CommandError {
   const close = closestName(
     name,
     prompts.map((one) => one.name),
   );
   const hint = close ? ` Close: ${close}.` : prompts.length === 0 ? ' The server has none.' : '';
-  throw usageError(`No prompt is called ${JSON.stringify(name)}.${hint}`, {
-    sent: false,
-    ...(close && { close }),
-  });
+  return usageError(`No prompt is called ${JSON.stringify(name)}.${hint}`, close ? { close } : {});
 }
 
-function check({ name, arguments: known = [] }: ListedPrompt, args: Readonly<Record<string, string>>): void {
+function check(
+  { name, arguments: known = [] }: ListedPrompt,
+  args: Readonly<Record<string, string>>,
+  isUnknownAllowed: boolean,
+): void {
   const names = known.map((one) => one.name);
+  const unknown = isUnknownAllowed ? [] : Object.keys(args).filter((arg) => !names.includes(arg));
+  const missing = known.filter((one) => one.required === true && !Object.hasOwn(args, one.name));
   const problems = [
-    ...Object.keys(args)
-      .filter((arg) => !names.includes(arg))
-      .map((arg) => `  ${arg}  unknown`),
-    ...known
-      .filter((one) => one.required === true && !Object.hasOwn(args, one.name))
-      .map((one) => `  ${cleanLine(one.name, 64)}  missing`),
+    ...unknown.map((arg) => `  ${cleanLine(arg, 64)}  unknown${suggested(arg, names)}`),
+    ...missing.map((one) => `  ${cleanLine(one.name, 64)}  missing`),
   ];
   if (problems.length === 0) return;
   const shown = known.map((one) => `${cleanLine(one.name, 64)}${one.required ? '' : '?'}`).join(', ');
   const lines = [`Wrong arguments for ${name}. Nothing was sent.`, ...problems, `  ${name}(${shown})`];
+  if (unknown.length > 0) lines.push(ALLOW_UNKNOWN);
   throw usageError(lines.join('\n'), { sent: false, problem: problems.join('\n') });
+}
+
+function suggested(arg: string, names: readonly string[]): string {
+  const close = closestName(arg, names);
+  return close === undefined ? '' : `, did you mean ${JSON.stringify(cleanLine(close, 64))}?`;
 }
 
 function print({ messages }: PromptResult, out: Output): void {

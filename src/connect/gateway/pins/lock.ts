@@ -16,6 +16,8 @@ export type PinnedList = ReadonlyMap<string, string>;
 export interface PinnedServer {
   readonly instructions?: string | undefined;
   readonly lists: Readonly<Partial<Record<ListName, PinnedList>>>;
+  /** The URL or the file that was pinned, if no configuration names it. Only the command reads this. */
+  readonly target?: string | undefined;
 }
 
 export type Lock = ReadonlyMap<string, PinnedServer>;
@@ -64,9 +66,11 @@ export function parseLock(text: string, path: string): Lock {
 
 function parseServer(name: string, value: unknown, path: string): PinnedServer {
   if (!isObject(value)) throw damaged(path, `servers.${name} must be an object`);
-  const { instructions } = value;
+  const { instructions, target } = value;
   if (instructions !== undefined && typeof instructions !== 'string')
     throw damaged(path, `servers.${name}.instructions must be a digest`);
+  if (target !== undefined && typeof target !== 'string')
+    throw damaged(path, `servers.${name}.target must be a URL or a file`);
   const found = listNames.flatMap((kind) => {
     const list = value[kind];
     if (list === undefined) return [];
@@ -74,7 +78,7 @@ function parseServer(name: string, value: unknown, path: string): PinnedServer {
       throw damaged(path, `servers.${name}.${kind} must be an object of digests`);
     return [[kind, new Map(Object.entries(list as Record<string, string>))] as const];
   });
-  return { instructions, lists: Object.fromEntries(found) };
+  return { instructions, lists: Object.fromEntries(found), target };
 }
 
 function damaged(path: string, why: string): McpError {
@@ -86,12 +90,13 @@ function damaged(path: string, why: string): McpError {
 
 /** Writes a lock file: sorted, so that a version control system shows what has changed. */
 export function printLock(lock: Lock): string {
-  const servers = sorted(lock).map(([name, { instructions, lists: pinned }]) => {
+  const servers = sorted(lock).map(([name, { instructions, lists: pinned, target }]) => {
     const parts = listNames.flatMap((kind) => {
       const list = pinned[kind];
       return list === undefined ? [] : [[kind, Object.fromEntries(sorted(list))] as const];
     });
-    return [name, { ...(instructions !== undefined && { instructions }), ...Object.fromEntries(parts) }];
+    // JSON leaves out what is undefined.
+    return [name, { target, instructions, ...Object.fromEntries(parts) }];
   });
   return `${JSON.stringify({ version: VERSION, servers: Object.fromEntries(servers) }, null, 2)}\n`;
 }

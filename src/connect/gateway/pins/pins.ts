@@ -170,5 +170,6 @@ function merged(one: PinnedServer | undefined, other: PinnedServer): PinnedServe
   return {
     instructions: other.instructions ?? one?.instructions,
     lists: { ...one?.lists, ...other.lists },
+    target: other.target ?? one?.target,
   };
 }

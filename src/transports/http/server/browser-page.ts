@@ -53,7 +53,7 @@ function pageOf(url: string, name: string | undefined): string {
 <p>A server of the Model Context Protocol is served here. It talks to programs, such as assistants and editors, and not to browsers. Paste this address into yours:</p>
 <pre><code>${address}</code></pre>
 <p>To look at its tools, resources and prompts, open it in the inspector:</p>
-<pre><code>npx fullmcp inspect --ui ${escaped(shellWord(url))}</code></pre>
+<pre><code>npx fullmcp inspect ${escaped(shellWord(url))}</code></pre>
 <p>If that does not work, this says why:</p>
 <pre><code>npx fullmcp doctor ${escaped(shellWord(url))}</code></pre>
 </html>

@@ -42,7 +42,9 @@ describe('a field that a schema does not mention', () => {
     ['is open by additionalProperties', { ...a, additionalProperties: true }],
     ['is open by a schema in additionalProperties', { ...a, additionalProperties: { type: 'number' } }],
     ['is open by unevaluatedProperties', { ...a, unevaluatedProperties: true }],
-    ['may match a pattern', { ...a, patternProperties: { '^b$': {} } }],
+    ['matches a pattern', { ...a, patternProperties: { '^b$': {} } }],
+    ['begins as a pattern says', { ...a, patternProperties: { '^b': {} } }],
+    ['may match a pattern that is not run', { ...a, patternProperties: { '^(x+)+$': {} } }],
     ['is in an object without properties', { type: 'object' }],
     ['may be in a branch without properties', { anyOf: [a, { type: 'object' }] }],
     ['has a reference that cannot be followed', { ...a, $ref: 'https://example.com/b.json' }],
@@ -51,6 +53,12 @@ describe('a field that a schema does not mention', () => {
     ['is beside a schema that allows everything', { allOf: [a, true] }],
   ])('is allowed if it %s', (_, schema) => {
     expect(paths(schema, { a: 1, b: 2 })).toEqual([]);
+  });
+
+  it('is found beside plain patterns that it does not match, and inside a field that matches one', () => {
+    const patterned = { ...a, patternProperties: { '^x-': from, '^y$': {} } };
+    expect(paths(patterned, { a: 1, 'x-one': { from: 1 }, y: 1 })).toEqual([]);
+    expect(paths(patterned, { a: 1, yy: 1, 'x-one': { form: 1 }, x: 1 })).toEqual(['yy', 'x-one.form', 'x']);
   });
 
   it('is found although the root of the schema has an id', () => {

@@ -98,8 +98,14 @@ function prose(text: unknown, limit = MAX_TEXT): string {
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
-    .replace(/[\\`*_{}[\]()#+\-.!|~:@$^=]/g, '\\$&');
+    .replace(MARKUP, '\\$&')
+    .replace(AT_START, '$1\\$2');
 }
+
+/** Characters that begin markup anywhere in a line; a colon and a full stop only where they make a link or a symbol. */
+const MARKUP = /[\\`*_{}[\]|~@$^]|={2}|:(?=[\w/])|(?<=\bwww)\./gi;
+/** A heading, a list, a line or a number of a list. */
+const AT_START = /^(\d{0,10})([#+\-=.)])/;
 
 function cell(text: unknown): string {
   return prose(text, MAX_CELL);

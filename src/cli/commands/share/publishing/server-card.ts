@@ -85,7 +85,7 @@ export async function fetchCard(endpoint: string, signal: AbortSignal): Promise<
     await reply.body?.cancel();
     throw new CommandError(
       'failed',
-      `The server has no card: ${url.href} answers with status ${reply.status}. Serve one with the option card, or make one with: fullmcp card ${endpoint} --name com.example/server`,
+      `The server has no card: ${url.href} answers with status ${reply.status}. Serve one with the option card, or make one with: fullmcp publish card ${endpoint} --name com.example/server`,
     );
   }
   return parseDocument(await limitedText(reply), url.href);

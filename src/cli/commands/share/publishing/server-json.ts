@@ -126,7 +126,9 @@ function packageProblems(one: JsonObject, at: string, { name, manifest }: Projec
 function bundleProblems({ fileSha256, identifier }: JsonObject, at: string): readonly string[] {
   const host = isWebUrl(identifier) ? new URL(String(identifier)).hostname : '';
   return [
-    ...(fileSha256 === undefined ? [`${at}.fileSha256 is missing. \`fullmcp bundle\` prints it.`] : []),
+    ...(fileSha256 === undefined
+      ? [`${at}.fileSha256 is missing. \`fullmcp publish bundle\` prints it.`]
+      : []),
     ...(BUNDLE_HOSTS.has(host)
       ? []
       : [`${at}.identifier must be the URL of a release on github.com or gitlab.com.`]),

@@ -47,7 +47,7 @@ describe('a person who opens a server in a browser', () => {
       const html = await pageOf(await fetch(url, { headers: BROWSER }));
       expect(html).toContain('<h1>shop: an MCP server</h1>');
       expect(html).toContain(`<code>${serving.url}</code>`);
-      expect(html).toContain(`npx fullmcp inspect --ui ${serving.url}`);
+      expect(html).toContain(`npx fullmcp inspect ${serving.url}`);
     }
     const other = new URL('/other', serving.url).href;
     expect((await fetch(other, { headers: BROWSER })).status).toBe(404);
@@ -115,7 +115,7 @@ describe('a person who opens a server in a browser', () => {
     const url = "http://localhost/'$(reboot)/mcp";
     const html = await pageOf(await handler(new Request(url, { headers: BROWSER })));
     expect(html).toContain('&#60;script&#62;alert(1)&#60;/script&#62;&#38;&#34;&#39;');
-    expect(html).toContain('inspect --ui &#39;http://localhost/&#39;\\&#39;&#39;$(reboot)/mcp&#39;');
+    expect(html).toContain('inspect &#39;http://localhost/&#39;\\&#39;&#39;$(reboot)/mcp&#39;');
   });
 });
 

@@ -7,8 +7,8 @@ import { writeNew } from './bundle.js';
 import { failOn, readDocument, text } from './publishing/check-document.js';
 import { SERVER_JSON_SCHEMA, serverJsonProblems } from './publishing/server-json.js';
 
-/** `fullmcp publish`. */
-export const publish: Command = {
+/** `fullmcp publish registry`. */
+export const registry: Command = {
   usage: '[folder]',
   details:
     'Writes and checks the server.json with which a server is published in the MCP registry. Sends nothing: `mcp-publisher publish` does that.\n--init writes the file out of package.json. Without it, the file is checked against the schema of the registry and its rules: versions,\npackages, remotes, the name in package.json (mcpName), and secrets, of which a public file must not have values.',
@@ -26,14 +26,14 @@ export const publish: Command = {
   },
   examples: [
     {
-      line: 'fullmcp publish --init --name io.github.ann/shop',
+      line: 'fullmcp publish registry --init --name io.github.ann/shop',
       says: 'Writes a server.json for the npm package.',
     },
     {
-      line: 'fullmcp publish --init --name com.example/shop --remote https://example.com/mcp',
+      line: 'fullmcp publish registry --init --name com.example/shop --remote https://example.com/mcp',
       says: 'For a server that others reach over HTTP.',
     },
-    { line: 'fullmcp publish', says: 'Checks server.json, for CI.' },
+    { line: 'fullmcp publish registry', says: 'Checks server.json, for CI.' },
   ],
   json: '{ ok: boolean, file: string, name: string, version: string, sent: false, problems?: string[] }; ok is false if there are problems, and the exit code is 1',
   run: async (input) => {
@@ -49,7 +49,7 @@ export const publish: Command = {
     const document = isNew ? documentOf(found, input) : readDocument(file);
     if (document === undefined)
       throw usageError(
-        `${file} does not exist. Write one with: fullmcp publish --init --name io.github.you/server`,
+        `${file} does not exist. Write one with: fullmcp publish registry --init --name io.github.you/server`,
       );
     if (isNew) writeNew(file, document, input.flag('force'));
     const facts = { file, name: document['name'], version: document['version'], sent: false };

@@ -8,8 +8,8 @@ import { fileToWrite, SAVE_OPTIONS } from '../../results/save.js';
 /** The address that a program on this computer is sent back to, with any port (RFC 8252). */
 const OWN_REDIRECT = 'http://127.0.0.1/callback';
 
-/** `fullmcp auth cimd create`. */
-export const cimdCreate: Command = {
+/** `fullmcp auth client create`. */
+export const clientCreate: Command = {
   usage: '<url>',
   details:
     'Prints the JSON document that describes a client to authorization servers (Client ID Metadata Document), for the https URL at which you\nwill publish it: the URL is the id of the client. It is checked as authorization servers check it. Pass the URL to oauth() as\n`clientMetadataUrl`. The document is public and has no secrets.',
@@ -29,11 +29,11 @@ export const cimdCreate: Command = {
   },
   examples: [
     {
-      line: 'fullmcp auth cimd create https://app.example.com/mcp-client.json --name "My app" -o mcp-client.json',
+      line: 'fullmcp auth client create https://app.example.com/mcp-client.json --name "My app" -o mcp-client.json',
       says: 'The document of a program that people have on their computers.',
     },
     {
-      line: 'fullmcp auth cimd create https://app.example.com/client.json --name "My app" --redirect-uri https://app.example.com/callback',
+      line: 'fullmcp auth client create https://app.example.com/client.json --name "My app" --redirect-uri https://app.example.com/callback',
       says: 'The document of a web app.',
     },
   ],

@@ -11,8 +11,8 @@ import { FoundError, usageError } from '../../command/failures.js';
 // The size that the draft recommends, and that authorization servers may refuse to exceed.
 const MAX_BYTES = 5 * 1024;
 
-/** `fullmcp auth cimd validate`. */
-export const cimdValidate: Command = {
+/** `fullmcp auth client validate`. */
+export const clientValidate: Command = {
   usage: '<url | file>',
   details:
     'Checks the document that describes a client (Client ID Metadata Document) as authorization servers do: at its https URL, or in a file\nbefore you publish it. Exits with 1 if they would refuse it.',
@@ -20,10 +20,10 @@ export const cimdValidate: Command = {
   options: {},
   examples: [
     {
-      line: 'fullmcp auth cimd validate https://app.example.com/mcp-client.json',
+      line: 'fullmcp auth client validate https://app.example.com/mcp-client.json',
       says: 'The published document.',
     },
-    { line: 'fullmcp auth cimd validate mcp-client.json', says: 'A file, for CI.' },
+    { line: 'fullmcp auth client validate mcp-client.json', says: 'A file, for CI.' },
   ],
   json: '{ ok: boolean, source: string, problem?: string, clientId?: string, name?: string, redirectUris?: string[], authMethod?: string, cacheSeconds?: number }; ok is false if the exit code is 1',
   async run({ words: [source = ''], out, signal }) {

@@ -12,10 +12,10 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-describe('fullmcp auth cimd create', () => {
+describe('fullmcp auth client create', () => {
   it('prints a document that validate accepts', async () => {
     const file = join(folder, 'created.json');
-    const words = ['auth', 'cimd', 'create', URL_OF_CLIENT, '--name', 'My app', '--scope', 'mcp:read'];
+    const words = ['auth', 'client', 'create', URL_OF_CLIENT, '--name', 'My app', '--scope', 'mcp:read'];
     const printed = await fullmcp(words);
     expect(printed.exit).toBe(0);
     expect(JSON.parse(printed.stdout)).toEqual({
@@ -31,7 +31,7 @@ describe('fullmcp auth cimd create', () => {
     expect(saved).toMatchObject({ exit: 0, stdout: '' });
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(JSON.parse(printed.stdout));
     expect((await fullmcp([...words, '-o', file])).exit).toBe(2);
-    const { exit, json } = await fullmcp(['auth', 'cimd', 'validate', file, '--json']);
+    const { exit, json } = await fullmcp(['auth', 'client', 'validate', file, '--json']);
     expect(exit).toBe(0);
     expect(json()).toMatchObject({ ok: true, clientId: URL_OF_CLIENT, name: 'My app', authMethod: 'none' });
   });
@@ -49,11 +49,11 @@ describe('fullmcp auth cimd create', () => {
       [URL_OF_CLIENT, '--name', 'x', '--redirect-uri', 'javascript:alert(1)'],
     ],
   ])('refuses %s', async (_, words) => {
-    expect(await fullmcp(['auth', 'cimd', 'create', ...words])).toMatchObject({ exit: 2, stdout: '' });
+    expect(await fullmcp(['auth', 'client', 'create', ...words])).toMatchObject({ exit: 2, stdout: '' });
   });
 });
 
-describe('fullmcp auth cimd validate', () => {
+describe('fullmcp auth client validate', () => {
   const right = {
     client_id: URL_OF_CLIENT,
     client_name: 'My app',
@@ -74,7 +74,7 @@ describe('fullmcp auth cimd validate', () => {
   ])('finds %s', async (_, document, problem) => {
     const file = join(folder, 'wrong.json');
     await writeFile(file, JSON.stringify(document));
-    const { exit, json, stdout } = await fullmcp(['auth', 'cimd', 'validate', file, '--json']);
+    const { exit, json, stdout } = await fullmcp(['auth', 'client', 'validate', file, '--json']);
     expect(exit).toBe(1);
     expect(json()).toMatchObject({ ok: false, source: file, problem: expect.stringMatching(problem) });
     for (const unsafe of UNSAFE) expect(stdout).not.toContain(unsafe);
@@ -83,13 +83,13 @@ describe('fullmcp auth cimd validate', () => {
   it('finds a file that is not JSON, and one that is not there', async () => {
     const file = join(folder, 'text.json');
     await writeFile(file, '{');
-    expect((await fullmcp(['auth', 'cimd', 'validate', file])).exit).toBe(1);
-    expect((await fullmcp(['auth', 'cimd', 'validate', join(folder, 'nothing.json')])).exit).toBe(2);
+    expect((await fullmcp(['auth', 'client', 'validate', file])).exit).toBe(1);
+    expect((await fullmcp(['auth', 'client', 'validate', join(folder, 'nothing.json')])).exit).toBe(2);
   });
 
   it('does not fetch from this computer or over http', async () => {
     for (const url of ['https://127.0.0.1:1/client.json', 'http://example.com/client.json'])
-      expect((await fullmcp(['auth', 'cimd', 'validate', url])).exit).toBe(1);
+      expect((await fullmcp(['auth', 'client', 'validate', url])).exit).toBe(1);
   });
 });
 
@@ -97,9 +97,9 @@ it('fullmcp auth alone names its commands, with all their words', async () => {
   const alone = await fullmcp(['auth']);
   expect(alone.exit).toBe(2);
   expect(alone.stderr).toContain('fullmcp auth login');
-  const cimd = await fullmcp(['auth', 'cimd']);
-  expect(cimd.stderr).toBe('Say which: fullmcp auth cimd create, fullmcp auth cimd validate.\n');
-  expect((await fullmcp(['auth', 'cimd', 'create', '--help'])).stdout).toContain(
-    'fullmcp auth cimd create <url>',
+  const cimd = await fullmcp(['auth', 'client']);
+  expect(cimd.stderr).toBe('Say which: fullmcp auth client create, fullmcp auth client validate.\n');
+  expect((await fullmcp(['auth', 'client', 'create', '--help'])).stdout).toContain(
+    'fullmcp auth client create <url>',
   );
 });

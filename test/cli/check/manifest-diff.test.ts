@@ -66,9 +66,9 @@ async function between(before: Tool, after: Tool): Promise<string[]> {
   return changes.map((change) => `${change.breaking ? '! ' : ''}${change.says}`);
 }
 
-describe('fullmcp inspect', () => {
+describe('fullmcp manifest', () => {
   it('prints everything that a server offers, sorted, and the same each time', async () => {
-    const { exit, stdout, stderr, json } = await fullmcp(['inspect', shop]);
+    const { exit, stdout, stderr, json } = await fullmcp(['manifest', shop]);
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
     expect(json()).toMatchObject({
       fullmcp: 'manifest',
@@ -81,17 +81,17 @@ describe('fullmcp inspect', () => {
       templates: [{ uriTemplate: 'shop://items/{id}' }],
       prompts: [{ name: 'greet', arguments: [{ name: 'name', required: true }] }],
     });
-    expect((await fullmcp(['inspect', shop])).stdout).toBe(stdout);
+    expect((await fullmcp(['manifest', shop])).stdout).toBe(stdout);
   });
 
   it('writes a file that diff reads', async () => {
     const file = join(files, 'shop.manifest.json');
-    expect(await fullmcp(['inspect', shop, '-o', file])).toMatchObject({
+    expect(await fullmcp(['manifest', shop, '-o', file])).toMatchObject({
       exit: 0,
       stdout: '',
       stderr: `Written to ${file}.\n`,
     });
-    const { manifest, ...rest } = (await fullmcp(['inspect', shop, '--json'])).json();
+    const { manifest, ...rest } = (await fullmcp(['manifest', shop, '--json'])).json();
     expect(rest).toEqual({ ok: true });
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(manifest);
     expect(await fullmcp(['diff', file, shop])).toMatchObject({
@@ -102,17 +102,17 @@ describe('fullmcp inspect', () => {
   });
 
   it('refuses a file that cannot be written, and a server that is not there', async () => {
-    const { exit, stdout, stderr } = await fullmcp(['inspect', shop, '-o', join(files, 'no', 'where.json')]);
+    const { exit, stdout, stderr } = await fullmcp(['manifest', shop, '-o', join(files, 'no', 'where.json')]);
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
     expect(stderr).toContain('cannot be written');
-    expect((await fullmcp(['inspect', 'http://127.0.0.1:1/mcp'])).exit).toBe(3);
+    expect((await fullmcp(['manifest', 'http://127.0.0.1:1/mcp'])).exit).toBe(3);
   });
 
   it('cannot be made to control the terminal, and its JSON keeps every character', async () => {
-    const { stdout, json } = await fullmcp(['inspect', hostile]);
+    const { stdout, json } = await fullmcp(['manifest', hostile]);
     for (const unsafe of UNSAFE) expect(stdout).not.toContain(unsafe);
     expect(json<{ instructions: string }>().instructions).toBe(HOSTILE);
-    const asked = await fullmcp(['inspect', hostile, '--json']);
+    const asked = await fullmcp(['manifest', hostile, '--json']);
     for (const unsafe of UNSAFE) expect(asked.stdout).not.toContain(unsafe);
     expect(asked.json<{ manifest: { instructions: string } }>().manifest.instructions).toBe(HOSTILE);
   });
@@ -289,7 +289,7 @@ describe('fullmcp diff', () => {
   it('compares the demo with a manifest of it', async () => {
     await using running = await serve(demo, { port: 0 });
     const file = join(files, 'demo.manifest.json');
-    await fullmcp(['inspect', running.url, '-o', file]);
+    await fullmcp(['manifest', running.url, '-o', file]);
     expect(await fullmcp(['diff', file, running.url, '--json'])).toMatchObject({ exit: 0 });
     const manifest = JSON.parse(await readFile(file, 'utf8'));
     manifest.tools.find((one: Tool) => one.name === 'add').inputSchema.required = [];

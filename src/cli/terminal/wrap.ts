@@ -1,0 +1,62 @@
+// Breaks lines between words, so that they fit the width of the terminal. The codes of colours take no room.
+
+import { stripVTControlCharacters } from 'node:util';
+
+/** Longer lines of prose are hard to read, however wide the terminal is. */
+const MAX_WIDTH = 100;
+const MIN_WIDTH = 20;
+
+/** Breaks paragraphs, which are separated by empty lines. Later lines of each begin with `indent`. */
+export function wrapWords(text: string, columns: number, indent = ''): string {
+  const width = Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, columns));
+  return text
+    .split('\n\n')
+    .map((paragraph) => {
+      const [first = ''] = /^ */.exec(paragraph) ?? [];
+      return filled(paragraph.trim().split(/[ \n]+/), { first, indent, width }).join('\n');
+    })
+    .join('\n\n');
+}
+
+/** Breaks a signature after its commas, and a part that is too long for a line between its words. Later lines begin with `indent`. */
+export function wrapParts(text: string, columns: number, indent: string): string {
+  const width = Math.max(MIN_WIDTH, columns);
+  if (lengthOf(text) <= width) return text;
+  const parts = text
+    .split(/(?<=,) /)
+    .flatMap((part) => (lengthOf(part) > width - indent.length ? part.split(' ') : [part]));
+  return filled(parts, { first: '', indent, width }).join('\n');
+}
+
+/** Breaks a line for a shell, with a backslash at the end of each line but the last. Words in quotes stay together. */
+export function wrapCommand(line: string, columns: number, indent: string): string {
+  const width = Math.max(MIN_WIDTH, columns);
+  if (indent.length + line.length <= width) return indent + line;
+  const words = line.match(/(?:[^\s"']|"[^"]*"|'[^']*')+/g) ?? [line];
+  const lines = filled(words, { first: indent, indent: `${indent}  `, width: width - 2 });
+  return lines.join(' \\\n');
+}
+
+interface Room {
+  readonly first: string;
+  readonly indent: string;
+  readonly width: number;
+}
+
+function filled(words: readonly string[], { first, indent, width }: Room): readonly string[] {
+  const lines: string[] = [];
+  let line = first;
+  let isStart = true;
+  for (const word of words) {
+    if (!isStart && lengthOf(line) + 1 + lengthOf(word) > width) {
+      lines.push(line);
+      line = indent + word;
+    } else line += isStart ? word : ` ${word}`;
+    isStart = false;
+  }
+  return [...lines, line];
+}
+
+function lengthOf(text: string): number {
+  return stripVTControlCharacters(text).length;
+}

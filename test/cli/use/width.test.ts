@@ -1,0 +1,116 @@
+import { createServer, tool } from 'fullmcp';
+import { describe, expect, it } from 'vitest';
+import { served } from '../check/support.js';
+import { fullmcp } from '../support/run-cli.js';
+
+const address = {
+  type: 'object',
+  properties: { street: { type: 'string' }, city: { type: 'string' }, floor: { type: 'integer' } },
+  required: ['street', 'city'],
+} as const;
+const deep = (levels: number): object =>
+  levels === 0
+    ? { type: 'string' }
+    : { type: 'object', properties: { inner: deep(levels - 1) }, required: ['inner'] };
+
+const url = await served(
+  createServer({
+    name: 'travel',
+    version: '1.0.0',
+    tools: {
+      book: tool({
+        description:
+          'Books a journey for one traveller, with all the luggage that the traveller may carry on board',
+        input: {
+          type: 'object',
+          properties: {
+            traveller: { type: 'string' },
+            luggage: {
+              type: 'array',
+              items: { type: 'object', properties: { kilograms: { type: 'number' } } },
+            },
+            address,
+          },
+          required: ['traveller'],
+        },
+        run: () => 'ok',
+      }),
+      dig: tool({ input: { type: 'object', properties: { a: deep(8) } }, run: () => 'ok' }),
+    },
+  }),
+);
+
+const list = (columns: number | undefined) =>
+  fullmcp(['list', url], { terminal: columns !== undefined, ...(columns !== undefined && { columns }) });
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the codes of colours
+const withoutColours = (text: string): string => text.replaceAll(/\u001b\[\d+m/g, '');
+const lines = (text: string): readonly string[] => withoutColours(text).split('\n');
+
+describe('fullmcp list', () => {
+  it('marks optional fields of nested objects, and prints … for what it leaves out', async () => {
+    const { stdout } = await list(undefined);
+    expect(stdout).toContain(
+      'book(traveller: string, luggage?: { kilograms?: number }[], address?: { street: string, city: string, floor?: int })',
+    );
+    expect(stdout).toMatch(/dig\(a\?: \{ inner: \{ inner: .*… \} \}/);
+    expect(stdout).not.toContain('any');
+  });
+
+  it.each([30, 40, 80, 140])(
+    'breaks signatures at commas, with an indent, at %i columns',
+    async (columns) => {
+      const [plain, shown] = [await list(undefined), await list(columns)];
+      const all = lines(shown.stdout);
+      expect(all.filter((line) => line.length > columns)).toEqual([]);
+      const at = all.findIndex((line) => line.startsWith('book('));
+      const end = all.findIndex((line) => line.startsWith('    Books'));
+      const signature = all.slice(at, end);
+      expect(signature.slice(1).every((line) => /^ {2}\S/.test(line))).toBe(true);
+      const joined = signature.map((line) => line.trim()).join(' ');
+      expect(plain.stdout.split('\n')).toContain(joined);
+      if (columns >= 80) for (const line of signature.slice(0, -1)) expect(line).toMatch(/,$/);
+    },
+  );
+
+  it('prints a line for each tool to another program, however long', async () => {
+    const { stdout } = await fullmcp(['list', url], { columns: 40 });
+    expect(stdout.split('\n').filter((line) => !line.startsWith('    '))).toHaveLength(3);
+  });
+});
+
+describe('help', () => {
+  it.each([[[]], [['help']], [['help', 'call']], [['help', 'auth', 'client', 'create']], [['help', 'auth']]])(
+    'of %j breaks between words at any width',
+    async (words) => {
+      const whole = new Set(withoutColours((await fullmcp(words)).stdout).split(/\s+/));
+      for (const columns of [24, 40, 80, 100]) {
+        const { stdout } = await fullmcp(words, { terminal: true, columns });
+        const shown = withoutColours(stdout).split(/\s+/);
+        expect(shown.filter((word) => word !== '\\' && !whole.has(word))).toEqual([]);
+        const long = lines(stdout).filter(
+          (line) => line.length > columns && /\S\s+[^\s\\]/.test(line.trim()),
+        );
+        // The name of an option and its value stay together.
+        expect(long.filter((line) => !/^ {2}(?:-\w, )?--/.test(line))).toEqual([]);
+      }
+    },
+  );
+
+  it('breaks an example so that a shell still reads it as one line', async () => {
+    const { stdout } = await fullmcp(['help', 'call'], { terminal: true, columns: 60 });
+    const text = withoutColours(stdout).replaceAll(/ \\\n +/g, ' ');
+    expect(text).toContain(
+      'fullmcp call ./server.ts order_pizza --answer size=large --answer toppings=ham --answer sure=yes\n',
+    );
+  });
+
+  it('has colours on a terminal only, and none with NO_COLOR', async () => {
+    const words = ['help', 'call'];
+    expect((await fullmcp(words, { terminal: true })).stdout).toContain('\u001b[');
+    for (const env of [{ NO_COLOR: '1' }, { TERM: 'dumb' }])
+      expect((await fullmcp(words, { terminal: true, env })).stdout).not.toContain('\u001b');
+    expect((await fullmcp(words)).stdout).not.toContain('\u001b');
+    const wrong = await fullmcp(['lisst'], { terminal: true, env: { NO_COLOR: '1' } });
+    expect(wrong.stderr).not.toContain('\u001b[31m');
+  });
+});
