@@ -377,7 +377,7 @@ export const LAYERS = {
       'commands/project/reloading': 'the server of a project, reloaded',
       'commands/project': 'new, dev, run',
       'commands/operate/conformance': 'the official suite, run',
-      'commands/check': 'inspect, lint, diff, lock, record, replay, verify, conformance',
+      'commands/check': 'inspect, manifest, lint, diff, lock, record, replay',
       'commands/hosts': 'install, uninstall, discover',
       'commands/operate/doctor': 'problems of a server, found step by step',
       'commands/operate': 'bench, doctor, proxy',
