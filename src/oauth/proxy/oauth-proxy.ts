@@ -72,7 +72,7 @@ export function makeOAuthProxy(runtime: ProxyRuntime): (options: OAuthProxyOptio
       if (context.secrets === undefined)
         log(
           'warning',
-          `The authorization proxy has a random secret: all logins end when this process does. ${SHARING_ADVICE}`,
+          `The authorization proxy uses a random secret, so all logins end when this process does. ${SHARING_ADVICE}`,
         );
       const secrets = context.secrets === undefined ? [randomSecret()] : readSecrets(context.secrets);
       const owner = JSON.stringify([shared.server, addresses.issuer, addresses.resource]);
