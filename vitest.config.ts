@@ -47,7 +47,7 @@ const suites = {
     'test/flows/{oauth/{attacks,grants,network-attacks,proxy/token-attacks},proxy/asking,real-clients/{http,stdio}}.test.ts',
     'test/flows/endings/{moments,phases,rolling}.test.ts',
     'test/flows/tasks/{absence,busy-disk,crash,idempotency-crash,load,replicas,shutdown,trouble}.test.ts',
-    'test/inspector/{host/{cli,journal-process,processes},session/{demo,lying-servers}}.test.ts',
+    'test/inspector/{host/{cli,journal-process,processes},session/{causes,demo,lying-servers}}.test.ts',
     'test/openapi/{generated-requests,rest/round-trip}.test.ts',
     'test/{simulation/*,stacks/stacks}.test.ts',
     'test/support/second-attempts.test.ts',

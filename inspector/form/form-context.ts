@@ -1,6 +1,6 @@
 // The parts that all fields of a form share.
 
-import { type Context, createContext } from 'preact';
+import { type Context, createContext, type VNode } from 'preact';
 import type { JsonObject } from '../../src/jsonrpc/message.js';
 import type { Shape } from '../../src/schema/read/shape.js';
 
@@ -9,6 +9,8 @@ export interface FormShared {
   readonly root: JsonObject;
   readonly errors: ReadonlyMap<string, string>;
   readonly idPrefix: string;
+  /** More about single fields, by JSON pointer. */
+  readonly notes?: ReadonlyMap<string, VNode> | undefined;
 }
 
 export const FormContext: Context<FormShared> = createContext<FormShared>({

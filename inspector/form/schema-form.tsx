@@ -17,11 +17,16 @@ export interface SchemaFormProps {
   readonly errors: ReadonlyMap<string, string>;
   /** Makes the ids of the fields unique on the page. */
   readonly idPrefix: string;
+  /** More about single fields, by JSON pointer. */
+  readonly notes?: ReadonlyMap<string, VNode> | undefined;
 }
 
 /** A form for a JSON Schema. Parts that have no field of their own get an editor for JSON. */
-export function SchemaForm({ schema, value, onChange, errors, idPrefix }: SchemaFormProps): VNode {
-  const context = useMemo(() => ({ root: schema, errors, idPrefix }), [schema, errors, idPrefix]);
+export function SchemaForm({ schema, value, onChange, errors, idPrefix, notes }: SchemaFormProps): VNode {
+  const context = useMemo(
+    () => ({ root: schema, errors, idPrefix, notes }),
+    [schema, errors, idPrefix, notes],
+  );
   const shape = useMemo(() => shapeOf(schema, schema), [schema]);
   const isHuge = useMemo(() => isTooLarge(schema), [schema]);
   // Without fields, arguments that nobody describes are not asked for.

@@ -1,12 +1,11 @@
 import type { VNode } from 'preact';
-import { clean } from '../../src/tooling/clean.js';
+import { cleanLine } from '../../src/tooling/clean.js';
 import { Button } from '../parts/controls/button.js';
 import { Icon } from '../parts/icon.js';
 import { CodeBlock } from '../parts/values/code-block.js';
+import { counted } from '../parts/values/format.js';
 import { run } from '../state/api.js';
-import { connection, live, logs } from '../state/store.js';
-
-const LAST_LINES = 20;
+import { connection, live } from '../state/store.js';
 
 /** The sentence about a connection that worked and is lost, with a way back. The page below stays readable. */
 export function ConnectionBanner(): VNode | null {
@@ -21,26 +20,23 @@ export function ConnectionBanner(): VNode | null {
   if (view?.connectedAt === undefined || view.status === 'ready' || view.status === 'connecting') return null;
   const { id, status, failure, process } = view;
   const isOver = status !== 'reconnecting';
-  const lines = isOver ? logs.value.filter((line) => line.connection === id && line.source === 'stderr') : [];
+  const output = failure?.output;
+  const lines = output === undefined ? [] : [...output.earlier, ...output.lines];
   return (
     <div class="frame-banner" role="alert">
       <Icon name="warning" />
       <div class="frame-banner-body">
+        {output?.cause !== undefined && <p class="mono frame-banner-cause">{cleanLine(output.cause, 300)}</p>}
         <p>
-          {isOver ? 'The connection is closed.' : 'The connection is lost: the client reconnects.'}{' '}
-          {process?.exit !== undefined && `${clean(process.exit)} `}
-          {failure && `${clean(failure.message)} ${clean(failure.advice ?? '')}`}
+          {failure && `${cleanLine(failure.message, 300)} `}
+          {isOver ? 'The connection is closed.' : 'The connection is lost: the client reconnects.'}
         </p>
-        {lines.length > 0 && (
+        {(lines.length > 0 || (failure?.message.length ?? 0) > 300) && (
           <details>
-            <summary>The last lines of stderr</summary>
-            <CodeBlock
-              text={lines
-                .slice(-LAST_LINES)
-                .map(({ text }) => text)
-                .join('\n')}
-              label="stderr"
-            />
+            <summary>
+              {lines.length > 0 ? `The last ${counted(lines.length, 'line')} of stderr` : 'All of it'}
+            </summary>
+            <CodeBlock text={lines.length > 0 ? lines.join('\n') : (failure?.message ?? '')} label="stderr" />
           </details>
         )}
       </div>

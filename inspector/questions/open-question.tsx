@@ -4,6 +4,7 @@ import { clean, cleanLine } from '../../src/tooling/clean.js';
 import { SchemaForm } from '../form/schema-form.js';
 import { Button } from '../parts/controls/button.js';
 import { Icon } from '../parts/icon.js';
+import { addressOf } from '../state/route.js';
 import { accepted, asJson, fieldErrors } from './answers/answers.js';
 import { type Draft, draftOf, setDraft } from './answers/drafts.js';
 import { refuse } from './answers/give-answers.js';
@@ -45,6 +46,7 @@ export function OpenQuestion({
         </h2>
       </div>
       <div class="question-body">
+        {question.mayBeOf !== undefined && <MayBeOf calls={question.mayBeOf} own={story.id} />}
         {question.rejection !== undefined && (
           <p class="question-rejection">
             <Icon name="cross" size={12} /> The server rejected the answer:{' '}
@@ -114,6 +116,34 @@ export function OpenQuestion({
         <Travels story={story} question={question} />
       </div>
     </div>
+  );
+}
+
+/** The server does not say which call asks: the answer goes to the one that does, wherever it is given. */
+function MayBeOf({
+  calls,
+  own,
+}: {
+  readonly calls: NonNullable<QuestionView['mayBeOf']>;
+  readonly own: number;
+}): VNode {
+  return (
+    <p class="question-calls muted">
+      One of these calls asks:{' '}
+      {calls.map(({ story, title }, at) => (
+        <>
+          {at > 0 && ', '}
+          {story === own ? (
+            <span class="mono">{cleanLine(title, 60)} (this one)</span>
+          ) : (
+            <a key={story} class="mono" href={addressOf('call', String(story))}>
+              {cleanLine(title, 60)} #{story}
+            </a>
+          )}
+        </>
+      ))}
+      . The server does not say which; answer once, in any of them.
+    </p>
   );
 }
 

@@ -146,7 +146,13 @@ function OpenQuestions({
         </Button>
       </div>
       <p class="questions-who muted">
-        Asked by <span class="mono">{cleanLine(story.title, 80)}</span> on {cleanLine(server, 80)}
+        Asked by{' '}
+        {open.some(({ mayBeOf }) => mayBeOf !== undefined) ? (
+          'one of the running calls'
+        ) : (
+          <span class="mono">{cleanLine(story.title, 80)}</span>
+        )}{' '}
+        on {cleanLine(server, 80)}
         {open.length > 1 ? `, ${counted(open.length, 'question')} at once` : ''}. Send only what it may know.
       </p>
     </div>

@@ -5,6 +5,7 @@ import { clean, cleanLine } from '../../src/tooling/clean.js';
 import { Badge } from '../parts/badge.js';
 import { Button } from '../parts/controls/button.js';
 import { Icon } from '../parts/icon.js';
+import { MessageWithRef } from '../parts/thrown-error.js';
 import { CodeBlock } from '../parts/values/code-block.js';
 import { bytes } from '../parts/values/format.js';
 import { JsonTree } from '../parts/values/json-tree.js';
@@ -15,6 +16,8 @@ import { Media } from './media.js';
 import type { Block } from './read-outcome.js';
 
 const SHOWN_TEXT = 50_000;
+/** The message of an error that was masked is short. */
+const MAX_REF = 500;
 
 /** Blocks of content: text, pictures, sound, links and embedded resources. */
 export function Content({ blocks }: { readonly blocks: readonly Block[] }): VNode {
@@ -69,9 +72,13 @@ function Text({ text, mimeType }: { readonly text: string; readonly mimeType?: s
           As text
         </Button>
       )}
-      {isMarkdown && !isPlain.value ? <Markdown text={text} /> : <pre class="wraps">{clean(text)}</pre>}
+      {isMarkdown && !isPlain.value ? <Markdown text={text} /> : <PlainText text={text} />}
     </div>
   );
+}
+
+function PlainText({ text }: { readonly text: string }): VNode {
+  return <pre class="wraps">{text.length < MAX_REF ? <MessageWithRef text={text} /> : clean(text)}</pre>;
 }
 
 function ResourceLink({ content }: { readonly content: JsonObject }): VNode {

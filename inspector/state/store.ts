@@ -42,12 +42,15 @@ export const catalog: ReadonlySignal<CatalogView | undefined> = computed(() =>
 export const ownStories: ReadonlySignal<readonly Story[]> = computed(() =>
   [...stories.value.values()].filter((story) => story.connection === current.value),
 );
-/** The questions that wait for the user, on all connections, oldest first. */
+/** The questions that wait for the user, on all connections, oldest first. One that is shown in several calls counts once. */
 export const openQuestions: ReadonlySignal<readonly { story: Story; question: QuestionView }[]> = computed(
   () =>
     [...stories.value.values()].flatMap((story) =>
       story.questions
-        .filter(({ answeredAt, gone }) => answeredAt === undefined && gone === undefined)
+        .filter(
+          ({ answeredAt, gone, mayBeOf }) =>
+            answeredAt === undefined && gone === undefined && (mayBeOf?.[0]?.story ?? story.id) === story.id,
+        )
         .map((question) => ({ story, question })),
     ),
 );

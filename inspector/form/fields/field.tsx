@@ -67,7 +67,7 @@ export function Field({
   isRequired,
   isItem = false,
 }: FieldProps): VNode {
-  const { root, errors, idPrefix } = useContext(FormContext);
+  const { root, errors, idPrefix, notes } = useContext(FormContext);
   const shape = useMemo(() => shapeOf(schema, root), [schema, root]);
   const wanted = useMemo(() => fieldKind(shape, root), [shape, root]);
   const kind = depth > MAX_DEPTH && GROUPS.has(wanted) ? 'json' : wanted;
@@ -162,6 +162,7 @@ export function Field({
             {clean(description.slice(0, 2000))}
           </p>
         )}
+        {notes?.get(path)}
       </div>
     </div>
   );

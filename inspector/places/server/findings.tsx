@@ -2,29 +2,28 @@ import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import type { CatalogView, FindingView } from '../../../src/inspector/contract/connection.js';
 import { clean, cleanLine } from '../../../src/tooling/clean.js';
-import { Badge, type Tone } from '../../parts/badge.js';
+import { Badge } from '../../parts/badge.js';
 import { Button } from '../../parts/controls/button.js';
+import { CopyButton } from '../../parts/controls/copy-button.js';
 import { Empty } from '../../parts/empty.js';
 import { counted } from '../../parts/values/format.js';
 import { addressOf } from '../../state/route.js';
+import { TONES } from '../tools/tool-findings.js';
 
-const TONES: Readonly<Record<FindingView['severity'], Tone>> = {
-  error: 'err',
-  warning: 'warn',
-  advice: 'plain',
-};
 const SEVERITIES = ['error', 'warning', 'advice'] as const;
 const SHOWN_AT_FIRST = 100;
+/** With more findings than this, most are the same one in many places. */
+const MANY = 30;
 const PLACES: Readonly<Record<string, string>> = { tool: 'tools', prompt: 'prompts', resource: 'resources' };
 
-/** The findings of lint in the lists of a server, each with its fix. */
+/** The findings of lint in the lists of a server, each with its fix: by what they are about or, if there are many, by their rules. */
 export function Findings({ catalog }: { readonly catalog: CatalogView | undefined }): VNode {
   const shown = useSignal<FindingView['severity'] | undefined>(undefined);
-  const limit = useSignal(SHOWN_AT_FIRST);
+  const order = useSignal<'rule' | 'subject' | undefined>(undefined);
   if (catalog === undefined) return <Empty title="The lists are not fetched yet." />;
   const { findings, failures } = catalog;
   const chosen = findings.filter(({ severity }) => shown.value === undefined || severity === shown.value);
-  const groups = grouped(chosen.slice(0, limit.value));
+  const isByRule = (order.value ?? (findings.length > MANY ? 'rule' : 'subject')) === 'rule';
   return (
     <div class="server-findings">
       {failures.map(({ list, message }) => (
@@ -36,41 +35,63 @@ export function Findings({ catalog }: { readonly catalog: CatalogView | undefine
         <Empty title="Nothing to improve.">Names, descriptions and schemas are as models like them.</Empty>
       )}
       {findings.length > 0 && (
-        <div class="server-choices" role="group" aria-label="Severity">
-          <Button
-            look="quiet"
-            isPressed={shown.value === undefined}
-            onClick={() => (shown.value = undefined)}
-          >
-            All {findings.length}
-          </Button>
-          {SEVERITIES.map((severity) => {
-            const count = findings.filter((each) => each.severity === severity).length;
-            if (count === 0) return null;
-            return (
-              <Button
-                key={severity}
-                look="quiet"
-                isPressed={shown.value === severity}
-                onClick={() => (shown.value = severity)}
-              >
-                {severity === 'advice' ? `advice ${count}` : counted(count, severity)}
-              </Button>
-            );
-          })}
+        <div class="server-finding-bar">
+          <div class="server-choices" role="group" aria-label="Severity">
+            <Button
+              look="quiet"
+              isPressed={shown.value === undefined}
+              onClick={() => (shown.value = undefined)}
+            >
+              All {findings.length}
+            </Button>
+            {SEVERITIES.map((severity) => {
+              const count = findings.filter((each) => each.severity === severity).length;
+              if (count === 0) return null;
+              return (
+                <Button
+                  key={severity}
+                  look="quiet"
+                  isPressed={shown.value === severity}
+                  onClick={() => (shown.value = severity)}
+                >
+                  {severity === 'advice' ? `advice ${count}` : counted(count, severity)}
+                </Button>
+              );
+            })}
+          </div>
+          <div class="server-choices" role="group" aria-label="Order">
+            <Button look="quiet" isPressed={isByRule} onClick={() => (order.value = 'rule')}>
+              By rule
+            </Button>
+            <Button look="quiet" isPressed={!isByRule} onClick={() => (order.value = 'subject')}>
+              By definition
+            </Button>
+          </div>
+          <CopyButton text={() => chosen.map(printed).join('\n')} label="Copy all" hasWord />
         </div>
       )}
+      {isByRule ? <ByRule findings={chosen} /> : <BySubject findings={chosen} />}
+    </div>
+  );
+}
+
+function BySubject({ findings }: { readonly findings: readonly FindingView[] }): VNode {
+  const limit = useSignal(SHOWN_AT_FIRST);
+  const groups = grouped(findings.slice(0, limit.value), ({ kind, name }) => `${kind} ${name}`);
+  return (
+    <>
       {groups.map(([subject, list]) => (
         <section key={subject} class="server-finding-group">
-          <h2>
-            <Subject text={subject} />
-          </h2>
+          <h2>{list[0] && <Subject finding={list[0]} hasKind />}</h2>
           <ul>
             {list.map((finding) => (
-              <li key={`${finding.rule} ${finding.message}`} class="server-finding">
+              <li key={`${finding.rule} ${finding.path} ${finding.message}`} class="server-finding">
                 <Badge tone={TONES[finding.severity]}>{finding.severity}</Badge>
                 <div>
-                  <p>{cleanLine(finding.message, 500)}</p>
+                  <p>
+                    {finding.path && <code>{cleanLine(finding.path, 100)} </code>}
+                    {cleanLine(finding.message, 500)}
+                  </p>
                   {finding.fix !== undefined && <p class="muted">{cleanLine(finding.fix, 500)}</p>}
                 </div>
                 <code class="muted">{cleanLine(finding.rule, 60)}</code>
@@ -79,34 +100,110 @@ export function Findings({ catalog }: { readonly catalog: CatalogView | undefine
           </ul>
         </section>
       ))}
-      {chosen.length > limit.value && (
+      {findings.length > limit.value && (
         <Button onClick={() => (limit.value += SHOWN_AT_FIRST)}>
-          Show {Math.min(SHOWN_AT_FIRST, chosen.length - limit.value)} more of {chosen.length}
+          Show {Math.min(SHOWN_AT_FIRST, findings.length - limit.value)} more of {findings.length}
         </Button>
       )}
-    </div>
-  );
-}
-
-/** The name of what a finding is about, as a link to it. */
-function Subject({ text }: { readonly text: string }): VNode {
-  const space = text.indexOf(' ');
-  const kind = space < 0 ? '' : text.slice(0, space);
-  const name = text.slice(space + 1);
-  const place = Object.hasOwn(PLACES, kind) ? PLACES[kind] : undefined;
-  if (place === undefined) return <span>{cleanLine(text, 120)}</span>;
-  return (
-    <>
-      <span class="muted">{kind}</span> <a href={addressOf(place, name)}>{cleanLine(name, 120)}</a>
     </>
   );
 }
 
-function grouped(findings: readonly FindingView[]): readonly (readonly [string, readonly FindingView[]])[] {
+/** One block for each rule, with its fix once. In it, the fields, and the definitions that have each of them. */
+function ByRule({ findings }: { readonly findings: readonly FindingView[] }): VNode {
+  const groups = [...grouped(findings, ({ rule }) => rule)].sort(
+    ([, [one]], [, [other]]) => severityOf(one) - severityOf(other),
+  );
+  return (
+    <>
+      {groups.map(([rule, list]) => (
+        <section key={rule} class="server-finding-group" aria-label={cleanLine(rule, 60)}>
+          <h2 class="server-finding-rule">
+            {list[0] && <Badge tone={TONES[list[0].severity]}>{list[0].severity}</Badge>}
+            <code>{cleanLine(rule, 60)}</code>
+            <span class="muted">{counted(list.length, 'finding')}</span>
+          </h2>
+          {list[0]?.fix !== undefined && <p class="muted">{cleanLine(list[0].fix, 500)}</p>}
+          <ul>
+            {grouped(list, ({ path = '', message }) => path || message).map(([field, own]) => (
+              <FieldFindings key={field} findings={own} />
+            ))}
+          </ul>
+        </section>
+      ))}
+    </>
+  );
+}
+
+const SHOWN_SUBJECTS = 8;
+
+/** A field that has the same finding in one or more definitions. */
+function FieldFindings({ findings }: { readonly findings: readonly FindingView[] }): VNode {
+  const isWhole = useSignal(false);
+  const shown = isWhole.value ? findings.slice(0, 1000) : findings.slice(0, SHOWN_SUBJECTS);
+  const [first] = findings;
+  const rest = findings.length - shown.length;
+  return (
+    <li class="server-finding-field">
+      <p>
+        {first?.path && <code>{cleanLine(first.path, 100)} </code>}
+        {cleanLine(first?.message ?? '', 300)}
+        {findings.length > 1 && <span class="muted"> in {findings.length}</span>}
+      </p>
+      <p class="server-finding-subjects">
+        {shown.map((finding) => (
+          <Subject key={`${finding.kind} ${finding.name}`} finding={finding} />
+        ))}
+        {rest > 0 && !isWhole.value && (
+          <Button look="quiet" onClick={() => (isWhole.value = true)}>
+            {rest} more
+          </Button>
+        )}
+      </p>
+    </li>
+  );
+}
+
+/** The name of what a finding is about, as a link to it. */
+function Subject({
+  finding: { kind, name },
+  hasKind = false,
+}: {
+  readonly finding: FindingView;
+  readonly hasKind?: boolean;
+}): VNode {
+  const place = Object.hasOwn(PLACES, kind) ? PLACES[kind] : undefined;
+  return (
+    <span>
+      {(hasKind || kind !== 'tool') && <span class="muted">{kind} </span>}
+      {place === undefined ? (
+        cleanLine(name, 120)
+      ) : (
+        <a href={addressOf(place, name)}>{cleanLine(name, 120)}</a>
+      )}
+    </span>
+  );
+}
+
+/** A finding on one line, for a ticket or a chat. */
+function printed({ severity, rule, kind, name, path, message, fix }: FindingView): string {
+  const where = `${kind} ${name}${path ? ` ${path}` : ''}`;
+  return cleanLine(`${severity} ${rule}: ${where}: ${message}. ${fix ?? ''}`, 1000).trimEnd();
+}
+
+function severityOf(finding: FindingView | undefined): number {
+  return SEVERITIES.indexOf(finding?.severity ?? 'advice');
+}
+
+function grouped(
+  findings: readonly FindingView[],
+  keyOf: (finding: FindingView) => string,
+): readonly (readonly [string, readonly FindingView[]])[] {
   const groups = new Map<string, FindingView[]>();
   for (const finding of findings) {
-    const group = groups.get(finding.subject);
-    if (group === undefined) groups.set(finding.subject, [finding]);
+    const key = keyOf(finding);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [finding]);
     else group.push(finding);
   }
   return [...groups];

@@ -5,6 +5,7 @@ import { JsonEditor } from '../../form/json-editor.js';
 import { SchemaForm } from '../../form/schema-form.js';
 import { Button } from '../../parts/controls/button.js';
 import { argumentsOf, type Draft, forgetDraft, setDraft } from './draft.js';
+import { findingNotes, showsFindings } from './tool-findings.js';
 
 /** The arguments as a form, or as JSON. Both keep what was typed, also when it is wrong. */
 export function ToolForm({
@@ -67,6 +68,7 @@ export function ToolForm({
           onChange={(value) => setDraft(id, view, { value })}
           errors={errors}
           idPrefix="argument"
+          notes={showsFindings.value ? findingNotes(view) : undefined}
         />
       )}
     </section>

@@ -4,6 +4,7 @@ import type { ToolView } from '../../../src/inspector/contract/connection.js';
 import { clean, cleanLine } from '../../../src/tooling/clean.js';
 import { Badge } from '../../parts/badge.js';
 import { JsonTree } from '../../parts/values/json-tree.js';
+import { FindingLine } from './tool-findings.js';
 
 const LONG = 240;
 
@@ -32,6 +33,7 @@ export function ToolHead({ view }: { readonly view: ToolView }): VNode {
         )}
         {view.app !== undefined && <Badge>app</Badge>}
       </div>
+      <FindingLine view={view} />
       {description !== '' && (
         <p class="muted tools-description">
           {clean(isLong && !isWhole.value ? `${description.slice(0, LONG)}…` : description.slice(0, 20_000))}{' '}
@@ -49,7 +51,7 @@ export function ToolHead({ view }: { readonly view: ToolView }): VNode {
         </p>
       )}
       <details class="tools-definition">
-        <summary class="label muted">Definition, about {view.tokens} tokens in a model's context</summary>
+        <summary class="label muted">Definition</summary>
         <JsonTree value={tool} openDepth={2} label="Definition" />
       </details>
     </header>

@@ -7,6 +7,7 @@ import type { ListItem } from '../../parts/list/list.js';
 import { addressOf } from '../../state/route.js';
 import { stories } from '../../state/store.js';
 import { schemaOf } from './draft.js';
+import { FindingMark } from './tool-findings.js';
 
 const MAX_PARAMETERS = 3;
 
@@ -49,6 +50,7 @@ function Marks({ view }: { readonly view: ToolView }): VNode {
       {marks.map(([icon, label]) => (
         <Icon key={icon} name={icon} label={label} size={12} />
       ))}
+      <FindingMark tool={view.tool.name} />
     </span>
   );
 }

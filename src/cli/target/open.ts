@@ -15,6 +15,7 @@ import { hasLogins, loginServer } from './login/login-folder.js';
 import { storedLogin } from './login/stored-login.js';
 import { isScript, type TypedTarget, takeTarget } from './read-target.js';
 import { withAdvice } from './refusal-advice.js';
+import { ServerWords } from './server-words.js';
 
 export interface Opened {
   readonly client: Client;
@@ -38,7 +39,8 @@ export async function withTarget(
   more: ConnectOptions = {},
 ): Promise<void> {
   const { target, words } = await takeTarget(input);
-  const options = { ...unasked, ...connectOptions(input, target), ...more };
+  const said = new ServerWords(target.target, target.typed);
+  const options = { ...unasked, ...said.options, ...connectOptions(input, target), ...more };
   const explained = (error: unknown): Promise<unknown> => withAdvice(error, input, { target, options });
   const client = await connect(target.target, options).catch(async (error: unknown) => {
     throw await explained(error);
@@ -50,6 +52,9 @@ export async function withTarget(
   try {
     await use({ client, target, words });
   } catch (error) {
+    // The end of the server brings the rest of what it wrote.
+    await client.close();
+    if (!input.signal.aborted) said.print(error, input.out);
     throw isScript(target.word) ? withCallerHint(error, input) : await explained(error);
   } finally {
     await client.close();

@@ -166,8 +166,11 @@ export interface ToolView {
 export interface FindingView {
   readonly severity: 'error' | 'warning' | 'advice';
   readonly rule: string;
-  /** As in `tool add`. */
-  readonly subject: string;
+  readonly kind: 'server' | 'tool' | 'resource' | 'template' | 'prompt';
+  /** The name, or the URI. */
+  readonly name: string;
+  /** The place in the input schema, such as `items[].price`. */
+  readonly path?: string;
   readonly message: string;
   readonly fix?: string;
 }

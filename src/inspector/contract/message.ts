@@ -1,5 +1,7 @@
 // A message on the wire. The page gets the head; the text is fetched when it is opened.
 
+import type { LoggedError } from '../../tooling/process-output.js';
+
 export interface MessageHead {
   /** Unique in this process, growing. */
   readonly seq: number;
@@ -37,4 +39,6 @@ export interface LogLine {
   readonly level?: string;
   readonly logger?: string;
   readonly text: string;
+  /** The error that the line is about, with its stack. */
+  readonly error?: LoggedError;
 }

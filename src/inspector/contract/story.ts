@@ -94,6 +94,8 @@ export interface QuestionView {
   /** Undefined while it is open. */
   readonly answeredAt?: number;
   readonly message: string;
+  /** The calls of which one asks it, if the server does not say which: it is shown in each of them, and answered once. */
+  readonly mayBeOf?: readonly { readonly story: number; readonly title: string }[];
   /** The schema of a form. */
   readonly schema?: JsonObject;
   readonly url?: string;

@@ -8,10 +8,12 @@ import { McpError } from '../../protocol/errors.js';
 import { has } from '../../protocol/tables/features.js';
 import { STORY } from '../../protocol/tables/meta-keys.js';
 import { nameParam } from '../../protocol/tables/methods.js';
+import { thrownIn } from '../../protocol/thrown-by-tool.js';
+import { loggedError, refIn } from '../../tooling/process-output.js';
 import type { OutputVerdict, StoryKind } from '../contract/story.js';
 import type { StoryEnding, StoryRecord } from '../stories/story-record.js';
 import type { InspectedConnection } from './connection/connection.js';
-import { maskFailure, toFailure } from './connection/failure.js';
+import { failureOf } from './connection/failure.js';
 
 /** The request that a story makes. */
 export interface Action {
@@ -39,10 +41,11 @@ export function act(
     try {
       ending = await work(client, story, controller.signal);
     } catch (error) {
-      ending = endingOf(error, controller.signal);
+      ending = endingOf(error, { connection, story, signal: controller.signal });
     }
     shared.asking.leave(story, whyGone(ending));
-    story.end(masked(ending, connection.mask));
+    const { outcome } = ending;
+    story.end({ ...ending, ...(outcome !== undefined && { outcome: connection.mask(outcome) }) });
     shared.book.dropOutcomes();
   });
   return { story, ended };
@@ -112,7 +115,10 @@ export function callTool(
       { signal, ...meta },
     );
     const id = taskIn(outcome);
-    if (id === undefined) return endingOfTool(connection, tool, printable(client, outcome));
+    if (id === undefined) {
+      logThrown(connection, textIn(outcome), thrownIn(outcome));
+      return endingOfTool(connection, tool, printable(client, outcome));
+    }
     connection.tasks.add(id, tool);
     return followTask(connection, { id, tool, story, signal });
   });
@@ -157,7 +163,8 @@ async function followTask(
   } catch (error) {
     const result = taskResults.take(story.id);
     if (result !== undefined) return endingOfTool(connection, tool, result);
-    if (story.task?.status === 'cancelled') return { state: 'cancelled', error: toFailure(error) };
+    if (story.task?.status === 'cancelled')
+      return { state: 'cancelled', error: failureOf(connection, error, story.at) };
     throw error;
   }
   return endingOfTool(connection, tool, taskResults.take(story.id) ?? {});
@@ -190,6 +197,11 @@ function checkOutput(
   }
 }
 
+function textIn({ content }: Outcome): string {
+  const [first]: readonly unknown[] = Array.isArray(content) ? content : [];
+  return isObject(first) && typeof first['text'] === 'string' ? first['text'] : '';
+}
+
 /** The id of the task that a call has become. */
 function taskIn(outcome: Outcome): string | undefined {
   const task = isObject(outcome['task']) ? outcome['task'] : outcome.resultType === 'task' ? outcome : {};
@@ -203,19 +215,32 @@ function printable(client: Client, outcome: Outcome): JsonObject {
   return rest;
 }
 
-function endingOf(error: unknown, signal: AbortSignal): StoryEnding {
-  const isCancelled = signal.aborted && McpError.is(error) && error.code === 'cancelled';
-  return { state: isCancelled ? 'cancelled' : 'error', error: toFailure(error) };
+interface Failed {
+  readonly connection: InspectedConnection;
+  readonly story: StoryRecord;
+  readonly signal: AbortSignal;
 }
 
-/** An ending without the secrets of its connection, which a server may have repeated. */
-function masked(ending: StoryEnding, mask: (text: string) => string): StoryEnding {
-  const { outcome, error } = ending;
-  return {
-    ...ending,
-    ...(outcome !== undefined && { outcome: mask(outcome) }),
-    ...(error && { error: maskFailure(error, mask) }),
-  };
+function endingOf(error: unknown, { connection, story, signal }: Failed): StoryEnding {
+  const isCancelled = signal.aborted && McpError.is(error) && error.code === 'cancelled';
+  const failure = failureOf(connection, error, story.at);
+  if (McpError.is(error)) logThrown(connection, failure.message, error.cause);
+  return { state: isCancelled ? 'cancelled' : 'error', error: failure };
+}
+
+/** Logs the error behind a message with a reference. Only a server in this process gives it; another one logs it by itself. */
+function logThrown(connection: InspectedConnection, message: string, thrown: unknown): void {
+  const ref = refIn(message);
+  if (ref === undefined || thrown === undefined) return;
+  const { id, init, mask } = connection;
+  const error = loggedError(message, thrown);
+  const title = mask(error.title);
+  init.shared.log(id, {
+    source: 'problem',
+    level: 'error',
+    text: `${error.what}: ${title}`,
+    error: { ...error, title, stack: mask(error.stack) },
+  });
 }
 
 function whyGone({ state, error }: StoryEnding): string {

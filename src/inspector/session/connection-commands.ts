@@ -67,6 +67,7 @@ export function connectionCommands({ connections, options, find }: CommandParts)
       if (level !== undefined && !isLogLevel(level))
         throw new McpError('invalid_params', `"${level.slice(0, 40)}" is not a log level.`);
       connection.logLevel = level;
+      connection.mayAskForLogs = false;
       if (connection.status === 'ready') connection.open.client.setLogLevel(level);
       connection.changed();
       return {};

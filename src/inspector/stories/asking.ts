@@ -3,11 +3,14 @@
 import { BoundedMap } from '../../async/bounded-map.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { cancelledBy, McpError } from '../../protocol/errors.js';
-import { type QuestionInit, QuestionRecord } from './question.js';
+import { type QuestionInit, type QuestionOwner, QuestionRecord } from './question.js';
 import type { StoryRecord } from './story-record.js';
 
 const MAX_REMEMBERED = 500;
 const MAX_OPEN = 1000;
+
+/** The story that asks, or those of which one does. */
+export type Askers = readonly [StoryRecord, ...StoryRecord[]];
 
 /** A question as a handler of the client gets it. */
 export interface IncomingQuestion extends Omit<QuestionInit, 'id' | 'round'> {
@@ -22,43 +25,47 @@ export class PageQuestions {
   #last = 0;
   #open = 0;
 
-  /** Asks the page, and waits for as long as the user needs. */
-  async ask(story: StoryRecord, incoming: IncomingQuestion): Promise<JsonObject> {
+  /**
+   * Asks the page, and waits for as long as the user needs. A question that may belong to one of several calls is shown in each of them,
+   * and is answered once.
+   */
+  async ask(askers: Askers, incoming: IncomingQuestion): Promise<JsonObject> {
     const { rejection, signal, ...asked } = incoming;
+    const [story] = askers;
     if (signal.aborted) throw cancelledBy(signal.reason);
     if (this.#open >= MAX_OPEN)
       throw new McpError('overloaded', `The server asks more than ${MAX_OPEN} questions at once.`);
-    const again = rejection === undefined ? undefined : rejected(story, incoming);
-    const question = again ?? this.#newQuestion(story, asked);
-    const remembered = again === undefined ? this.#remembered.get(keyOf(story, question)) : undefined;
+    const again = rejection === undefined ? undefined : rejected(askers, incoming);
+    const question = again ?? this.#newQuestion(askers, asked);
+    const owners = question.owners;
+    const remembered = again === undefined ? this.#rememberedFor(owners, question) : undefined;
     if (remembered !== undefined) {
       question.settle(remembered, true);
-      story.changed();
+      for (const owner of owners) owner.changed();
       return remembered;
     }
     const answer = question.wait(rejection);
     const onAbort = (): void => {
       question.leave(reasonOf(story, signal), cancelledBy(signal.reason));
-      story.changed();
     };
     signal.addEventListener('abort', onAbort, { once: true });
     this.#open++;
-    story.clock.begin();
-    story.changed();
+    for (const owner of owners) owner.clock.begin();
+    for (const owner of owners) owner.changed();
     try {
       return await answer;
     } finally {
       this.#open--;
-      story.clock.answered();
       signal.removeEventListener('abort', onAbort);
-      story.changed();
+      for (const owner of owners) owner.clock.answered();
+      for (const owner of owners) owner.changed();
     }
   }
 
   /** Adds a question that was answered at once, with what the user had set before. */
-  record(story: StoryRecord, asked: Omit<QuestionInit, 'id' | 'round'>, answer: JsonObject): void {
-    this.#newQuestion(story, asked).settle(answer, true);
-    story.changed();
+  record(askers: Askers, asked: Omit<QuestionInit, 'id' | 'round'>, answer: JsonObject): void {
+    this.#newQuestion(askers, asked).settle(answer, true);
+    for (const story of askers) story.changed();
   }
 
   /** Takes the page's answer. */
@@ -86,8 +93,11 @@ export class PageQuestions {
 
   /** The story is over: its questions can no longer be answered. */
   leave(story: StoryRecord, why: string): void {
-    for (const question of story.questions)
-      question.leave(why, new McpError('cancelled', 'The call is over.'));
+    for (const question of [...story.questions]) {
+      // A call that ends while its question is open has not asked it: another one has.
+      if (question.isOpen && question.owners.length > 1) question.disown(story);
+      else question.leave(why, new McpError('cancelled', 'The call is over.'));
+    }
     story.changed();
   }
 
@@ -98,30 +108,40 @@ export class PageQuestions {
       if (key.startsWith(`${prefix},`) || key.startsWith(`${prefix}]`)) this.#remembered.delete(key);
   }
 
-  #newQuestion(story: StoryRecord, asked: Omit<QuestionInit, 'id' | 'round'>): QuestionRecord {
-    const question = new QuestionRecord({
-      ...asked,
-      id: `q${++this.#last}`,
-      round: Math.max(1, story.rounds.length),
-    });
-    story.addQuestion(question);
+  #newQuestion(askers: Askers, asked: Omit<QuestionInit, 'id' | 'round'>): QuestionRecord {
+    const rounds = askers.map((story) => story.rounds.length);
+    const question = new QuestionRecord(
+      { ...asked, id: `q${++this.#last}`, round: Math.max(1, ...rounds) },
+      askers,
+    );
+    for (const story of askers) story.addQuestion(question);
     return question;
+  }
+
+  #rememberedFor(askers: readonly QuestionOwner[], question: QuestionRecord): JsonObject | undefined {
+    for (const story of askers) {
+      const answer = this.#remembered.get(keyOf(story, question));
+      if (answer !== undefined) return answer;
+    }
+    return undefined;
   }
 }
 
 /** The question whose answer was rejected: it is asked again, in its place. */
-function rejected(story: StoryRecord, { key, kind, message }: IncomingQuestion): QuestionRecord | undefined {
-  return story.questions.findLast(
-    (question) =>
-      !question.isOpen &&
-      question.asked.kind === kind &&
-      question.asked.key === key &&
-      question.asked.message === message,
-  );
+function rejected(askers: Askers, { key, kind, message }: IncomingQuestion): QuestionRecord | undefined {
+  return askers
+    .flatMap((story) => story.questions)
+    .findLast(
+      (question) =>
+        !question.isOpen &&
+        question.asked.kind === kind &&
+        question.asked.key === key &&
+        question.asked.message === message,
+    );
 }
 
 /** Answers are remembered for a question of a tool: by its key, or by its words where there are no keys. */
-function keyOf(story: StoryRecord, { asked }: QuestionRecord): string {
+function keyOf(story: QuestionOwner, { asked }: QuestionRecord): string {
   return JSON.stringify([story.connection, story.title, asked.kind, asked.key ?? asked.message]);
 }
 

@@ -9,8 +9,20 @@ export type QuestionInit = Pick<
   'id' | 'key' | 'round' | 'kind' | 'message' | 'schema' | 'url' | 'sampling'
 >;
 
+/** The part of a story that its questions need. */
+export interface QuestionOwner {
+  readonly id: number;
+  readonly connection: string;
+  readonly title: string;
+  readonly clock: { readonly begin: () => void; readonly answered: () => void };
+  readonly removeQuestion: (question: QuestionRecord) => void;
+  readonly changed: () => void;
+}
+
 export class QuestionRecord {
   readonly asked: QuestionInit;
+  /** The calls that show it: the one that asks, or those that may. */
+  owners: readonly QuestionOwner[];
   #at = Date.now();
   #answeredAt: number | undefined;
   #answer: JsonObject | undefined;
@@ -20,8 +32,16 @@ export class QuestionRecord {
   #resolve: ((answer: JsonObject) => void) | undefined;
   #reject: ((reason: Error) => void) | undefined;
 
-  constructor(asked: QuestionInit) {
+  constructor(asked: QuestionInit, owners: readonly QuestionOwner[]) {
     this.asked = asked;
+    this.owners = owners;
+  }
+
+  /** Takes it out of a call that has not asked it. */
+  disown(story: QuestionOwner): void {
+    this.owners = this.owners.filter((owner) => owner !== story);
+    story.removeQuestion(this);
+    for (const owner of this.owners) owner.changed();
   }
 
   get isOpen(): boolean {
@@ -65,6 +85,9 @@ export class QuestionRecord {
     return {
       ...this.asked,
       at: this.#at,
+      ...(this.owners.length > 1 && {
+        mayBeOf: this.owners.map(({ id, title }) => ({ story: id, title })),
+      }),
       ...(this.#answeredAt !== undefined && { answeredAt: this.#answeredAt }),
       ...(this.#rejection !== undefined && { rejection: this.#rejection }),
       ...(this.#answer && { answer: this.#answer }),

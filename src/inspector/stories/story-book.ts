@@ -12,6 +12,9 @@ const MAX_OUTCOMES = 64 * 1024 * 1024;
 /** The outcomes that a snapshot has in it. The page fetches the others. */
 const MAX_IN_SNAPSHOT = 4 * 1024 * 1024;
 
+/** The latest calls that show a question which may be theirs. */
+const MAX_ASKERS = 20;
+
 const CALLS: ReadonlySet<string> = new Set(['tool', 'task', 'read', 'prompt', 'request']);
 
 /** The title of the story that listens for changes of the lists. */
@@ -72,6 +75,17 @@ export class StoryBook {
     return this.open(connection).filter(({ kind }) => CALLS.has(kind));
   }
 
+  /** The running calls whose handlers are at work. In the newest revision, a call that waits for an answer is not with the server. */
+  workingCalls(connection: string): readonly StoryRecord[] {
+    return this.runningCalls(connection).filter(({ rounds }) => rounds.at(-1)?.outcome !== 'asks');
+  }
+
+  /** The stories that a question may belong to which nothing explains: each call that runs, or the one of what belongs to no call. */
+  askers(connection: string): readonly [StoryRecord, ...StoryRecord[]] {
+    const [first, ...others] = this.workingCalls(connection).slice(-MAX_ASKERS);
+    return first === undefined ? [this.unsolicited(connection)] : [first, ...others];
+  }
+
   /** The story of everything that belongs to no call. */
   unsolicited(connection: string): StoryRecord {
     const known = this.#unsolicited.get(connection);
@@ -105,7 +119,7 @@ export class StoryBook {
       const own = open.find((story) => story.kind === 'subscription' && story.title === LISTS);
       return (own ?? this.unsolicited(connection)).scope;
     }
-    const calls = this.runningCalls(connection);
+    const calls = this.workingCalls(connection);
     const [only] = calls;
     const isOfCall = message.kind === 'request' || method === 'notifications/message';
     return only !== undefined && calls.length === 1 && isOfCall

@@ -129,6 +129,12 @@ export class StoryRecord {
     this.changed();
   }
 
+  removeQuestion(question: QuestionRecord): void {
+    const at = this.questions.indexOf(question);
+    if (at !== -1) this.questions.splice(at, 1);
+    this.changed();
+  }
+
   tick(tick: Tick): void {
     this.#ticks.push(tick);
     if (this.#ticks.length > MAX_TICKS) {

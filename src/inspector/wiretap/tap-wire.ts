@@ -1,5 +1,6 @@
 // Taps a wire: the pipes of a process.
 
+import { IT_WROTE } from '../../transports/client/process-name.js';
 import type { Wire } from '../../transports/client/wire.js';
 import type { TappedChannel } from './channel.js';
 import type { ConnectSteps } from './steps.js';
@@ -31,7 +32,7 @@ export function tapWire(wire: Wire, channel: TappedChannel, steps: ConnectSteps,
         },
         problem: events.problem,
         closed(reason) {
-          if (!isHeard) end('failed', reason.message);
+          if (!isHeard) end('failed', reason.message.split(IT_WROTE, 1)[0]);
           isHeard = true;
           events.closed(reason);
         },

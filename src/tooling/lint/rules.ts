@@ -68,6 +68,16 @@ export const RULES: Readonly<Record<string, LintRule>> = {
     vendors: [],
     fix: 'Say it in the description as well, or check it in the handler.',
   },
+  'type-array': {
+    severity: 'warning',
+    vendors: ['Gemini'],
+    fix: 'Use one type, and leave the argument out of "required" instead of allowing null; for other types, use anyOf.',
+  },
+  'boolean-schema': {
+    severity: 'warning',
+    vendors: ['OpenAI', 'Gemini'],
+    fix: 'Write an object with a type, as in { "type": "string" }; leave out a property that may never be there.',
+  },
   'array-without-items': { severity: 'error', vendors: ['OpenAI', 'Gemini'], fix: 'Give the array "items".' },
   'required-unknown': {
     severity: 'error',

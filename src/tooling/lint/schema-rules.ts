@@ -78,6 +78,8 @@ interface At {
 }
 
 function visit(schema: unknown, walk: Walk, at: At): void {
+  if (typeof schema === 'boolean')
+    once(walk, { rule: 'boolean-schema', path: at.path, says: `a schema is only ${schema}` }, at.path);
   if (!isObject(schema) || ++walk.nodes > MAX_NODES) return;
   const { path, level, isRoot = false } = at;
   if (level > walk.levels) Object.assign(walk, { levels: level, deepest: path });
@@ -87,7 +89,9 @@ function visit(schema: unknown, walk: Walk, at: At): void {
   if (schema['type'] === 'array' && items === undefined && rest['prefixItems'] === undefined)
     once(walk, { rule: 'array-without-items', path, says: 'an array has no "items"' }, path);
   visit(items, walk, { path: `${path}[]`, level: level + 1 });
-  visit(additionalProperties, walk, { path: `${path}.*`, level: level + 1 });
+  // Every vendor knows these as true and false.
+  if (typeof additionalProperties !== 'boolean')
+    visit(additionalProperties, walk, { path: `${path}.*`, level: level + 1 });
   for (const keyword of ['anyOf', 'oneOf', 'allOf', 'prefixItems']) {
     const branches = rest[keyword];
     if (Array.isArray(branches)) for (const branch of branches) visit(branch, walk, { path, level, isRoot });
@@ -105,9 +109,15 @@ function checkKeywords(schema: JsonObject, walk: Walk, { path, isRoot }: At): vo
   for (const [keyword, vendors] of Object.entries(IGNORED))
     if (schema[keyword] !== undefined)
       once(walk, { rule: 'ignored-keyword', path, vendors, says: `its input uses "${keyword}"` }, keyword);
-  const { $ref, enum: values, pattern } = schema;
+  const { $ref, enum: values, pattern, type } = schema;
   if (typeof $ref === 'string' && !$ref.startsWith('#'))
     once(walk, { rule: 'external-ref', path, says: `it refers to ${cleanLine($ref, 100)}` }, $ref);
+  if (Array.isArray(type))
+    once(
+      walk,
+      { rule: 'type-array', path, says: `its type is an array: ${cleanLine(JSON.stringify(type), 100)}` },
+      path,
+    );
   if (Array.isArray(values) && !values.every((value) => typeof value === 'string'))
     once(walk, { rule: 'enum-not-strings', path, says: 'a choice is not a string' }, path);
   if (typeof pattern === 'string' && pattern.length <= 1000 && isSlowPattern(pattern))

@@ -2,6 +2,9 @@ import { shorten } from '../../protocol/encoding/shorten.js';
 
 // The name of a process in messages. This does not need Node: clients in browsers name processes too.
 
+/** The words between what happened to a process and the lines that it wrote. */
+export const IT_WROTE = ' It wrote to standard ';
+
 interface ProcessCommand {
   readonly command: string;
   readonly args?: readonly string[];
@@ -19,6 +22,7 @@ const flags: ReadonlySet<string> = new Set([
   '-i',
   '--rm',
 ]);
+const OUR_COMMAND = /(?:^|[\\/])fullmcp(?:\.js|@[\w.-]+)?$/;
 const PROGRAM = /\.(?:[cm]?[jt]sx?|py|jar|sh|rb|exe|php)$/i;
 
 /**
@@ -26,6 +30,8 @@ const PROGRAM = /\.(?:[cm]?[jt]sx?|py|jar|sh|rb|exe|php)$/i;
  * secrets and are left out.
  */
 export function processName({ command, args = [] }: ProcessCommand): string {
+  const file = fileOf([command, ...args]);
+  if (file !== undefined) return shorten(file, 300);
   const words: string[] = [];
   for (const [at, arg] of args.entries()) {
     if (arg.startsWith('-')) {
@@ -40,6 +46,15 @@ export function processName({ command, args = [] }: ProcessCommand): string {
     break;
   }
   return shorten([commandName(command), ...words].join(' '), 300);
+}
+
+/** The file that our own command runs, alone or as an argument of `node` or `npx`: a person has started the file, not the command. */
+function fileOf(words: readonly string[]): string | undefined {
+  const isFirst = OUR_COMMAND.test(words[0] ?? '');
+  const at = isFirst ? 0 : words.findIndex((word, index) => index > 0 && !word.startsWith('-'));
+  const [program = '', name, file] = at < 0 ? [] : words.slice(at);
+  const isOurs = OUR_COMMAND.test(program) && name === 'run';
+  return isOurs && file !== undefined && PROGRAM.test(file) ? file : undefined;
 }
 
 /** The command as it may be shown: without arguments that were put there by mistake. */

@@ -99,6 +99,10 @@ describe('fullmcp lint', () => {
     expect(await rules(good(input({ const: 1 })))).toEqual(['unsupported-keyword id']);
     expect(await rules(good(input({ type: 'number', multipleOf: 5 })))).toEqual(['ignored-keyword id']);
     expect(await rules(good(input({ type: 'array' })))).toEqual(['array-without-items id']);
+    expect(await rules(good(input({ type: ['string', 'null'] })))).toEqual(['type-array id']);
+    expect(await rules(good(input({ type: 'array', items: { type: ['string', 'number'] } })))).toEqual([
+      'type-array id[]',
+    ]);
     expect(await rules(good(input({ enum: [1, 2] })))).toEqual(['enum-not-strings id']);
     expect(await rules(good(input({ type: 'string' }, { required: ['other'] })))).toEqual([
       'required-unknown',
@@ -110,6 +114,18 @@ describe('fullmcp lint', () => {
     expect(await rules(good(input({ type: 'string', pattern: '^(a+)+$' })))).toEqual(['slow-pattern id']);
     const { findings } = await lint([good(input({ oneOf: [{ type: 'string' }] }))]);
     expect(findings[0]?.vendors).toEqual(['OpenAI', 'Gemini']);
+  });
+
+  it('finds schemas that are only true or false, except where every vendor knows them', async () => {
+    const any = { type: 'object', properties: { id: true, never: false } };
+    expect(await rules(good({ inputSchema: any }))).toEqual([
+      'boolean-schema id',
+      'boolean-schema never',
+      'argument-description-missing',
+    ]);
+    expect(await rules(good(input({ type: 'array', items: true })))).toEqual(['boolean-schema id[]']);
+    expect(await rules(good(input({ type: 'object', additionalProperties: false })))).toEqual([]);
+    expect(await rules(good(input({ anyOf: [{ type: 'string' }, true] })))).toEqual(['boolean-schema id']);
   });
 
   it('finds deep, wide and recursive schemas', async () => {

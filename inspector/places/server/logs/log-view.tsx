@@ -1,12 +1,15 @@
 import './logs.css';
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
+import { useEffect } from 'preact/hooks';
 import type { ConnectionView } from '../../../../src/inspector/contract/connection.js';
 import type { LogLine } from '../../../../src/inspector/contract/message.js';
 import { CopyButton } from '../../../parts/controls/copy-button.js';
 import { Empty } from '../../../parts/empty.js';
+import { lineOf, ThrownError } from '../../../parts/thrown-error.js';
 import { CodeBlock } from '../../../parts/values/code-block.js';
 import { clock, counted } from '../../../parts/values/format.js';
+import { route } from '../../../state/route.js';
 import { LogLevel } from '../settings/log-level.js';
 import { LogList } from './log-list.js';
 import { lineText, matchingLines } from './log-rows.js';
@@ -28,6 +31,11 @@ export function LogView({
   const text = useSignal('');
   const source = useSignal<LogLine['source'] | undefined>(undefined);
   const chosen = useSignal<number | undefined>(undefined);
+  const ref = route.value.query.get('ref');
+  useEffect(() => {
+    // The link in an error leads to its line.
+    if (ref !== null) chosen.value = lineOf(lines, ref)?.seq;
+  }, [ref]);
   const shown = matchingLines(lines, { text: text.value, source: source.value });
   const open = shown.find(({ seq }) => seq === chosen.value);
   return (
@@ -90,7 +98,7 @@ export function LogView({
           <p class="label muted">
             {clock(open.at, true)} {[open.source, open.level, open.logger].filter(Boolean).join(', ')}
           </p>
-          <CodeBlock text={open.text} label="Line" />
+          {open.error ? <ThrownError error={open.error} /> : <CodeBlock text={open.text} label="Line" />}
         </div>
       )}
     </div>

@@ -1,5 +1,7 @@
 import type { VNode } from 'preact';
 import type { ConnectionView } from '../../../../src/inspector/contract/connection.js';
+import { has } from '../../../../src/protocol/tables/features.js';
+import type { Revision } from '../../../../src/protocol/tables/revisions.js';
 import { run } from '../../../state/api.js';
 import { useCommand } from '../../../state/command.js';
 
@@ -10,6 +12,8 @@ export function LogLevel({ connection }: { readonly connection: ConnectionView }
   const command = useCommand();
   if (connection.server !== undefined && !('logging' in connection.server.capabilities))
     return <span class="muted">the server does not offer logging</span>;
+  // Of the newest revision, each call asks for its messages; a session begins with a level that the server chooses.
+  const isAsked = has(connection.revision as Revision, 'requestMetadata');
   return (
     <>
       <select
@@ -21,7 +25,7 @@ export function LogLevel({ connection }: { readonly connection: ConnectionView }
           void command.start(() => run('logLevel', { connection: connection.id, level: value || undefined }))
         }
       >
-        <option value="">not asked for</option>
+        <option value="">{isAsked ? 'none' : 'as the server decides'}</option>
         {LEVELS.map((level) => (
           <option key={level} value={level}>
             {level}

@@ -96,11 +96,5 @@ function taskSupport(tool: JsonObject): ToolView['task'] {
 }
 
 function findingView({ severity, rule, kind, name, path, says, fix }: LintFinding): FindingView {
-  return {
-    severity,
-    rule,
-    subject: `${kind} ${name}${path === undefined ? '' : ` ${path}`}`,
-    message: says,
-    fix,
-  };
+  return { severity, rule, kind, name, ...(path !== undefined && { path }), message: says, fix };
 }

@@ -1,8 +1,10 @@
 // The options with which the inspector connects.
 
 import type { ConnectOptions } from '../../../connect/targets/options.js';
+import { readLoggedError } from '../../../tooling/process-output.js';
+import { ShownPart } from '../../../transports/stdio/client/last-lines.js';
 import { readJournalLine } from '../../journal/journal-line.js';
-import type { StoryRecord } from '../../stories/story-record.js';
+import type { Askers } from '../../stories/asking.js';
 import type { Wiretap } from '../../wiretap/wiretap.js';
 import type { ConnectionState } from './connection-state.js';
 import { handlersOf } from './handlers.js';
@@ -21,9 +23,9 @@ export function clientOptions(
   const { book, asking, taskResults, version } = shared;
   const { fetch: _, revision: __, ...options } = opened.options;
 
-  function story(): StoryRecord {
-    const scope = tap.scope.isBackground ? book.ownerOf(id, { kind: 'request' }) : tap.scope;
-    return book.get(scope.story) ?? book.unsolicited(id);
+  function askers(): Askers {
+    const own = tap.scope.isBackground ? undefined : book.get(tap.scope.story);
+    return own === undefined ? book.askers(id) : [own];
   }
 
   return {
@@ -32,7 +34,7 @@ export function clientOptions(
     maxMessageBytes: MAX_MESSAGE,
     ...options,
     ...authorization.options,
-    ...handlersOf({ asking, story, roots: () => connection.roots }),
+    ...handlersOf({ asking, askers, roots: () => connection.roots }),
     client: { name: 'fullmcp-inspector', title: 'The inspector of fullmcp', version },
     use: [
       tape.middleware(() => book.get(tap.scope.story)?.rounds.at(-1)?.bytesIn ?? 0),
@@ -49,16 +51,19 @@ export function clientOptions(
   };
 }
 
-/** Takes a line of a server's stderr: a report of its journal, or text. */
-function takeLine({ id, init, mask }: ConnectionState, line: string): void {
+/** Takes a line of a server's stderr: a report of its journal, or text. Errors of the connection must not show a report. */
+export function takeLine({ id, init, mask }: ConnectionState, line: string): ShownPart {
   const { shared, opened } = init;
   const { journalMark } = opened;
   const { event, text } = journalMark === undefined ? { text: line } : readJournalLine(journalMark, line);
   if (event !== undefined) shared.journal(event);
-  if (text === undefined) return;
-  const shown = mask(text);
-  shared.log(id, { source: 'stderr', text: shown });
+  if (text === undefined) return new ShownPart(undefined);
+  const masked = mask(text);
+  const error = readLoggedError(masked);
+  const shown = error === undefined ? masked : `${error.what}: ${error.title}`;
+  shared.log(id, { source: 'stderr', text: shown, ...(error && { error, level: 'error' }) });
   const [only, ...others] = shared.book.runningCalls(id);
   if (only !== undefined && others.length === 0)
     only.tick({ at: Date.now(), kind: 'stderr', text: shown.slice(0, 300) });
+  return new ShownPart(text);
 }

@@ -4,6 +4,7 @@ import type { Client } from '../../../client/model/client.js';
 import { isObject } from '../../../jsonrpc/message.js';
 import { McpError } from '../../../protocol/errors.js';
 import type { Root } from '../../../protocol/model/input.js';
+import { has } from '../../../protocol/tables/features.js';
 import type { LogLevel } from '../../../protocol/tables/log-level.js';
 import { type Revision, revisions } from '../../../protocol/tables/revisions.js';
 import type { CatalogView, ConnectionView } from '../../contract/connection.js';
@@ -18,12 +19,17 @@ import { clientOptions } from './client-options.js';
 import { ConnectLog } from './connect-log.js';
 import type { ConnectionInit, ConnectionState } from './connection-state.js';
 import { printConnection } from './connection-view.js';
-import { exitOf, maskFailure, toFailure } from './failure.js';
+import { exitOf, failureOf } from './failure.js';
 import type { KnownTasks } from './known-tasks.js';
 import { Lists } from './lists.js';
 import { OpenSubscriptions } from './subscriptions.js';
 import { ConnectionTape } from './tape-recorder.js';
 import { secretsOf } from './target-headers.js';
+
+/** Stories that last as long as the connection: they did not end the process. */
+const LASTING: ReadonlySet<string> = new Set(['subscription', 'unsolicited']);
+/** A process that ends by itself has said why within this time. */
+const RECENT_MS = 2000;
 
 export class InspectedConnection implements ConnectionState {
   readonly id: string;
@@ -34,6 +40,8 @@ export class InspectedConnection implements ConnectionState {
   readonly mask: (text: string) => string;
   readonly lists: Lists;
   logLevel: LogLevel | undefined;
+  /** False once the user has said which messages the server is asked for. */
+  mayAskForLogs = true;
   roots: readonly Root[] = [];
   requestedRevision: Revision | undefined;
   roundTripMs: number | undefined;
@@ -123,6 +131,7 @@ export class InspectedConnection implements ConnectionState {
       const client = await tap.run(background, () => tap.connect(tap.target(opened.target), options));
       if (!isCurrent()) return void client.close();
       this.#client = client;
+      this.#askForLogs(client);
       this.#watch(client, background);
       this.#settle(story);
       shared.connected(spec, opened, undefined);
@@ -149,25 +158,33 @@ export class InspectedConnection implements ConnectionState {
     this.init.shared.feed.connectionChanged(this.id);
   }
 
+  /** A server of the newest revision logs nothing that a call does not ask for. In a session, the server decides by itself. */
+  #askForLogs(client: Client): void {
+    const { capabilities, revision } = client.server;
+    if (!this.mayAskForLogs || capabilities.logging === undefined || !has(revision, 'requestMetadata'))
+      return;
+    this.logLevel ??= 'info';
+    client.setLogLevel(this.logLevel);
+  }
+
   #watch(client: Client, background: Scope): void {
     const { shared } = this.init;
     const isOwn = (): boolean => client === this.#client;
     client.on('status', ({ status, reason }) => {
       if (!isOwn()) return;
       if (status === 'reconnecting') {
+        this.failure = reason && this.#failureOf(reason);
         background.story = this.#beginStory().id;
         this.log = new ConnectLog();
         this.exit = exitOf(reason);
-        this.failure = reason && maskFailure(toFailure(reason), this.mask);
         this.#setStatus('reconnecting');
       } else if (status === 'ready') {
         this.failure = undefined;
         this.#settle(this.#connectStory);
         this.lists.refreshSoon();
       } else if (reason !== undefined) {
-        this.#connectStory?.end({ state: 'error', error: toFailure(reason) });
-        this.#fail(reason);
-        this.subscriptions.end(reason.message);
+        this.#connectStory?.end({ state: 'error', error: this.#failureOf(reason) });
+        this.subscriptions.end(this.#fail(reason).message);
       }
     });
     client.on('log', ({ level, logger, data }) =>
@@ -205,7 +222,7 @@ export class InspectedConnection implements ConnectionState {
   }
 
   #fail(error: unknown): Failure {
-    const failure = maskFailure(toFailure(error), this.mask);
+    const failure = this.#failureOf(error);
     const data = McpError.is(error) && isObject(error.data) ? error.data : {};
     this.log.isOpen = false;
     this.failure = failure;
@@ -215,11 +232,20 @@ export class InspectedConnection implements ConnectionState {
     return failure;
   }
 
+  /** The words of a process that matter are those since the oldest call that it has not answered, or since it was started. */
+  #failureOf(error: unknown): Failure {
+    const waiting = this.init.shared.book.open(this.id).filter(({ kind }) => !LASTING.has(kind));
+    const since = Math.min(Date.now() - RECENT_MS, ...waiting.map(({ at }) => at));
+    return failureOf(this, error, since);
+  }
+
   #reset(): void {
     this.log = new ConnectLog();
     this.failure = undefined;
     this.suggestion = undefined;
     this.exit = undefined;
+    // The level that was asked for by default is for the revision that was spoken.
+    if (this.mayAskForLogs) this.logLevel = undefined;
     this.#setStatus('connecting');
   }
 

@@ -1,12 +1,16 @@
 // Failures for the page, in the client's own words, with advice.
 
-import { isObject } from '../../../jsonrpc/message.js';
+import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
 import { type ErrorCode, McpError } from '../../../protocol/errors.js';
-import type { Failure } from '../../contract/failure.js';
+import { causeIn } from '../../../tooling/process-output.js';
+import { IT_WROTE } from '../../../transports/client/process-name.js';
+import type { Failure, ProcessOutput } from '../../contract/failure.js';
+import type { ConnectionState } from './connection-state.js';
 
 const MAX_DATA = 20_000;
 const MAX_MESSAGE = 10_000;
 
+const START_AGAIN = 'Start the server again.';
 const ADVICE: Partial<Record<ErrorCode, string>> = {
   connect_failed: 'Start the server, or check the address.',
   connection_closed: 'Look at the last lines of stderr, and start the server again.',
@@ -22,29 +26,70 @@ const ADVICE: Partial<Record<ErrorCode, string>> = {
   overloaded: 'Wait a moment, and run it again.',
 };
 
-export function toFailure(error: unknown): Failure {
+/** The failure of a connection: without its secrets, and with what its process has written since then. */
+export function failureOf(
+  { id, init, mask }: Pick<ConnectionState, 'id' | 'init' | 'mask'>,
+  error: unknown,
+  since: number,
+): Failure {
+  return maskFailure(
+    toFailure(error, () => init.shared.lastWords(id, since)),
+    mask,
+  );
+}
+
+/** An error as a failure. `lastWords` gives the lines of the server's process, which the message then does not repeat. */
+function toFailure(error: unknown, lastWords: () => ProcessOutput): Failure {
   if (!McpError.is(error)) {
     const message = error instanceof Error ? error.message : String(error);
     return { code: 'internal_error', message: message.slice(0, MAX_MESSAGE) };
   }
-  const { code, message, number, data } = error;
-  const advice = ADVICE[code];
+  const { code, message, number } = error;
+  const output = outputOf(error.data, lastWords);
+  const data = output === undefined ? error.data : withoutOutput(error.data);
+  const advice = output !== undefined && code === 'connection_closed' ? START_AGAIN : ADVICE[code];
+  const [sentence = ''] = output === undefined ? [message] : message.split(IT_WROTE, 1);
   return {
     code,
-    message: message.slice(0, MAX_MESSAGE),
+    message: sentence.slice(0, MAX_MESSAGE),
     ...(advice !== undefined && { advice }),
     ...(number !== undefined && { number }),
     ...(isSmall(data) && { data }),
+    ...(output && { output }),
   };
 }
 
+/** The output of a process that an error is about; undefined if there was none. */
+function outputOf(data: unknown, lastWords: () => ProcessOutput): ProcessOutput | undefined {
+  const { stderr, stdout } = isObject(data) ? data : {};
+  if (!Array.isArray(stderr)) return undefined;
+  const output = lastWords();
+  if (output.lines.length + output.earlier.length > 0) return output;
+  // A program that does not serve may have written its reason to stdout.
+  const lines = (Array.isArray(stdout) ? stdout : []).filter((line) => typeof line === 'string');
+  const cause = causeIn(lines);
+  return lines.length === 0 ? undefined : { lines, earlier: [], ...(cause !== undefined && { cause }) };
+}
+
+function withoutOutput(data: unknown): unknown {
+  const { stderr: _, stdout: __, ...rest } = data as JsonObject;
+  return rest;
+}
+
 /** A failure without the secrets of its connection, which a server may have repeated. */
-export function maskFailure(failure: Failure, mask: (text: string) => string): Failure {
-  const { data, ...rest } = failure;
+function maskFailure(failure: Failure, mask: (text: string) => string): Failure {
+  const { data, output, ...rest } = failure;
   const text = data === undefined ? undefined : JSON.stringify(data);
   return {
     ...rest,
     message: mask(failure.message),
+    ...(output && {
+      output: {
+        ...(output.cause !== undefined && { cause: mask(output.cause) }),
+        lines: output.lines.map(mask),
+        earlier: output.earlier.map(mask),
+      },
+    }),
     // Data with a secret in it is left out.
     ...(text !== undefined && mask(text) === text && { data }),
   };

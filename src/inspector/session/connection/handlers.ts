@@ -9,22 +9,21 @@ import type {
 } from '../../../client/model/handlers.js';
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
 import type { ElicitUrlResult, Root } from '../../../protocol/model/input.js';
-import type { IncomingQuestion, PageQuestions } from '../../stories/asking.js';
-import type { StoryRecord } from '../../stories/story-record.js';
+import type { Askers, IncomingQuestion, PageQuestions } from '../../stories/asking.js';
 
 export interface HandlerParts {
   readonly asking: PageQuestions;
-  /** The story that a question belongs to which is asked now. */
-  readonly story: () => StoryRecord;
+  /** The stories that a question may belong to which is asked now: one, if that is known. */
+  readonly askers: () => Askers;
   readonly roots: () => readonly Root[];
 }
 
-export function handlersOf({ asking, story, roots }: HandlerParts): Handlers {
+export function handlersOf({ asking, askers, roots }: HandlerParts): Handlers {
   const ask = (
     question: Omit<IncomingQuestion, 'signal' | 'key'>,
     { key, signal }: QuestionContext,
   ): Promise<JsonObject> =>
-    asking.ask(story(), { ...question, signal, ...(key !== undefined && { key: key.slice(0, 500) }) });
+    asking.ask(askers(), { ...question, signal, ...(key !== undefined && { key: key.slice(0, 500) }) });
   return {
     elicit: {
       form: async ({ message, schema }, context) =>
@@ -48,7 +47,7 @@ export function handlersOf({ asking, story, roots }: HandlerParts): Handlers {
     roots() {
       const current = roots();
       asking.record(
-        story(),
+        askers(),
         { kind: 'roots', message: 'Which folders may the server use?' },
         { roots: current },
       );

@@ -4,15 +4,15 @@ import type { Client } from '../../../client/model/client.js';
 import type { CatalogView, ConnectionView } from '../../contract/connection.js';
 import type { Wiretap } from '../../wiretap/wiretap.js';
 import { emptyCatalog, fetchCatalog } from './catalog.js';
-import { toFailure } from './failure.js';
+import type { ConnectionState } from './connection-state.js';
+import { failureOf } from './failure.js';
 import type { SharedParts } from './shared-parts.js';
 
 const REFRESH_MS = 100;
 const PING = { timeoutMs: 30_000 };
 
 /** The connection, as its lists need it. */
-export interface ListsOwner {
-  readonly id: string;
+export interface ListsOwner extends Pick<ConnectionState, 'id' | 'init' | 'mask'> {
   readonly status: ConnectionView['status'];
   readonly client: Client | undefined;
   readonly open: { readonly client: Client; readonly tap: Wiretap };
@@ -63,7 +63,7 @@ export class Lists {
           : { state: 'error', error: { code: 'list_failed', message: `${failed.list}: ${failed.message}` } },
       );
     } catch (error) {
-      story.end({ state: 'error', error: toFailure(error) });
+      story.end({ state: 'error', error: failureOf(connection, error, story.at) });
     } finally {
       this.#isListing = false;
       connection.changed();

@@ -6,7 +6,9 @@ import { memoryTokenStore } from '../../../oauth/client/store/memory-token-store
 import type { TokenStore } from '../../../oauth/client/store/token-store.js';
 import type { Middleware } from '../../../protocol/call.js';
 import { clean } from '../../../tooling/clean.js';
+import { causeIn } from '../../../tooling/process-output.js';
 import type { ConnectionView, TargetSpec } from '../../contract/connection.js';
+import type { ProcessOutput } from '../../contract/failure.js';
 import type { LogLine } from '../../contract/message.js';
 import type { InspectorOptions, JournalEvent, OpenedTarget } from '../../contract/options.js';
 import { JournalGrid } from '../../journal/journal-grid.js';
@@ -17,6 +19,8 @@ import { StoryBook } from '../../stories/story-book.js';
 import type { Scope } from '../../wiretap/seen.js';
 
 const MAX_LOGS = 5000;
+/** The last lines of a process that a failure has in it. */
+const MAX_WORDS = 20;
 const MAX_LINE = 4000;
 
 export class SharedParts {
@@ -41,6 +45,21 @@ export class SharedParts {
 
   get logs(): readonly LogLine[] {
     return this.#logs.slice(-MAX_LOGS);
+  }
+
+  /** The last words of a process. Lines from before `since` are kept apart: they are about something else. */
+  lastWords(connection: string, since: number): ProcessOutput {
+    const all = this.#logs.filter((line) => line.connection === connection && line.source === 'stderr');
+    const own = all.filter(({ at }) => at >= since);
+    const texts = (lines: readonly LogLine[]): readonly string[] =>
+      lines.slice(-MAX_WORDS).map(({ text }) => text);
+    const lines = texts(own);
+    const cause = causeIn(lines);
+    return {
+      ...(cause !== undefined && { cause }),
+      lines,
+      earlier: texts(all.slice(0, all.length - own.length)),
+    };
   }
 
   log(connection: string, line: Omit<LogLine, 'seq' | 'connection' | 'at'>): void {

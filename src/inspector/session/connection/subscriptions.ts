@@ -6,12 +6,12 @@ import type { SubscriptionView } from '../../contract/connection.js';
 import { LISTS } from '../../stories/story-book.js';
 import type { StoryRecord } from '../../stories/story-record.js';
 import type { Wiretap } from '../../wiretap/wiretap.js';
-import { toFailure } from './failure.js';
+import type { ConnectionState } from './connection-state.js';
+import { failureOf } from './failure.js';
 import type { SharedParts } from './shared-parts.js';
 
 /** The connection, as its subscriptions need it. */
-export interface Subscribable {
-  readonly id: string;
+export interface Subscribable extends Pick<ConnectionState, 'id' | 'init' | 'mask'> {
   readonly open: { readonly client: Client; readonly tap: Wiretap };
   readonly changed: () => void;
 }
@@ -104,7 +104,7 @@ export class OpenSubscriptions {
     const subscription = await tap
       .run(story.scope, () => client.subscribe(to, { onChange: () => {} }))
       .catch((error: unknown) => {
-        story.end({ state: 'error', error: toFailure(error) });
+        story.end({ state: 'error', error: failureOf(this.#connection, error, story.at) });
         return undefined;
       });
     story.stop = async () => {
@@ -143,7 +143,7 @@ export class OpenSubscriptions {
 
   #failed(uri: string, open: Open, error: unknown): void {
     if (this.#open.get(uri) === open) this.#open.delete(uri);
-    open.story.end({ state: 'error', error: toFailure(error) });
+    open.story.end({ state: 'error', error: failureOf(this.#connection, error, open.story.at) });
     this.#connection.changed();
   }
 }

@@ -44,8 +44,18 @@ export interface LastLines {
   readonly lines: LineExcerpt['lines'];
 }
 
+/** What a listener of stderr returns for a line that is not only the program's own: the part that messages may show. */
+export class ShownPart {
+  readonly text: string | undefined;
+
+  constructor(text: string | undefined) {
+    this.text = text;
+  }
+}
+
 export interface LastLinesParts {
-  readonly line: (line: string) => void;
+  /** Called with each line. */
+  readonly line: (line: string) => ShownPart | undefined;
   /** Values that must not be shown, by the names that replace them. */
   readonly secrets: Secrets;
 }
@@ -57,8 +67,9 @@ export function lastLines({ line: forward, secrets }: LastLinesParts): LastLines
 
   function take(line: Line): void {
     const text = line.tooLong ? `(a line of more than ${MAX_BYTES} bytes)` : line.text;
-    excerpt.add(text);
-    forward(text);
+    const part = forward(text);
+    if (part === undefined) excerpt.add(text);
+    else if (part.text !== undefined) excerpt.add(part.text);
   }
 
   return {

@@ -6,10 +6,10 @@ import { quote } from '../../../protocol/encoding/shorten.js';
 import { McpError } from '../../../protocol/errors.js';
 import { isBehind } from '../../client/backlog.js';
 import { limitReports } from '../../client/limit-reports.js';
-import { commandName, processName } from '../../client/process-name.js';
+import { commandName, IT_WROTE, processName } from '../../client/process-name.js';
 import type { Wire, WireEvents } from '../../client/wire.js';
 import { decodeUtf8 } from '../decode.js';
-import { lastLines, lineExcerpt, withoutSecrets } from './last-lines.js';
+import { lastLines, lineExcerpt, ShownPart, withoutSecrets } from './last-lines.js';
 import { processTree } from './process-tree.js';
 import { type ServerProcess, startFailure, startProcess } from './start-process.js';
 
@@ -134,12 +134,14 @@ function run(child: ChildProcess, { server, options, events }: Parts): Running {
     return { stderr: stderrLines.lines(), stdout: stdoutLines.lines() };
   }
 
-  function forward(line: string): void {
-    if (typeof server.stderr !== 'function') return;
+  function forward(line: string): ShownPart | undefined {
+    if (typeof server.stderr !== 'function') return undefined;
     try {
-      server.stderr(line);
+      const part: unknown = server.stderr(line);
+      return part instanceof ShownPart ? part : undefined;
     } catch (error) {
       if (!isOver) events.problem('The listener for standard error has failed', error);
+      return undefined;
     }
   }
 
@@ -221,7 +223,7 @@ function whyEnded(
 }
 
 function describeOutput(stream: 'error' | 'output', lines: readonly string[]): readonly string[] {
-  return lines.length === 0 ? [] : [` It wrote to standard ${stream}:\n${lines.join('\n')}`];
+  return lines.length === 0 ? [] : [`${IT_WROTE}${stream}:\n${lines.join('\n')}`];
 }
 
 function ignore(): void {

@@ -6,6 +6,7 @@ import process from 'node:process';
 import { Turns } from '../../../../async/turns.js';
 import { McpError } from '../../../../protocol/errors.js';
 import { cleanLine } from '../../../../tooling/clean.js';
+import { ShownPart } from '../../../../transports/stdio/client/last-lines.js';
 import type { Typed } from '../../../command/definition.js';
 import { CommandError, usageError } from '../../../command/failures.js';
 import { callerOf, withCallerHint } from '../../../target/caller.js';
@@ -66,11 +67,13 @@ function loader(file: string, input: Typed, journal: JournalLines | undefined): 
     // A program that ends at once is started a second time, in case it only speaks an older revision.
     const seen = new Set<string>();
     let isLoading = true;
-    const onStderr = (written: string): void => {
+    const onStderr = (written: string): ShownPart => {
       const line = journal === undefined ? written : journal.take(written);
-      if (line === undefined) return;
+      const part = new ShownPart(line);
+      if (line === undefined) return part;
       if (!isLoading || !seen.has(line)) out.note(cleanLine(line, MAX_LINE));
       if (isLoading && seen.size < MAX_SEEN) seen.add(line);
+      return part;
     };
     const code = await startCode(file, {
       args,
