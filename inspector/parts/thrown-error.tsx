@@ -34,7 +34,7 @@ export function MessageWithRef({ text }: { readonly text: string }): VNode {
   );
 }
 
-/** What was thrown, and where. */
+/** The error that was thrown, and the place. */
 function ThrownLine({ error }: { readonly error: LoggedError }): VNode {
   return (
     <span class="mono thrown-line">

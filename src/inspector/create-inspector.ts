@@ -5,6 +5,7 @@ import type { FoundServer } from './contract/connection.js';
 import type { CommandName, PageSnapshot } from './contract/inspector.js';
 import type { InspectorOptions, RunningInspector } from './contract/options.js';
 import { commandsOf } from './session/commands.js';
+import { takeLine } from './session/connection/client-options.js';
 import { Connections } from './session/connections.js';
 import { CommandInput } from './session/input.js';
 import { Tapes } from './session/tapes.js';
@@ -73,5 +74,9 @@ export function createInspector(options: InspectorOptions): RunningInspector {
       return id;
     },
     journalEvent: (event) => shared.journal(event),
+    stderrLine(line) {
+      const connection = first?.connection === undefined ? undefined : connections.find(first.connection);
+      if (connection !== undefined) takeLine(connection, line);
+    },
   };
 }

@@ -1,4 +1,4 @@
-// What a server wrote to standard error, for the person who looks for the cause of a failure.
+// The lines that a server wrote to standard error, for the person who looks for the cause of a failure.
 
 import { isObject } from '../jsonrpc/message.js';
 import { tryParseObject } from '../jsonrpc/try-parse.js';

@@ -33,7 +33,7 @@ export function findingsOf(tool: string): readonly FindingView[] {
   return byTool.value.get(tool) ?? [];
 }
 
-/** The mark of a tool in the list: its errors and warnings. Advice is no reason to look at a tool first. */
+/** The mark of a tool in the list: its errors and warnings. Nearly every tool has advice, so that advice is not marked. */
 export function FindingMark({ tool }: { readonly tool: string }): VNode | null {
   const findings = findingsOf(tool);
   const count = (severity: string): number => findings.filter((each) => each.severity === severity).length;

@@ -1,4 +1,4 @@
-// What a server that this command started wrote to stderr: printed if the command fails.
+// The lines that a server which this command started wrote to stderr: printed if the command fails.
 
 import type { ConnectOptions } from '../../connect/targets/options.js';
 import type { Target } from '../../connect/targets/target.js';

@@ -77,4 +77,6 @@ export interface RunningInspector extends Inspector {
   /** Connects as the page would, and shows this connection, and this tool, first. */
   readonly open: (spec: TargetSpec, tool?: string) => Promise<string>;
   readonly journalEvent: (event: JournalEvent) => void;
+  /** Takes a line that the server of the first connection wrote to stderr, if the program that runs the inspector has started it. */
+  readonly stderrLine: (line: string) => void;
 }

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { folder } from '../check/support.js';
 import { fullmcp } from '../support/run-cli.js';
 
-// What a server that the command started wrote to stderr, when a call fails.
+// The lines that a server which the command started wrote to stderr, when a call fails.
 
 const zoo = fileURLToPath(new URL('../../inspector/session/fixtures/zoo.js', import.meta.url));
 const files = await folder();

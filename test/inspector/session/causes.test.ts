@@ -85,6 +85,23 @@ describe('the reference of a masked error', () => {
     expect(line.text).toBe(`Tool "crashes" failed (ref ${ref}): TypeError: order 7 has no price`);
   });
 
+  test('leads to a line that the program around the inspector has read, as `fullmcp dev` does', async () => {
+    await own.begin({ target: createServer({ name: 'any', version: '1.0.0' }) });
+    await own.inspector.open({ text: 'test' });
+    const error = {
+      name: 'Error',
+      message: 'no hay',
+      stack: 'Error: no hay\n    at feed (/zoo/server.js:3:1)',
+    };
+    own.inspector.stderrLine(
+      JSON.stringify({ level: 'error', message: 'Tool "a" failed (ref 0011aabb)', error }),
+    );
+    expect(own.inspector.snapshot().logs.at(-1)).toMatchObject({
+      source: 'stderr',
+      error: { ref: '0011aabb', own: 'feed (/zoo/server.js:3:1)' },
+    });
+  });
+
   test('leads to the stack of a server in the same process, too', async () => {
     const server = createServer({
       name: 'inside',

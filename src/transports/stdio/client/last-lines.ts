@@ -44,7 +44,7 @@ export interface LastLines {
   readonly lines: LineExcerpt['lines'];
 }
 
-/** What a listener of stderr returns for a line that is not only the program's own: the part that messages may show. */
+/** The part of a line that messages may show. A listener of stderr returns it for a line that is not only the program's own. */
 export class ShownPart {
   readonly text: string | undefined;
 

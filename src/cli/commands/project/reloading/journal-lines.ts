@@ -7,6 +7,8 @@ export interface JournalLines {
   readonly mark: string;
   /** Called with each event. */
   report: (event: JournalEvent) => void;
+  /** Called with each other line. */
+  written: (line: string) => void;
   /** Takes the event out of a line. Returns the rest of the line, if there is one. */
   readonly take: (line: string) => string | undefined;
 }
@@ -17,9 +19,11 @@ export function journalOf(): JournalLines {
   const lines: JournalLines = {
     mark,
     report: () => undefined,
+    written: () => undefined,
     take: (line) => {
       const { event, text } = readJournalLine(mark, line);
       if (event !== undefined) lines.report(event);
+      if (text !== undefined) lines.written(text);
       return text;
     },
   };

@@ -87,6 +87,7 @@ async function inspectorBeside(
   const typed = { target, options: {}, address, typed: shellWord(address), journalMark: journal.mark };
   const { inspector, url: page, close } = await startInspector({ typed });
   journal.report = inspector.journalEvent;
+  journal.written = inspector.stderrLine;
   return { json: { inspector: page }, note: `Inspector: ${page}`, close };
 }
 
