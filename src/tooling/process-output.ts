@@ -2,7 +2,6 @@
 
 import { isObject } from '../jsonrpc/message.js';
 import { tryParseObject } from '../jsonrpc/try-parse.js';
-import { cleanLine } from './clean.js';
 
 /** An error that a server has logged, or that was thrown in this process. */
 export interface LoggedError {
@@ -47,8 +46,8 @@ export function loggedError(what: string, error: unknown): LoggedError {
   const own = ownFrame(stack);
   const ref = refIn(what);
   return {
-    what: cleanLine(what, 500),
-    title: cleanLine(titleOf(error), 500),
+    what: oneLine(what, 500),
+    title: oneLine(titleOf(error), 500),
     stack,
     ...(ref !== undefined && { ref }),
     ...(own !== undefined && { own }),
@@ -72,7 +71,7 @@ export function causeIn(lines: readonly string[]): string | undefined {
   const last = said.findLast((line) => ERROR_NAME.test(line.trimStart())) ?? said.at(-1);
   if (last === undefined) return undefined;
   const logged = readLoggedError(last);
-  return logged === undefined ? cleanLine(last.trim(), 500) : `${logged.what}: ${logged.title}`;
+  return logged === undefined ? oneLine(last.trim(), 500) : `${logged.what}: ${logged.title}`;
 }
 
 function stackOf(error: unknown, causes: number): string {
@@ -93,7 +92,7 @@ function ownFrame(stack: string): string | undefined {
   for (const line of stack.split('\n')) {
     if (!FRAME.test(line)) continue;
     const frame = line.trim().slice(3);
-    if (isOwn(frame)) return cleanLine(frame, 500);
+    if (isOwn(frame)) return oneLine(frame, 500);
   }
   return undefined;
 }
@@ -105,4 +104,9 @@ function isOwn(frame: string): boolean {
   return (
     OWN_FOLDER === undefined || !['dist', 'src'].some((folder) => path.includes(`${OWN_FOLDER}/${folder}/`))
   );
+}
+
+/** Text on one line. It is made harmless where it is shown. */
+function oneLine(text: string, limit: number): string {
+  return text.slice(0, limit).replace(/[\r\n\t]/g, ' ');
 }
