@@ -7,11 +7,19 @@ import type { Person } from './terminal/person.js';
 /** Runs the command that was typed. The exit code of the process is that of the command. */
 export async function runProgram(): Promise<void> {
   const stopping = new AbortController();
-  process.once('SIGINT', () => {
-    stopping.abort();
+  let handle: (() => void) | undefined;
+  process.on('SIGINT', () => {
+    if (handle !== undefined) return handle();
     // A second time, nothing is waited for.
-    process.once('SIGINT', () => process.exit(130));
+    if (stopping.signal.aborted) process.exit(130);
+    stopping.abort();
   });
+  const onInterrupt: Person['onInterrupt'] = (next) => {
+    handle = next;
+    return () => {
+      handle = undefined;
+    };
+  };
   // `fullmcp … | head` ends the pipe early.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
@@ -19,17 +27,18 @@ export async function runProgram(): Promise<void> {
     stdout: process.stdout,
     stderr: process.stderr,
     env: process.env,
-    person,
+    person: () => person(onInterrupt),
     signal: stopping.signal,
   });
 }
 
-function person(): Person {
+function person(onInterrupt: Person['onInterrupt']): Person {
   return {
     input: process.stdin,
     output: process.stderr,
     isPresent: process.stdin.isTTY === true && process.stderr.isTTY === true,
     interrupt: () => process.emit('SIGINT'),
+    onInterrupt,
     openPage: async (url) => (await import('../adapters/node/oauth/open-browser.js')).openBrowser(url),
   };
 }

@@ -27,6 +27,7 @@ export async function runCommand(typed: readonly string[], around: Surroundings)
     await run(typed, ours, { out, person: around.person, signal: around.signal, runLine });
     return EXIT.done;
   } catch (thrown) {
+    out.wait();
     const error = explained(thrown);
     if (error instanceof ReportedError) return EXIT[error.exit];
     out.redraw('');
@@ -35,6 +36,8 @@ export async function runCommand(typed: readonly string[], around: Surroundings)
     if (ours.includes('--debug') && error instanceof Error) out.note(error.stack ?? message);
     if (exit !== 'interrupted' || out.isJson) out.failure(message, failureJson(error));
     return EXIT[exit];
+  } finally {
+    out.wait();
   }
 }
 
@@ -55,7 +58,7 @@ async function run(line: readonly string[], own: readonly string[], more: Rest):
   const { out } = more;
   const [first = ''] = own;
   if (['--version', '-v', 'version'].includes(first)) return version(out);
-  if (first === '') return out.styled(shortHelp(commandGroups, firstCommands, out));
+  if (first === '') return startWith(line, more);
   if (first === 'help' && own.some((word, at) => at > 0 && !word.startsWith('-')))
     return run([...own.slice(1), '--help'], [...own.slice(1), '--help'], more);
   if (['--help', '-h', 'help'].includes(first)) return out.styled(programHelp(commandGroups, out));
@@ -63,6 +66,7 @@ async function run(line: readonly string[], own: readonly string[], more: Rest):
     return (await import('./completion/complete-words.js')).completeWords(allCommands, line.slice(1), more);
   const { words: typed, note } = currentLine(allCommands, line);
   const isHelp = own.includes('--help') || own.includes('-h');
+  if (!isHelp && (await isTarget(first))) return openPrompt(line, more);
   const below = isHelp && !findCommand(allCommands, typed) ? commandsBelow(allCommands, [first]) : [];
   if (below.length > 0) return out.styled(groupHelp(below, out));
   const found = find(typed);
@@ -79,6 +83,24 @@ async function run(line: readonly string[], own: readonly string[], more: Rest):
 function version(out: Output): void {
   out.json({ ok: true, version: fullmcp.version });
   out.value(fullmcp.version);
+}
+
+/** A line without a command: the first commands, or the prompt of a server that is started by what follows `--`. */
+async function startWith(line: readonly string[], more: Rest): Promise<void> {
+  if (line[0] === '--') return openPrompt(line, more);
+  more.out.styled(shortHelp(commandGroups, firstCommands, more.out));
+}
+
+async function openPrompt(line: readonly string[], more: Rest): Promise<void> {
+  const { prompt } = await import('./prompt/prompt.js');
+  await prompt.run(parseInput('', prompt, line, more));
+}
+
+/** Whether a line begins with a target instead of a command: an address, a file, or a server that is configured. */
+async function isTarget(first: string): Promise<boolean> {
+  if (findCommand(allCommands, [first]) ?? commandsBelow(allCommands, [first])[0]) return false;
+  const { looksLikeTarget } = await import('./target/read-target.js');
+  return looksLikeTarget(first);
 }
 
 /** The command whose name the line begins with. */

@@ -16,6 +16,8 @@ export function ConnectForm(): VNode {
   const headers = useSignal('');
   const environment = useSignal('');
   const folder = useSignal('');
+  const caller = useSignal('');
+  const scopes = useSignal('');
   const revision = useSignal('');
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
@@ -31,6 +33,8 @@ export function ConnectForm(): VNode {
       ...(headers.value.trim() && { headers: pairsOf(headers.value, ':') }),
       ...(environment.value.trim() && { env: pairsOf(environment.value, '=') }),
       ...(folder.value.trim() && { cwd: folder.value.trim() }),
+      ...(caller.value.trim() && { as: caller.value.trim() }),
+      ...(scopes.value.trim() && { scopes: scopes.value.split(/[\s,]+/).filter((scope) => scope !== '') }),
       ...(revision.value && { revision: revision.value }),
     };
     void open(spec);
@@ -75,7 +79,7 @@ export function ConnectForm(): VNode {
         One field: a URL, a command, or a pasted mcpServers JSON.
       </p>
       <details class="connect-details">
-        <summary>Headers, token, environment, revision</summary>
+        <summary>Headers, token, environment, caller, revision</summary>
         <div class="connect-details-grid">
           <label for="connect-token">Token</label>
           <input
@@ -101,6 +105,30 @@ export function ConnectForm(): VNode {
             value={folder.value}
             onInput={(event) => {
               folder.value = event.currentTarget.value;
+            }}
+          />
+          <label for="connect-caller">Caller</label>
+          <input
+            id="connect-caller"
+            class="field mono"
+            placeholder="the subject, for a file of your own"
+            autocomplete="off"
+            spellcheck={false}
+            value={caller.value}
+            onInput={(event) => {
+              caller.value = event.currentTarget.value;
+            }}
+          />
+          <label for="connect-scopes">Scopes</label>
+          <input
+            id="connect-scopes"
+            class="field mono"
+            placeholder="of that caller: read, write"
+            autocomplete="off"
+            spellcheck={false}
+            value={scopes.value}
+            onInput={(event) => {
+              scopes.value = event.currentTarget.value;
             }}
           />
           <label for="connect-revision">Revision</label>

@@ -12,7 +12,8 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import { cleanLine } from '../../tooling/clean.js';
 import type { Options, Typed } from '../command/definition.js';
 import { CommandError, usageError } from '../command/failures.js';
-import { type Person, PersonLines } from '../terminal/person.js';
+import type { Output } from '../terminal/output.js';
+import { linesOf, type Person, type PersonLines } from '../terminal/person.js';
 import { expectedOf, type FormField, fieldsOf, readField, readYesOrNo } from './form-fields.js';
 import { asks, type TerminalQuestion, unansweredForm, unansweredUrl } from './unanswered.js';
 
@@ -77,7 +78,7 @@ export class Asker {
   #inTurn<T>(ask: () => Promise<T>): Promise<T> {
     return this.#turns.take(async () => {
       try {
-        return await ask();
+        return await this.#input.out.quietly(ask);
       } catch (error) {
         // A server of an earlier revision gets the error and continues without an answer; the command must end.
         if (error instanceof CommandError) {
@@ -132,36 +133,20 @@ export class Asker {
     signal: AbortSignal,
     person: Person,
   ): Promise<ElicitFormResult> {
-    const reader = new PersonLines(person);
+    const reader = linesOf(person);
     try {
       if (fields.length === 0 && content.size === 0)
         return (await this.#agrees('  agree?', reader, signal))
           ? { action: 'accept', content: {} }
           : { action: 'decline' };
       for (const field of fields) {
-        const value = await this.#field(field, reader, signal);
+        const value = await askField(field, { reader, signal, out: this.#input.out });
         if (value === DECLINED) return { action: 'decline' };
         if (value !== LEFT_OUT) content.set(field.name, value);
       }
       return { action: 'accept', content: Object.fromEntries(content) as JsonObject };
     } finally {
       reader.close();
-    }
-  }
-
-  /** Asks for one field until its value fits. */
-  async #field(field: FormField, reader: PersonLines, signal: AbortSignal): Promise<unknown> {
-    const { name, shape, item, isRequired } = field;
-    const { description } = shape.schema;
-    if (typeof description === 'string') this.#input.out.note(`  ${cleanLine(description, 300)}`);
-    for (;;) {
-      const line = await reader.line(`  ${cleanLine(name, 40)}  ${expectedOf(field)} > `, signal);
-      if (line === undefined) return DECLINED;
-      const isEmpty = line.trim() === '';
-      if (isEmpty && !isRequired) return LEFT_OUT;
-      const read = isEmpty && !item ? { problem: 'a value is required' } : readField(field, line);
-      if ('value' in read) return read.value;
-      this.#input.out.note(`  ${read.problem}`);
     }
   }
 
@@ -175,7 +160,7 @@ export class Asker {
     const { out } = this.#input;
     out.redraw('');
     out.note(`${asks(this.#asking, message)}\n  ${address.href}`);
-    const reader = new PersonLines(person);
+    const reader = linesOf(person);
     try {
       const question = `  open ${address.host} in the browser?`;
       if (!(await this.#agrees(question, reader, this.#signal(context)))) return { action: 'decline' };
@@ -202,8 +187,33 @@ export class Asker {
   }
 }
 
-const DECLINED = Symbol('declined');
-const LEFT_OUT = Symbol('left out');
+/** Where a field is asked for. */
+export interface AskingPlace {
+  readonly reader: PersonLines;
+  readonly signal: AbortSignal;
+  readonly out: Output;
+}
+
+/** Asks for one field until its value fits. */
+export async function askField(field: FormField, { reader, signal, out }: AskingPlace): Promise<unknown> {
+  const { name, shape, item, isRequired } = field;
+  const { description } = shape.schema;
+  if (typeof description === 'string') out.note(`  ${cleanLine(description, 300)}`);
+  for (;;) {
+    const line = await reader.line(`  ${cleanLine(name, 40)}  ${expectedOf(field)} > `, signal);
+    if (line === undefined) return DECLINED;
+    const isEmpty = line.trim() === '';
+    if (isEmpty && !isRequired) return LEFT_OUT;
+    const read = isEmpty && !item ? { problem: 'a value is required' } : readField(field, line);
+    if ('value' in read) return read.value;
+    out.note(`  ${read.problem}`);
+  }
+}
+
+/** The person pressed Ctrl+D. */
+export const DECLINED: unique symbol = Symbol('declined');
+/** The person pressed Enter at a field that need not be filled in. */
+export const LEFT_OUT: unique symbol = Symbol('left out');
 
 function isComplete(content: ReadonlyMap<string, unknown>, fields: readonly FormField[]): boolean {
   return content.size > 0 && fields.every(({ name, isRequired }) => content.has(name) || !isRequired);

@@ -32,19 +32,22 @@ export function fieldsOf(form: JsonObject): readonly FormField[] {
       'protocol',
       `The server asks for ${fields.length} fields at once; a form may have ${MAX_FIELDS}.`,
     );
-  return fields.map((field) => {
-    const shape = shapeOf(field.schema, form);
-    const item = shape.kind === 'array' ? shapeOf(shape.items, form) : undefined;
-    const { name, isRequired } = field;
-    return {
-      name,
-      shape,
-      item,
-      choices: choicesOf(item ?? shape),
-      isRequired: isRequired && !('default' in shape.schema),
-      check: checkOf(field, form),
-    };
-  });
+  return fields.map((field) => fieldOf(field, form));
+}
+
+/** A field of a form, or an argument of a tool. */
+export function fieldOf(field: ShapeField, form: JsonObject): FormField {
+  const shape = shapeOf(field.schema, form);
+  const item = shape.kind === 'array' ? shapeOf(shape.items, form) : undefined;
+  const { name, isRequired } = field;
+  return {
+    name,
+    shape,
+    item,
+    choices: choicesOf(item ?? shape),
+    isRequired: isRequired && !('default' in shape.schema),
+    check: checkOf(field, form),
+  };
 }
 
 function choicesOf(shape: Shape): readonly ShapeOption[] {
@@ -80,7 +83,8 @@ function typeIn({ shape, item, choices }: FormField): string {
   const { format, maxItems, minimum, maximum } = shape.schema;
   if (item) {
     const most = typeof maxItems === 'number' ? `up to ${maxItems} of: ` : 'some of: ';
-    return names.length > 0 ? `${most}${names.join(', ')}` : 'values with commas between them';
+    if (names.length > 0) return `${most}${names.join(', ')}`;
+    return isJsonOnly(item) ? 'a JSON array' : 'values with commas between them';
   }
   if (names.length > 0) return names.join(' | ');
   switch (shape.kind) {
@@ -121,6 +125,7 @@ export function readField(field: FormField, text: string): ReadField {
 
 function readText({ shape, item, choices }: FormField, text: string): ReadField {
   if (!item) return readOne(shape, choices, text);
+  if (text.startsWith('[') && choices.length === 0) return readJson(text);
   const items = text === '' ? [] : text.split(',').map((one) => readOne(item, choices, one.trim()));
   const wrong = items.find((one) => 'problem' in one);
   return wrong ?? { value: items.map((one) => ('value' in one ? one.value : undefined)) };
@@ -136,10 +141,23 @@ function readOne({ kind }: Shape, choices: readonly ShapeOption[], text: string)
     case 'object':
     case 'map':
     case 'tuple':
+    case 'array':
       return readJson(text);
+    case 'union':
+    case 'any':
+    case 'null': {
+      // Of several types, text is the one that cannot be read as JSON.
+      const read = readJson(text);
+      return 'value' in read ? read : { value: text };
+    }
     default:
       return { value: text };
   }
+}
+
+/** Whether a value in a list can only be written as JSON. */
+function isJsonOnly({ kind }: Shape): boolean {
+  return kind === 'object' || kind === 'map' || kind === 'tuple' || kind === 'array';
 }
 
 function readNumber(text: string): ReadField {

@@ -1,5 +1,6 @@
 // How a command is defined: its help, its page in the docs and its completion are made from this.
 
+import type { KeptConnection } from '../prompt/kept-connection.js';
 import type { Output } from '../terminal/output.js';
 import type { Person } from '../terminal/person.js';
 
@@ -66,6 +67,8 @@ export interface Typed {
   readonly person: () => Person;
   /** Aborts when the user presses Ctrl+C. */
   readonly signal: AbortSignal;
+  /** The connection of the prompt that the command runs in. Default: the command opens one of its own. */
+  readonly kept?: KeptConnection;
   /** Runs another command with a target that takes the place of its first word. Fails with the exit code of that command. */
   readonly runLine: (line: readonly string[], target: string) => Promise<void>;
 }

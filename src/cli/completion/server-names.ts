@@ -46,6 +46,15 @@ function isRemote(target: unknown): boolean {
   return typeof url === 'string' && (/^(?:https?|wss?):\/\//i.test(url) || /^localhost:\d+/.test(url));
 }
 
+/** The names that fit the next word of a command whose connection is open. */
+export async function namesAt(
+  client: Client,
+  words: readonly string[],
+  { command, word }: CompletedWord,
+): Promise<readonly string[]> {
+  return withoutOptions((await NAMES[command]?.(client, words, word)) ?? []);
+}
+
 type NamesOf = (client: Client, words: readonly string[], word: string) => Promise<readonly string[]>;
 
 const NAMES: Readonly<Record<string, NamesOf | undefined>> = {

@@ -9,9 +9,11 @@ import { resolveTarget, type ServerEntry, type Target } from '../../connect/targ
 import type { TargetSpec } from '../../inspector/contract/connection.js';
 import type { OpenedTarget } from '../../inspector/contract/options.js';
 import { JOURNAL_VARIABLE, newJournalMark } from '../../inspector/journal/journal-line.js';
+import type { Auth } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { type Revision, revisions } from '../../protocol/tables/revisions.js';
 import { shellWord } from '../../tooling/clean.js';
+import { callerOf, callerWords } from '../target/caller.js';
 import { runProcess } from '../target/run-process.js';
 import { addressOf, asHostServer, type ConfiguredPlace, typedOf } from './found-servers.js';
 import { looksLikeConfig, readPasted } from './pasted-config.js';
@@ -32,6 +34,15 @@ export async function openTarget(spec: TargetSpec, parts: OpenTargetParts): Prom
   const { text, url, command, name } = spec;
   if ([text, url, command, name].filter((place) => place !== undefined).length !== 1)
     throw wrong('Say where the server is: a URL, a command, a file, or one of the servers that were found.');
+  const opened = await placeOf(spec, parts);
+  // A server elsewhere decides by credentials who is calling.
+  if ((spec.as ?? spec.scopes) !== undefined && opened.journalMark === undefined)
+    throw wrong(`A caller is for a JavaScript or TypeScript file, and ${opened.typed} is not one.`);
+  return opened;
+}
+
+async function placeOf(spec: TargetSpec, parts: OpenTargetParts): Promise<OpenedTarget> {
+  const { text, url, command, name } = spec;
   if (name !== undefined) return ofFound(name, spec, parts);
   if (url !== undefined) return ofUrl(url, spec);
   if (command !== undefined) return ofCommand(command, spec.args ?? [], spec);
@@ -105,8 +116,21 @@ function ofCommand(command: string, args: readonly string[], spec: TargetSpec): 
 function ofScript(file: string, spec: TargetSpec): OpenedTarget {
   const mark = newJournalMark();
   const { env, ...settings } = settingsOf(spec);
-  const target = { ...runProcess(file), ...settings, env: { ...env, [JOURNAL_VARIABLE]: mark } };
-  return { target, options: optionsOf(spec), address: file, typed: shellWord(file), journalMark: mark };
+  const caller = callerIn(spec);
+  const target = { ...runProcess(file, { caller }), ...settings, env: { ...env, [JOURNAL_VARIABLE]: mark } };
+  const typed = [shellWord(file), ...(caller === undefined ? [] : callerWords(caller))].join(' ');
+  return { target, options: optionsOf(spec), address: file, typed, journalMark: mark };
+}
+
+function callerIn({ as, scopes = [] }: TargetSpec): Auth | undefined {
+  try {
+    return callerOf({
+      text: (option) => (option === 'as' ? as : undefined),
+      texts: (option) => (option === 'scopes' ? scopes : []),
+    });
+  } catch (error) {
+    throw wrong((error as Error).message);
+  }
 }
 
 function settingsOf({ env, cwd }: TargetSpec): { env?: Readonly<Record<string, string>>; cwd?: string } {

@@ -16,7 +16,7 @@ export interface CommandLine {
 /** Throws an error for the user if the line needs a shell, or has a quote that does not end. */
 export function splitCommand(line: string): CommandLine {
   if (line.length > MAX_LENGTH) throw wrong('The command line is too long.');
-  const words = wordsOf(line);
+  const words = splitWords(line, OF_A_SHELL);
   const start = words.findIndex((word) => !/^[A-Za-z_]\w*=/.test(word));
   const [command, ...args] = start === -1 ? [] : words.slice(start);
   if (command === undefined || command === '') throw wrong('A command is missing.');
@@ -27,7 +27,8 @@ export function splitCommand(line: string): CommandLine {
   return { command, args, env: Object.fromEntries(env) };
 }
 
-function wordsOf(line: string): readonly string[] {
+/** The words of a line, with its quotes resolved. Throws if one of these characters stands outside of quotes, or a quote does not end. */
+export function splitWords(line: string, refused = ''): readonly string[] {
   const words: string[] = [];
   let word: string | undefined;
   let quote = '';
@@ -44,7 +45,7 @@ function wordsOf(line: string): readonly string[] {
     } else if (/\s/.test(one)) {
       if (word !== undefined) words.push(word);
       word = undefined;
-    } else if (OF_A_SHELL.includes(one))
+    } else if (refused.includes(one))
       throw wrong(
         `No shell is involved, so ${JSON.stringify(one)} has no meaning here. Put it in quotes if it belongs to a word.`,
       );

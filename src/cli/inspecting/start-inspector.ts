@@ -1,8 +1,6 @@
 // Starts the inspector of a command, and serves its page.
 
-import { homedir } from 'node:os';
 import { join } from 'node:path';
-import process from 'node:process';
 import { fullmcp } from '../../client/model/options.js';
 import type { TargetSpec } from '../../inspector/contract/connection.js';
 import type { OpenedTarget, RunningInspector } from '../../inspector/contract/options.js';
@@ -10,7 +8,7 @@ import { createInspector } from '../../inspector/create-inspector.js';
 import { serveInspector } from '../../inspector/host/serve-inspector.js';
 import type { TokenStore } from '../../oauth/client/store/token-store.js';
 import { McpError } from '../../protocol/errors.js';
-import { hasLogins } from '../target/login/login-folder.js';
+import { hasLogins, stateFolder } from '../target/login/login-folder.js';
 import { loginStore, prepareLoginStore } from '../target/login/login-store.js';
 import { type ConfiguredPlace, configuredPlaces, foundServers } from './found-servers.js';
 import { openTarget } from './open-target.js';
@@ -119,10 +117,4 @@ export function sharedLogins(): TokenStore {
       return store.lock(key, options);
     },
   };
-}
-
-/** The folder: FULLMCP_HOME, or `fullmcp` in the user's folder for state. */
-function stateFolder(): string {
-  const { FULLMCP_HOME, XDG_STATE_HOME } = process.env;
-  return FULLMCP_HOME || join(XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'fullmcp');
 }

@@ -5,8 +5,10 @@ import { resolveTarget } from '../../connect/targets/target.js';
 import type { TargetSpec } from '../../inspector/contract/connection.js';
 import type { OpenedTarget } from '../../inspector/contract/options.js';
 import { JOURNAL_VARIABLE, newJournalMark } from '../../inspector/journal/journal-line.js';
+import type { Auth } from '../../protocol/call.js';
 import type { ServerProcess } from '../../transports/stdio/client/spawn.js';
 import type { Typed } from '../command/definition.js';
+import { callerOf, callerWords } from '../target/caller.js';
 import { connectOptions } from '../target/open.js';
 import { takeTarget } from '../target/read-target.js';
 import { addressOf, typedOf } from './found-servers.js';
@@ -38,18 +40,19 @@ export async function typedTarget(input: Typed): Promise<TypedPlace | undefined>
   };
   const isScript = SCRIPT.test(target.word);
   return {
-    typed: isScript ? reporting(opened, target.word) : opened,
+    typed: isScript ? reporting(opened, target.word, callerOf(input)) : opened,
     again: againOf(target.word, input),
     words,
   };
 }
 
 /** A file is started by `fullmcp run`, which reports the steps of its handlers. */
-function reporting(opened: OpenedTarget, file: string): OpenedTarget {
+function reporting(opened: OpenedTarget, file: string, caller: Auth | undefined): OpenedTarget {
   const mark = newJournalMark();
   const server = opened.target as ServerProcess;
   const target = { ...server, env: { ...server.env, [JOURNAL_VARIABLE]: mark } };
-  return { ...opened, target, address: file, journalMark: mark };
+  const typed = [opened.typed, ...(caller === undefined ? [] : callerWords(caller))].join(' ');
+  return { ...opened, target, address: file, typed, journalMark: mark };
 }
 
 /** The target as it was typed, without secrets. */
@@ -82,5 +85,15 @@ function againOf(word: string, input: Typed): TargetSpec | undefined {
     return { command, args, cwd: input.text('cwd') ?? process.cwd() };
   }
   if (/^(?:https?|wss?):/i.test(word)) return { url: word };
-  return SCRIPT.test(word) ? { text: word, cwd: input.text('cwd') ?? process.cwd() } : undefined;
+  if (!SCRIPT.test(word)) return undefined;
+  const caller = callerOf(input);
+  const { subject, scopes = [], claims = {}, ...more } = caller ?? {};
+  // The claims of a person are not kept in a file.
+  if (Object.keys({ ...claims, ...more }).length > 0) return undefined;
+  return {
+    text: word,
+    cwd: input.text('cwd') ?? process.cwd(),
+    ...(subject !== undefined && { as: subject }),
+    ...(scopes.length > 0 && { scopes }),
+  };
 }

@@ -15,7 +15,7 @@ const MAX_TEXT = 2000;
 export interface UsedServer {
   readonly id: string;
   /** The spec that connects to it again. It has neither a token nor headers nor variables. */
-  readonly spec: Pick<TargetSpec, 'url' | 'command' | 'args' | 'cwd' | 'text'>;
+  readonly spec: Pick<TargetSpec, 'url' | 'command' | 'args' | 'cwd' | 'text' | 'as' | 'scopes'>;
   /** The URL or the command for people. */
   readonly address: string;
   readonly at: number;
@@ -40,8 +40,10 @@ export class UsedServers {
   /** Remembers a server. One whose address or command has a secret in it is not remembered. */
   remember(spec: UsedServer['spec'], address: string, failure: string | undefined): Promise<void> {
     if (hasSecret(spec)) return Promise.resolve();
-    const { url, command, args, cwd, text } = spec;
-    const kept = JSON.parse(JSON.stringify({ url, command, args, cwd, text })) as UsedServer['spec'];
+    const { url, command, args, cwd, text, as, scopes } = spec;
+    const kept = JSON.parse(
+      JSON.stringify({ url, command, args, cwd, text, as, scopes }),
+    ) as UsedServer['spec'];
     const server: UsedServer = {
       id: idOf(kept),
       spec: kept,
@@ -106,13 +108,16 @@ function hasSecret({ url, command, args = [], text }: UsedServer['spec']): boole
 
 function isUsedServer(value: unknown): value is UsedServer {
   if (!isObject(value) || !isObject(value['spec'])) return false;
-  const { url, command, args, cwd, text } = value['spec'];
-  const areTexts = [url, command, cwd, text].every((one) => one === undefined || typeof one === 'string');
-  const hasArgs = args === undefined || (Array.isArray(args) && args.every((one) => typeof one === 'string'));
+  const { url, command, args, cwd, text, as, scopes } = value['spec'];
+  const areTexts = [url, command, cwd, text, as].every((one) => one === undefined || typeof one === 'string');
+  const areLists = [args, scopes].every(
+    (list) =>
+      list === undefined || (Array.isArray(list) && list.every((one: unknown) => typeof one === 'string')),
+  );
   const isPlace = [url, command, text].some((one) => one !== undefined);
   return (
     areTexts &&
-    hasArgs &&
+    areLists &&
     isPlace &&
     typeof value['id'] === 'string' &&
     typeof value['address'] === 'string' &&

@@ -1,5 +1,6 @@
 // Opens the connection of a command. One command is one connection.
 
+import { basename } from 'node:path';
 import process from 'node:process';
 import { NOT_A_PAGE } from '../../client/answering/answer-with.js';
 import type { Client } from '../../client/model/client.js';
@@ -38,28 +39,76 @@ export async function withTarget(
   use: (opened: Opened) => Promise<void>,
   more: ConnectOptions = {},
 ): Promise<void> {
+  if (input.kept !== undefined) return input.kept.use(input, use, more);
   const { target, words } = await takeTarget(input);
   const said = new ServerWords(target.target, target.typed);
-  const options = { ...unasked, ...said.options, ...connectOptions(input, target), ...more };
-  const explained = (error: unknown): Promise<unknown> => withAdvice(error, input, { target, options });
-  const client = await connect(target.target, options).catch(async (error: unknown) => {
-    throw await explained(error);
-  });
-  // The program below never sees such a question, and the user must know why the server got no answer.
-  client.on('problem', ({ message }) => {
-    if (message.includes(NOT_A_PAGE)) input.out.note(cleanLine(message, 500));
-  });
-  try {
-    await use({ client, target, words });
-  } catch (error) {
+  const client = await openClient(input, target, { ...said.options, ...more });
+  const onFailure = async (error: unknown): Promise<void> => {
     // The end of the server brings the rest of what it wrote.
     await client.close();
     if (!input.signal.aborted) said.print(error, input.out);
-    throw isScript(target.word) ? withCallerHint(error, input) : await explained(error);
+  };
+  try {
+    await useClient(input, use, { client, target, words }, onFailure);
   } finally {
     await client.close();
   }
 }
+
+/** Connects to a target. The error of a server that refuses says what to type. */
+export async function openClient(input: Typed, target: TypedTarget, more: ConnectOptions): Promise<Client> {
+  const options = { ...unasked, ...connectOptions(input, target), ...more };
+  input.out.wait(waitingFor(target));
+  const client = await connect(target.target, options)
+    .catch(async (error: unknown) => {
+      throw await withAdvice(error, input, { target, options });
+    })
+    .finally(() => input.out.wait());
+  // The program below never sees such a question, and the user must know why the server got no answer.
+  client.on('problem', ({ message }) => {
+    if (message.includes(NOT_A_PAGE)) input.out.note(cleanLine(message, 500));
+  });
+  return client;
+}
+
+/** Runs a command with an open connection. */
+export async function useClient(
+  input: Typed,
+  use: (opened: Opened) => Promise<void>,
+  opened: Opened,
+  onFailure?: (error: unknown) => Promise<void>,
+): Promise<void> {
+  const { target } = opened;
+  input.out.wait(`waiting for ${nameOf(target)}`);
+  try {
+    await use(opened);
+  } catch (error) {
+    input.out.wait();
+    await onFailure?.(error);
+    if (isScript(target.word)) throw withCallerHint(error, input);
+    throw await withAdvice(error, input, { target, options: connectOptions(input, target) });
+  } finally {
+    input.out.wait();
+  }
+}
+
+/** What a person waits for while a command connects, as in `starting zoo.js`. */
+function waitingFor(target: TypedTarget): string {
+  const isStarted =
+    (typeof target.target === 'object' && 'command' in target.target) || /\.py$/i.test(target.word);
+  const verb = isStarted ? 'starting' : 'connecting to';
+  return `${verb} ${nameOf(target)}`;
+}
+
+/** A target in one word: the name of its file, its host, or the name that was typed. */
+function nameOf({ target, word, typed }: TypedTarget): string {
+  if (URL.canParse(word) && new URL(word).host !== '') return cleanLine(new URL(word).host, MAX_NAME);
+  const path =
+    word !== '' ? word : typeof target === 'object' && 'command' in target ? target.command : typed;
+  return cleanLine(basename(path), MAX_NAME);
+}
+
+const MAX_NAME = 60;
 
 /**
  * The options of `connect` that were typed, and those that a configured server has of its own. Only an address that was typed gets the token

@@ -10,7 +10,7 @@ import { shellWord } from '../../tooling/clean.js';
 import type { Typed } from '../command/definition.js';
 import { usageError } from '../command/failures.js';
 import { WHAT_TARGETS_ARE } from '../command/parse.js';
-import { callerOf } from './caller.js';
+import { callerOf, callerOption } from './caller.js';
 import { configuredServers } from './configured.js';
 import { runProcess } from './run-process.js';
 
@@ -61,6 +61,13 @@ function ofCommand([command = '', ...args]: readonly string[], input: Typed): Ty
   return { target: withSettings({ command, args }, input), typed, word: '' };
 }
 
+/** Whether a word that stands where a command does is a target. A word alone is one if a server is configured with this name. */
+export async function looksLikeTarget(word: string): Promise<boolean> {
+  if (word === '--' || URL_OR_FILE.test(word) || /:\d+(?:\/|$)/.test(word) || /[/\\]/.test(word)) return true;
+  if (!/^\w[\w.-]*$/.test(word)) return false;
+  return (await configuredServers().catch(() => new Map())).has(word);
+}
+
 /** Whether a word is a file that `fullmcp run` starts. */
 export function isScript(word: string): boolean {
   return /\.[cm]?[jt]s$/i.test(word) && !word.startsWith('file:');
@@ -68,9 +75,10 @@ export function isScript(word: string): boolean {
 
 // Anywhere else, the server decides by credentials who is calling.
 function refuseCaller(typed: string, input: Typed): void {
-  if (input.text('as') !== undefined)
+  const option = callerOption(input);
+  if (option !== undefined)
     throw usageError(
-      `--as is for a server in a JavaScript or TypeScript file, and ${typed} is not one. For another server, use its credentials: --token or --header.`,
+      `--${option} is for a server in a JavaScript or TypeScript file, and ${typed} is not one. For another server, use its credentials: --token or --header.`,
     );
 }
 

@@ -1,8 +1,9 @@
 // Where a command writes: the answer to stdout, everything else to stderr.
 
 import { styleText } from 'node:util';
-import { clean, cleanJson } from '../../tooling/clean.js';
+import { clean, cleanJson, cleanLine } from '../../tooling/clean.js';
 import { pictureCodes } from './pictures.js';
+import { WaitingLine } from './waiting-line.js';
 
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
@@ -24,11 +25,15 @@ export class Output {
   /** Whether the command was asked for one JSON object. */
   readonly isJson: boolean;
   readonly #parts: OutputParts;
+  readonly #waiting: WaitingLine;
   #indent: number | undefined = 2;
+  /** Whether the last line of stderr is one that is drawn over. */
+  #isDrawn = false;
 
   constructor(parts: OutputParts) {
     this.#parts = parts;
     this.isJson = parts.isJson;
+    this.#waiting = new WaitingLine((text) => this.#draw(text));
   }
 
   /** Whether a person reads stderr: then progress may be drawn over itself. */
@@ -43,7 +48,7 @@ export class Output {
 
   get columns(): number {
     // A terminal that does not know its width says 0.
-    return this.#parts.stdout.columns || 100;
+    return this.#parts.stdout.columns || this.#parts.stderr.columns || 100;
   }
 
   /** The width at which lines are broken for a person. Other programs read them whole. */
@@ -53,18 +58,17 @@ export class Output {
 
   /** Writes the answer, with a line break at its end. Nothing in it can control the terminal. Does nothing with `--json`. */
   value(text: string): void {
-    if (!this.isJson) this.#parts.stdout.write(`${clean(text)}\n`);
+    if (!this.isJson) this.#answer(`${clean(text)}\n`);
   }
 
   /** Writes lines that were made with `style`, whose other parts are clean. */
   styled(text: string): void {
-    if (!this.isJson) this.#parts.stdout.write(`${text}\n`);
+    if (!this.isJson) this.#answer(`${text}\n`);
   }
 
   /** Writes the answer as one JSON object, if the command was asked for that. */
   json(answer: object): void {
-    if (this.isJson)
-      this.#parts.stdout.write(`${cleanJson(JSON.stringify(answer, undefined, this.#indent))}\n`);
+    if (this.isJson) this.#answer(`${cleanJson(JSON.stringify(answer, undefined, this.#indent))}\n`);
   }
 
   /** Writes one of many answers as JSON on a line of its own, if the command was asked for JSON. A later error is a line as well. */
@@ -75,35 +79,83 @@ export class Output {
 
   /** Writes bytes as they are, if stdout is a file or a pipe. Does nothing with `--json`. */
   bytes(bytes: Uint8Array): void {
-    if (this.isPiped && !this.isJson) this.#parts.stdout.write(bytes);
+    if (this.isPiped && !this.isJson) this.#answer(bytes);
   }
 
   /** Shows a picture, if stdout is a terminal that can and the bytes are one. */
   picture(bytes: Uint8Array): boolean {
     const codes = this.isPiped || this.isJson ? undefined : pictureCodes(bytes, this.#parts.env);
-    if (codes !== undefined) this.#parts.stdout.write(`${codes}\n`);
+    if (codes !== undefined) this.#answer(`${codes}\n`);
     return codes !== undefined;
   }
 
   /** Writes something beside the answer. */
   note(text: string): void {
-    this.#parts.stderr.write(`${clean(text)}\n`);
+    this.styledNote(clean(text));
+  }
+
+  /** Writes something beside the answer that was made with `noteStyle`, whose other parts are clean. */
+  styledNote(text: string): void {
+    this.#erase();
+    this.#parts.stderr.write(`${text}\n`);
   }
 
   /** Writes a failure: in words to stderr, or as JSON to stdout. */
   failure(message: string, json: object): void {
     if (this.isJson) this.json(json);
-    else this.#parts.stderr.write(`${this.#paint('red', clean(message), this.#parts.stderr)}\n`);
+    else this.styledNote(this.noteStyle('red', message));
   }
 
   /** Draws over the current line of stderr; with an empty text, clears it. Only for terminals. */
   redraw(text: string): void {
-    if (this.isWatched) this.#parts.stderr.write(`\r\u001b[2K${clean(text).slice(0, this.columns - 1)}`);
+    this.#waiting.isReplaced = text !== '';
+    this.#draw(text);
+  }
+
+  /**
+   * Says on stderr of a terminal what is waited for, as soon as that takes longer than a moment, and for how long already. Everything that is
+   * written takes the place of that line. Without `what`, nothing is waited for any more.
+   */
+  wait(what?: string | (() => string)): void {
+    if (this.isWatched) this.#waiting.show(what);
+  }
+
+  /** Runs something during which the terminal belongs to the person: no line is drawn over what is typed. */
+  async quietly<T>(work: () => Promise<T>): Promise<T> {
+    this.#waiting.pause();
+    this.#erase();
+    try {
+      return await work();
+    } finally {
+      this.#waiting.resume();
+    }
+  }
+
+  /** Colours text of stderr if a terminal shows it. The text itself is cleaned. */
+  noteStyle(style: Style, text: string): string {
+    return this.#paint(style, clean(text), this.#parts.stderr);
   }
 
   /** Colours text of stdout if a terminal shows it. The text itself is cleaned. */
   style(style: Style, text: string): string {
     return this.#paint(style, clean(text), this.#parts.stdout);
+  }
+
+  #answer(written: string | Uint8Array): void {
+    this.#erase();
+    this.#parts.stdout.write(written);
+  }
+
+  #draw(text: string): void {
+    if (!this.isWatched || (text === '' && !this.#isDrawn)) return;
+    // A line that is longer than the terminal would be drawn on two.
+    const width = (this.#parts.stderr.columns || this.columns) - 1;
+    this.#isDrawn = text !== '';
+    this.#parts.stderr.write(`\r\u001b[2K${text === '' ? '' : cleanLine(text, Math.max(10, width))}`);
+  }
+
+  #erase(): void {
+    this.#draw('');
   }
 
   #paint(style: Style, text: string, sink: Sink): string {

@@ -1,6 +1,6 @@
 // The person at the terminal, if there is one, and the lines that the person types.
 
-import { createInterface, type Interface } from 'node:readline';
+import { createInterface, type Interface, type ReadLineOptions } from 'node:readline';
 
 const MAX_EARLY_LINES = 1000;
 
@@ -11,8 +11,37 @@ export interface Person {
   readonly isPresent: boolean;
   /** Called at Ctrl+C, which the terminal does not turn into a signal while a line is edited. */
   readonly interrupt: () => void;
+  /** Handles Ctrl+C in place of the program, until the returned function is called. */
+  readonly onInterrupt: (handle: () => void) => () => void;
   /** Opens a page in the person's browser. */
   readonly openPage: (url: string) => Promise<void>;
+  /** The lines of the prompt that the person is at. A question of a command there is answered with them. Default: new ones. */
+  readonly lines?: PersonLines;
+}
+
+/** How a line of a prompt is edited. A line without it, which answers a question, is neither completed nor remembered. */
+export interface LineEditing {
+  /** The words that may take the place of the last one, and that one, as it was typed. */
+  readonly complete: (line: string) => Promise<[words: string[], typed: string]>;
+  /** Earlier lines, the last one first. */
+  readonly history: readonly string[];
+  /** Called at Ctrl+C with the text that was typed. The line is then empty. */
+  readonly onInterrupt: (typed: string) => void;
+}
+
+/** The lines that a person types: those of a prompt if there is one. */
+export function linesOf(person: Person): PersonLines {
+  return person.lines ?? new PersonLines(person);
+}
+
+/** A person whose lines all questions share: one that was pasted before its question came is not lost. */
+export function withOneKeyboard(person: () => Person): () => Person {
+  let lines: PersonLines | undefined;
+  return () => {
+    const one = person();
+    lines ??= linesOf(one);
+    return { ...one, lines };
+  };
 }
 
 /** Reads lines from the keyboard. Between `close` and the next line, the terminal is as it was. */
@@ -20,7 +49,10 @@ export class PersonLines {
   readonly #person: Person;
   // Lines that were pasted before they were asked for.
   readonly #early: string[] = [];
+  /** The part of a line that was pasted before it was asked for. */
+  #unfinished = '';
   #interface: Interface | undefined;
+  #editing: LineEditing | undefined;
   #waiting: ((line: string | undefined) => void) | undefined;
   /** Whether Ctrl+D was typed before a line was asked for. */
   #isOver = false;
@@ -30,7 +62,7 @@ export class PersonLines {
   }
 
   /** Shows a prompt and returns the line that is typed after it; undefined at Ctrl+D. The prompt must be clean. */
-  line(prompt: string, signal: AbortSignal): Promise<string | undefined> {
+  line(prompt: string, signal: AbortSignal, editing?: LineEditing): Promise<string | undefined> {
     const early = this.#early.shift();
     if (early !== undefined) {
       this.#person.output.write(`${prompt}\n`);
@@ -40,10 +72,12 @@ export class PersonLines {
       this.#isOver = false;
       return Promise.resolve(undefined);
     }
+    if (this.#editing !== editing) this.close();
     return new Promise((resolve, reject) => {
       const stop = (): void => {
         this.#waiting = undefined;
         this.close();
+        this.#unfinished = '';
         reject(signal.reason as Error);
       };
       if (signal.aborted) return stop();
@@ -53,9 +87,11 @@ export class PersonLines {
         signal.removeEventListener('abort', stop);
         resolve(line);
       };
-      this.#interface ??= this.#open();
+      this.#interface ??= this.#open(editing);
       this.#interface.setPrompt(prompt);
       this.#interface.prompt();
+      if (this.#unfinished !== '') this.#interface.write(this.#unfinished);
+      this.#unfinished = '';
     });
   }
 
@@ -63,17 +99,30 @@ export class PersonLines {
   close(): void {
     const opened = this.#interface;
     this.#interface = undefined;
-    opened?.close();
+    if (opened === undefined) return;
+    this.#unfinished = opened.line;
+    opened.close();
   }
 
-  #open(): Interface {
+  #open(editing: LineEditing | undefined): Interface {
     const { input, output, interrupt } = this.#person;
-    const opened = createInterface({ input, output, terminal: true, historySize: 0 });
+    const opened = createInterface({ input, output, terminal: true, ...editingOptions(editing) });
+    this.#editing = editing;
     opened.on('line', (line) => {
       if (this.#waiting) this.#waiting(line);
       else if (this.#early.length < MAX_EARLY_LINES) this.#early.push(line);
     });
-    opened.on('SIGINT', interrupt);
+    opened.on('SIGINT', () => {
+      if (editing === undefined) return interrupt();
+      const waiting = this.#waiting;
+      this.#waiting = undefined;
+      const { line } = opened;
+      this.close();
+      this.#unfinished = '';
+      output.write('^C\n');
+      editing.onInterrupt(line);
+      waiting?.('');
+    });
     opened.on('close', () => {
       if (this.#interface === opened) {
         this.#interface = undefined;
@@ -85,4 +134,14 @@ export class PersonLines {
     });
     return opened;
   }
+}
+
+function editingOptions(editing: LineEditing | undefined): Partial<ReadLineOptions> {
+  if (editing === undefined) return { historySize: 0 };
+  return {
+    history: [...editing.history],
+    historySize: Math.max(1, editing.history.length),
+    completer: (line: string, done: (error: null, found: [string[], string]) => void) =>
+      void editing.complete(line).then((found) => done(null, found)),
+  };
 }

@@ -16,6 +16,9 @@ export interface TargetSpec {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly token?: string;
+  /** The caller for a server in a file: a subject, or JSON. Only a file that is started here takes one. */
+  readonly as?: string;
+  readonly scopes?: readonly string[];
   /** The only revision to speak. Default: the newest that both ends speak. */
   readonly revision?: string;
 }

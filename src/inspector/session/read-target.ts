@@ -16,12 +16,15 @@ export function readSpec(input: CommandInput): TargetSpec {
       'invalid_params',
       'Say where the server is: a URL, a file, a command, or one that was found.',
     );
-  const [args, headers, env] = [
+  const [args, scopes, headers, env] = [
     input.textsIfGiven('args'),
+    input.textsIfGiven('scopes'),
     input.stringsIfGiven('headers'),
     input.stringsIfGiven('env'),
   ];
-  const [cwd, token, revision] = ['cwd', 'token', 'revision'].map((field) => input.textIfGiven(field));
+  const [cwd, token, as, revision] = ['cwd', 'token', 'as', 'revision'].map((field) =>
+    input.textIfGiven(field),
+  );
   if (revision !== undefined && revisionOf(revision) === undefined)
     throw new McpError('invalid_params', `"${revision.slice(0, 40)}" is not a revision.`);
   return {
@@ -34,6 +37,8 @@ export function readSpec(input: CommandInput): TargetSpec {
     ...(env && { env }),
     ...(cwd !== undefined && { cwd }),
     ...(token !== undefined && { token }),
+    ...(as !== undefined && { as }),
+    ...(scopes && { scopes }),
     ...(revision !== undefined && { revision }),
   };
 }

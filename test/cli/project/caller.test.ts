@@ -1,7 +1,9 @@
 import { rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { connect } from 'fullmcp/client';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { openTarget } from '../../../src/cli/inspecting/open-target.js';
+import { UsedServers } from '../../../src/cli/inspecting/used-servers.js';
 import { fullmcp } from '../support/run-cli.js';
 import { folderWith, serving } from './support.js';
 import { Told } from './told.js';
@@ -78,8 +80,66 @@ describe('a server in a file that needs a caller', { timeout: 120_000 }, () => {
     const file = join(await folderWith({ 'server.mjs': tracker('me') }), 'server.mjs');
     const elsewhere = await fullmcp(['call', 'http://localhost:1/mcp', 'me', '--as', 'ada']);
     expect([elsewhere.exit, elsewhere.stderr]).toEqual([2, expect.stringContaining('--token or --header')]);
-    const port = await fullmcp(['run', file, '--http', '0', '--as', 'ada']);
-    expect([port.exit, port.stderr]).toEqual([2, expect.stringContaining('would be that caller')]);
+    const scopes = await fullmcp(['list', 'http://localhost:1/mcp', '--scopes', 'a']);
+    expect([scopes.exit, scopes.stderr]).toEqual([2, expect.stringContaining('--scopes is for a server in')]);
+    for (const host of ['0.0.0.0', '::', 'example.com']) {
+      const open = await fullmcp(['run', file, '--http', '0', '--host', host, '--as', 'ada']);
+      expect([open.exit, open.stderr]).toEqual([
+        2,
+        expect.stringContaining(`On ${host}, everybody on the network would be "ada".`),
+      ]);
+    }
+  });
+
+  it('is served on this computer as the caller of --as, whatever its own auth and the environment say', async () => {
+    const guarded = tracker('me').replace(
+      "version: '1.0.0',",
+      "version: '1.0.0', auth: () => { throw new McpError('unauthorized', 'No key.') },",
+    );
+    const file = join(await folderWith({ 'server.mjs': guarded }), 'server.mjs');
+    vi.stubEnv('MCP_HOST', '0.0.0.0');
+    const { url } = await serving(['run', file, '--http', '0', '--as', 'ada', '--scopes', 'admin,read']);
+    expect(new URL(url).hostname).toMatch(/^(?:localhost|127\.0\.0\.1)$/);
+    await using client = await connect(url);
+    expect((await client.callTool('me')).data).toEqual({ user: 'ada', scopes: ['admin', 'read'] });
+    expect((await client.callTool('admin')).text).toBe('done');
+  });
+
+  it('is used as the caller whom the claims of a token in a file describe', async () => {
+    const folder = await folderWith({
+      'server.mjs': tracker('me'),
+      'ada.json': '{"sub":"ada","scope":"read admin","iss":"https://login.example.com","exp":1}',
+      'nobody.json': '{"scope":"read"}',
+      'list.json': '[1]',
+    });
+    const me = (...words: string[]) => fullmcp(['call', join(folder, 'server.mjs'), 'me', ...words]);
+    const claims = (name: string) => ['--claims', join(folder, name)];
+    expect(JSON.parse((await me(...claims('ada.json'))).stdout)).toEqual({
+      user: 'ada',
+      scopes: ['read', 'admin'],
+    });
+    expect(JSON.parse((await me(...claims('nobody.json'), '--as', 'bob', '--scopes', 'x')).stdout)).toEqual({
+      user: 'bob',
+      scopes: ['x'],
+    });
+    expect((await me(...claims('nobody.json'))).stderr).toContain('add "sub", or name the caller with --as');
+    expect((await me(...claims('list.json'))).stderr).toContain('must be a JSON object');
+    expect((await me(...claims('none.json'))).stderr).toContain('cannot be read (ENOENT)');
+    expect((await me('--scopes', 'read')).stderr).toContain('--scopes needs a caller: add --as');
+  });
+
+  it('is inspected in the page as a caller, by the command and by the form, and only a file is', async () => {
+    const file = join(await folderWith({ 'server.mjs': tracker('me') }), 'server.mjs');
+    const parts = { places: async () => [], used: new UsedServers(join(dirname(file), 'used.json')) };
+    const opened = await openTarget({ text: file, as: 'ada', scopes: ['admin'] }, parts);
+    expect(opened.typed).toBe(`${file} --as ada --scopes admin`);
+    await using client = await connect(opened.target);
+    expect((await client.callTool('me')).data).toEqual({ user: 'ada', scopes: ['admin'] });
+    for (const place of [{ url: 'http://localhost:1/mcp' }, { command: 'node', args: [file] }])
+      await expect(openTarget({ ...place, as: 'ada' }, parts)).rejects.toThrow('A caller is for a');
+    await expect(openTarget({ text: file, scopes: ['a'] }, parts)).rejects.toThrow('--scopes needs a caller');
+    await parts.used.remember({ text: file, as: 'ada', scopes: ['admin'] }, file, undefined);
+    expect((await parts.used.list())[0]?.spec).toEqual({ text: file, as: 'ada', scopes: ['admin'] });
   });
 
   it('is served and reloaded by dev even if it lists nothing for nobody, and as the caller of --as', async () => {

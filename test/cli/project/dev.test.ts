@@ -102,12 +102,13 @@ describe('fullmcp dev', { timeout: 240_000 }, () => {
     },
   );
 
-  it('shows the tokens of each tool, and names that some models reject', async () => {
-    const folder = await folderWith({ 'server.mjs': source(0).replace('edit_0', "'edit.0'") });
+  it('shows the tokens and the findings in one line, and those of a tool when it changes', async () => {
+    const folder = await folderWith({ 'server.mjs': source(0) });
     const told = new Told();
     await serving(['dev', join(folder, 'server.mjs'), '--port', '0', '--json'], told.set);
-    await told.next(/server\.mjs is loaded: 2 tools, \d+ ms\n/);
-    await told.next(/ {2}edit\.0 {2}about \d+ tokens\n/);
+    await told.next(/server\.mjs is loaded: 2 tools, about \d+ tokens(?:, \d+ warnings?)?, \d+ ms\./);
+    await writeFile(join(folder, 'server.mjs'), source(1).replace('edit_1', "'edit.0'"));
+    await told.next(/ {2}\+ edit\.0 {2}about \d+ tokens\n/);
     await told.next(/ {4}warning: its name has a dot \(OpenAI, Anthropic\)\. Use _ instead of the dot\.\n/);
   });
 

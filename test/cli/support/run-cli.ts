@@ -60,6 +60,7 @@ export async function fullmcp(
   });
   const stderr = sink('stderr');
   const interrupted = new AbortController();
+  let handle: (() => void) | undefined;
   const keyboard = new PassThrough();
   void press(keyboard, keys);
   const exit = await runCommand(words, {
@@ -75,7 +76,13 @@ export async function fullmcp(
         },
       }),
       isPresent: keys !== undefined,
-      interrupt: () => interrupted.abort(),
+      interrupt: () => (handle ? handle() : interrupted.abort()),
+      onInterrupt: (next) => {
+        handle = next;
+        return () => {
+          handle = undefined;
+        };
+      },
       openPage,
     }),
     signal: signal ?? interrupted.signal,

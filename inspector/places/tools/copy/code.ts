@@ -47,7 +47,8 @@ ${body}
 
 function targetOf({ address, typed }: ConnectionView): string {
   if (/^(https?|wss?):/.test(address)) return literal(address);
-  if (!typed.startsWith('-- ')) return literal(typed);
+  // The options after a file are those of the command.
+  if (!typed.startsWith('-- ')) return literal(wordsOf(typed)[0] ?? typed);
   const [command = '', ...args] = wordsOf(typed.slice(3));
   return `{ command: ${literal(command)}, args: [${args.map(literal).join(', ')}] }`;
 }

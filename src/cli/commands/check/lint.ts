@@ -49,7 +49,7 @@ export const lint: Command = {
     const maxTokens = wholeNumber(input, 'max-tokens', [1, 100_000_000]);
     const manifest = await loadManifest(input.words[0], input);
     const linted = lintManifest(manifest, { ignore: new Set(input.texts('ignore')), maxTokens });
-    print(linted.findings, input.out);
+    printFindings(linted.findings, input.out);
     const answer = answerOf(linted, input);
     const { errors, warnings, advice } = answer;
     const summary = `${counted(errors, 'error')}, ${counted(warnings, 'warning')}, ${advice} to consider · ${counted(manifest.tools.length, 'tool')}, about ${linted.total} tokens`;
@@ -76,7 +76,8 @@ function answerOf({ findings, tokens, total }: Linted, input: Typed): Answer {
   return { ok: !isFailed, ...counts, ...{ tokens: { total, how: HOW_ESTIMATED, tools }, findings } };
 }
 
-function print(findings: readonly LintFinding[], out: Output): void {
+/** Prints findings on stdout, by the definition that they are about. */
+export function printFindings(findings: readonly LintFinding[], out: Output): void {
   const colours = { error: 'red', warning: 'yellow', advice: 'dim' } as const;
   let last = '';
   for (const { kind, name, severity, rule, path, vendors, says, fix } of findings) {

@@ -61,10 +61,12 @@ export const replay: Command = {
     const requestAs = (capabilities: ClientCapabilities): InProcess =>
       inProcess(server, { client: fullmcp, capabilities });
     const all: Replayed[] = [];
+    out.wait(() => `calling, ${all.length} of ${recording.calls.length}`);
     for await (const replayed of replayCalls(recording, requestAs, options)) {
       all.push(replayed);
       print(replayed, out);
     }
+    out.wait();
     const count = (result: Replayed['result']): number => all.filter((one) => one.result === result).length;
     const [same, different, skipped] = [count('same'), count('different'), count('skipped')];
     const answer = { ok: different === 0, same, different, skipped, calls: all.map(answerOf) };

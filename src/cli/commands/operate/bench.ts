@@ -56,7 +56,14 @@ export const bench: Command = {
         const [tool, ...rest] = words;
         const send = tool === undefined ? pings(client) : await calls(client, tool, rest, input);
         if (!input.out.isJson) input.out.note(loadNote(load, tool));
-        report(input, tool, await measure(load, send));
+        let sent = 0;
+        input.out.wait(
+          () => `sending ${tool === undefined ? 'pings' : `calls of ${tool}`}, ${sent} of ${load.requests}`,
+        );
+        const counted: SendOne = (signal) => send(signal).finally(() => sent++);
+        const measured = await measure(load, counted);
+        input.out.wait();
+        report(input, tool, measured);
       },
       { cache: false, maxRetries: 0 },
     );

@@ -70,10 +70,12 @@ export const doctor: Command = {
       if (input.flag(option)) throw usageError(`--${option} needs --conformance.`);
     const { target } = await takeTarget(input);
     const findings: StepFinding[] = [];
+    input.out.wait(`examining ${target.word || target.typed}`);
     for await (const finding of examine(input, target)) {
       findings.push(finding);
       print(input, finding);
     }
+    input.out.wait();
     const broken = findings.filter(({ status }) => status === 'failed').length;
     const answer = { ok: broken === 0, target: target.word || target.typed, findings };
     if (broken > 0) throw new FoundError(broken === 1 ? '1 step failed.' : `${broken} steps failed.`, answer);

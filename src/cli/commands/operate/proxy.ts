@@ -1,11 +1,11 @@
 import process from 'node:process';
-import { isLoopbackUrl } from '../../../oauth/fetch/check-url.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { usageError } from '../../command/failures.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
 import type { LoadedServer } from '../project/serving/load-server.js';
 import { oneServer } from '../project/serving/one-server.js';
 import {
+  isLoopbackHost,
   LISTEN_OPTIONS,
   type ListenAddress,
   listeningOf,
@@ -71,9 +71,7 @@ async function guarded({ host = '127.0.0.1', ...listening }: ListenAddress): Pro
     const keys = [{ hash: await hashApiKey(key), subject: 'proxy' }];
     return { ...listening, host, auth: apiKey({ keys }) };
   }
-  const name = host.includes(':') ? `[${host}]` : host;
-  if (URL.canParse(`http://${name}/`) && isLoopbackUrl(new URL(`http://${name}/`)))
-    return { ...listening, host };
+  if (isLoopbackHost(host)) return { ...listening, host };
   throw usageError(
     `On ${host}, everybody on the network could use these servers. Set ${KEY_VARIABLE} to a key of at least ${MIN_KEY_LENGTH} characters, which clients send as their token.`,
   );

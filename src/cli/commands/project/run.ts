@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import process from 'node:process';
 import { every } from '../../../async/every.js';
+import type { Auth } from '../../../protocol/call.js';
 import { proxy } from '../../../proxy.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { usageError } from '../../command/failures.js';
@@ -10,6 +11,7 @@ import { TARGET_OPTIONS } from '../../target/options.js';
 import { takeTarget, variablesOf } from '../../target/read-target.js';
 import { isSourceFile, type LoadedServer, loadServer } from './serving/load-server.js';
 import {
+  isLoopbackHost,
   LISTEN_OPTIONS,
   type ListenAddress,
   listeningOf,
@@ -38,7 +40,8 @@ export const run: Command = {
   ],
   json: '{ ok: true, url: string, port: number }, once it listens; only with --http or --ws',
   async run(input) {
-    const listening = listeningOf(input);
+    const caller = callerOf(input);
+    const listening = caller === undefined ? listeningOf(input) : onThisComputer(listeningOf(input), caller);
     const [word = ''] = input.words;
     // Anything else that is printed would break the protocol.
     if (listening === undefined) console.log = console.info = console.debug = console.error;
@@ -46,22 +49,29 @@ export const run: Command = {
     if (listening === undefined && process.env['FULLMCP_JOURNAL'] !== undefined)
       (await import('./serving/report-journal.js')).reportJournal();
     if (input.flag('watch')) return watched(word, listening, input);
-    const caller = callerOf(input);
-    if (caller !== undefined && listening !== undefined)
-      throw usageError('--as is for stdin and stdout: everybody who reaches the port would be that caller.');
-    const server = isSourceFile(word) ? await own(word, input) : await forwarded(word, input);
-    if (server === undefined && caller !== undefined)
+    const loaded = isSourceFile(word) ? await own(word, input) : await forwarded(word, input);
+    if (loaded === undefined && caller !== undefined)
       throw usageError(`${word} serves by itself, so --as has no effect. Export the server instead.`);
-    if (server === undefined) return untilProgramEnds(word, input);
-    if (listening === undefined)
-      await serveOnStdio(caller === undefined ? server : servedFor(server, caller), input.signal);
+    if (loaded === undefined) return untilProgramEnds(word, input);
+    const server = caller === undefined ? loaded : servedFor(loaded, caller);
+    if (listening === undefined) await serveOnStdio(server, input.signal);
     else await serveOnNetwork(server, listening, input);
   },
 };
 
+/** Everybody who reaches the port is the caller, so that only this computer may. The environment cannot choose another address either. */
+function onThisComputer(listening: ListenAddress | undefined, { subject }: Auth): ListenAddress | undefined {
+  if (listening === undefined) return undefined;
+  const { host = '127.0.0.1' } = listening;
+  if (isLoopbackHost(host)) return { ...listening, host };
+  throw usageError(
+    `On ${host}, everybody on the network would be ${JSON.stringify(subject)}. --as is for this computer only: leave out --host.`,
+  );
+}
+
 async function watched(file: string, listening: ListenAddress | undefined, input: Typed): Promise<void> {
   if (!isSourceFile(file)) throw usageError(`--watch is for files, and ${JSON.stringify(file)} is not one.`);
-  if (listening?.host !== undefined)
+  if (input.text('host') !== undefined)
     throw usageError(
       '--watch serves without the `auth` of the file, on this computer only: leave out --host.',
     );

@@ -8,22 +8,24 @@ import {
   saysUnknown,
 } from '../../arguments/check-arguments.js';
 import { readArguments } from '../../arguments/read-arguments.js';
+import { askArguments, chooseTool, lineToRepeat } from '../../asking/ask-arguments.js';
 import { ANSWER_OPTIONS, Asker } from '../../asking/asker.js';
 import type { Command, Typed } from '../../command/definition.js';
-import { type CommandError, usageError } from '../../command/failures.js';
+import type { CommandError } from '../../command/failures.js';
 import { printResult, RESULT_OPTIONS } from '../../results/print-result.js';
 import { fileToWrite } from '../../results/save.js';
 import { LOG_OPTIONS, logTo } from '../../target/log.js';
 import { withTarget } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
+import { withOneKeyboard } from '../../terminal/person.js';
 import { progressLine } from '../../terminal/progress-line.js';
 
 /** `fullmcp call`. */
 export const call: Command = {
-  usage: '<target> <tool> [name=value …]',
+  usage: '<target> [tool] [name=value …]',
   details:
-    'Arguments are read by the schema of the tool and checked before anything is sent; a name that the schema does not have is refused,\nunless the schema allows others (additionalProperties) or --allow-unknown is given. a.b=1 and list[0]=x reach into objects and lists,\nname:=json is JSON, name=@file the text of a file, @file.json an object (@- reads it from stdin), and {…} is JSON itself.\nQuestions of the tool are asked in the terminal: Ctrl+D declines. Without a terminal, --answer answers them. Text is printed as it is,\nand data as JSON. Images, audio and other bytes are saved with -o, or written to a pipe if they are all that there is.',
-  words: [2, Number.POSITIVE_INFINITY],
+    'Arguments are read by the schema of the tool and checked before anything is sent; a name that the schema does not have is refused,\nunless the schema allows others (additionalProperties) or --allow-unknown is given. a.b=1 and list[0]=x reach into objects and lists,\nname:=json is JSON, name=@file the text of a file, @file.json an object (@- reads it from stdin), and {…} is JSON itself.\nOn a terminal, a tool that is not named can be chosen, and required arguments that are missing are asked for. Questions of the tool are\nasked in the terminal, too: Ctrl+D declines. Without a terminal, --answer answers them. Text is printed as it is,\nand data as JSON. Images, audio and other bytes are saved with -o, or written to a pipe if they are all that there is.',
+  words: [1, Number.POSITIVE_INFINITY],
   options: {
     ...ARGUMENT_OPTIONS,
     ...ANSWER_OPTIONS,
@@ -52,24 +54,36 @@ export const call: Command = {
     { line: 'id=$(fullmcp call https://example.com/mcp bake_bread --detach)', says: 'Starts a task.' },
   ],
   json: '{ ok: true, tool: string, text: string, data?: unknown, content: ContentBlock[], files?: { path: string, mimeType: string, bytes: number }[] }; with --detach { ok: true, tool: string, task: string }. If the tool failed, the error has tool, data and content; if nobody answered, question and try',
-  run: async (input) => {
+  run: async (typedInput) => {
+    const input = { ...typedInput, person: withOneKeyboard(typedInput.person) };
     const file = fileToWrite(input);
     const asker = new Asker(input);
     await withTarget(
       input,
       async ({ client, target, words }) => {
-        const [name, ...rest] = words;
-        if (name === undefined) throw usageError('The name of a tool is missing. `fullmcp list` shows them.');
+        const name = words[0] ?? (await chooseTool(client, input));
         const { tool, unknown } = await lookForTool(client, name);
-        const args = readArguments(rest, tool?.inputSchema ?? {});
+        const schema = tool?.inputSchema ?? {};
+        const typed = words.slice(1);
+        const given = readArguments(typed, schema);
+        const asked = tool ? await askArguments(tool, given, input) : [];
+        const rest = [...typed, ...asked];
+        const args = asked.length === 0 ? given : readArguments(rest, schema);
         if (tool) checkArguments(tool, args, input.flag('allow-unknown'));
+        input.out.wait(`calling ${name}`);
         const first = input.process ? [] : [target.word];
         const asking = { subject: name, words: ['call', ...first, name, ...rest], process: input.process };
         const sending = (signal: AbortSignal): Promise<CallResult | undefined> =>
           send(client, { name, args, signal, input });
         const result = await asker.during(asking, tool ? sending : unlisted(sending, unknown));
         input.out.redraw('');
-        if (result) printResult(result, input, { tool: name }, file);
+        try {
+          if (result) printResult(result, input, { tool: name }, file);
+        } finally {
+          // The person may want the line for a script, whatever the tool has said.
+          if (words[0] === undefined || asked.length > 0)
+            input.out.note(`Again: ${lineToRepeat(asking.words, call.options, input)}`);
+        }
       },
       { ...asker.handlers, ...logTo(input) },
     );
@@ -111,9 +125,10 @@ async function send(client: Client, { name, args, signal, input }: Sent): Promis
     input.out.note('The server made no task of the call, and has already answered it.');
     return handle.result({ signal });
   }
+  input.kept?.addTask(handle.id);
   input.out.json({ ok: true, tool: name, task: handle.id });
   input.out.value(handle.id);
-  if (client.info().transport === 'stdio')
+  if (client.info().transport === 'stdio' && input.kept === undefined)
     input.out.note(
       'The server was started for this command and ends with it. A task may end with its server.',
     );

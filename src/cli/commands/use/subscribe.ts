@@ -51,6 +51,7 @@ export const subscribe: Command = {
           { tools: true, prompts: true, resources: true, uris: words, tasks: input.texts('task') },
           { onChange: (change) => lines.change(change) },
         );
+        input.out.wait();
         announce(client, subscription.accepted, input);
         await lines.end;
       },

@@ -1,4 +1,4 @@
-// Where the command keeps its logins, and for which addresses it has any.
+// Where the command keeps its logins and what it remembers, and for which addresses it has logins.
 
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -12,6 +12,12 @@ import { serverOf, withoutCredentials } from '../../../transports/http/client/ta
 export function loginFolder(): string {
   const { FULLMCP_HOME, XDG_CONFIG_HOME } = process.env;
   return FULLMCP_HOME || join(XDG_CONFIG_HOME || join(homedir(), '.config'), 'fullmcp');
+}
+
+/** The folder for what is remembered between commands: FULLMCP_HOME, or `fullmcp` in the user's folder for state. */
+export function stateFolder(): string {
+  const { FULLMCP_HOME, XDG_STATE_HOME } = process.env;
+  return FULLMCP_HOME || join(XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'fullmcp');
 }
 
 /** Whether there can be a login at all: most users have none, and nothing is loaded for them. */

@@ -12,6 +12,7 @@ function atKeyboard(): { lines: PersonLines; press: (keys: string) => void } {
     output: new PassThrough().resume(),
     isPresent: true,
     interrupt: () => undefined,
+    onInterrupt: () => () => undefined,
     openPage: () => Promise.resolve(),
   });
   return { lines, press: (keys) => void input.write(keys) };

@@ -2,16 +2,18 @@
 
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { basename } from 'node:path';
 import process from 'node:process';
 import { Turns } from '../../../../async/turns.js';
+import type { Auth } from '../../../../protocol/call.js';
 import { McpError } from '../../../../protocol/errors.js';
-import { cleanLine } from '../../../../tooling/clean.js';
+import { clean, cleanLine } from '../../../../tooling/clean.js';
 import { ShownPart } from '../../../../transports/stdio/client/last-lines.js';
 import type { Typed } from '../../../command/definition.js';
 import { CommandError, usageError } from '../../../command/failures.js';
 import { callerOf, withCallerHint } from '../../../target/caller.js';
 import type { LoadedServer } from '../serving/load-server.js';
-import { describeServer } from './describe-server.js';
+import { changesOf, hasFindings, summaryOf } from './describe-server.js';
 import type { JournalLines } from './journal-lines.js';
 import { type LoadedCode, startCode } from './loaded-code.js';
 import { ReloadingServer } from './reloading-server.js';
@@ -20,15 +22,27 @@ import { watchProject } from './watch-project.js';
 const MAX_LINE = 2000;
 const MAX_SEEN = 1000;
 
+/** A server that is reloaded on save, and what a person can do with it. */
+export interface ReloadedProject {
+  readonly server: LoadedServer;
+  /** Writes the line about the first load. Later loads are written when they happen. */
+  readonly announce: (hint?: string) => void;
+  /** Loads the file again, as if it had been saved. */
+  readonly reload: () => void;
+  /** The newest code that was loaded. */
+  readonly manifest: () => LoadedCode['manifest'];
+}
+
 /** Loads a file, and begins to watch its project. Closing the server ends all of it. Throws if the file cannot be loaded. */
 export async function reloadOnSave(
   file: string,
   input: Typed,
   journal?: JournalLines,
-): Promise<LoadedServer> {
+): Promise<ReloadedProject> {
   if (!existsSync(file)) throw usageError(`There is no file ${file} (looked in ${process.cwd()}).`);
   const { out } = input;
-  const load = loader(file, input, journal);
+  const loads = new Loads(file, input, journal);
+  const load: Load = (signal) => loads.next(signal);
   let reloading: Reloading | undefined;
   let isStale = false;
   // A save during the first load is not missed.
@@ -40,10 +54,13 @@ export async function reloadOnSave(
     onProblem: (message) => out.note(message),
   });
   try {
-    reloading = new Reloading(await load(input.signal), load, (message) => out.note(message));
+    out.wait(`starting ${basename(file)}`);
+    reloading = new Reloading(await load(input.signal), load, (message) => loads.failed(message));
   } catch (error) {
     watching.close();
     throw new CommandError('failed', firstFailure(file, error, out.isJson));
+  } finally {
+    out.wait();
   }
   if (isStale) reloading.begin();
   const { server } = reloading;
@@ -51,49 +68,94 @@ export async function reloadOnSave(
     watching.close();
     await reloading.close();
   };
-  return { ...server, close, [Symbol.asyncDispose]: close } as LoadedServer;
+  return {
+    server: { ...server, close, [Symbol.asyncDispose]: close } as LoadedServer,
+    announce: (hint) => loads.announce(hint),
+    reload: () => reloading.begin(),
+    manifest: loads.manifest,
+  };
 }
 
 type Load = (signal: AbortSignal) => Promise<LoadedCode>;
 
-/** Loads the newest code, and describes it. */
-function loader(file: string, input: Typed, journal: JournalLines | undefined): Load {
-  const { out, process: args = [] } = input;
-  const caller = callerOf(input);
-  const secret = process.env['MCP_SECRET'] || randomBytes(32).toString('hex');
-  let before: LoadedCode['manifest'] | undefined;
-  return async (signal) => {
+/** Loads the newest code again and again, and says what changed. */
+class Loads {
+  readonly #file: string;
+  readonly #input: Typed;
+  readonly #journal: JournalLines | undefined;
+  readonly #caller: Auth | undefined;
+  readonly #secret = process.env['MCP_SECRET'] || randomBytes(32).toString('hex');
+  #last: { readonly code: LoadedCode; readonly ms: number } | undefined;
+  #isAnnounced = false;
+
+  constructor(file: string, input: Typed, journal: JournalLines | undefined) {
+    this.#file = file;
+    this.#input = input;
+    this.#journal = journal;
+    this.#caller = callerOf(input);
+  }
+
+  readonly manifest = (): LoadedCode['manifest'] => (this.#last as { code: LoadedCode }).code.manifest;
+
+  async next(signal: AbortSignal): Promise<LoadedCode> {
     const started = performance.now();
+    const { out } = this.#input;
     // A program that ends at once is started a second time, in case it only speaks an older revision.
     const seen = new Set<string>();
     let isLoading = true;
     const onStderr = (written: string): ShownPart => {
-      const line = journal === undefined ? written : journal.take(written);
+      const line = this.#journal === undefined ? written : this.#journal.take(written);
       const part = new ShownPart(line);
       if (line === undefined) return part;
       if (!isLoading || !seen.has(line)) out.note(cleanLine(line, MAX_LINE));
       if (isLoading && seen.size < MAX_SEEN) seen.add(line);
       return part;
     };
-    const code = await startCode(file, {
-      args,
-      caller,
-      secret,
+    const code = await startCode(this.#file, {
+      args: this.#input.process ?? [],
+      caller: this.#caller,
+      secret: this.#secret,
       signal,
       onStderr,
-      journalMark: journal?.mark,
+      journalMark: this.#journal?.mark,
     });
     isLoading = false;
-    const { manifest, refusal } = code;
-    const ms = (performance.now() - started).toFixed(0);
-    const verb = before ? 'reloaded' : 'loaded';
-    const count = manifest.tools.length;
-    out.note(`${file} is ${verb}: ${count} ${count === 1 ? 'tool' : 'tools'}, ${ms} ms`);
-    if (refusal !== undefined) out.note(cleanLine(refusedList(refusal, input), MAX_LINE));
-    for (const line of describeServer(manifest, before)) out.note(line);
-    before = manifest;
+    const before = this.#last?.code;
+    this.#last = { code, ms: performance.now() - started };
+    if (before !== undefined && this.#isAnnounced) this.#describe(before);
     return code;
-  };
+  }
+
+  announce(hint = ''): void {
+    this.#isAnnounced = true;
+    if (this.#last === undefined) return;
+    const { code, ms } = this.#last;
+    const more = hasFindings(code.manifest) ? hint : '';
+    this.#input.out.note(`${this.#file} is loaded: ${summaryOf(code.manifest)}, ${ms.toFixed(0)} ms.${more}`);
+    this.#refused(code);
+  }
+
+  /** Says that code does not load. The code has written why. */
+  failed(reason: string): void {
+    const { out } = this.#input;
+    out.styledNote(
+      `${clean(reason)}${out.noteStyle('yellow', 'The new code does not load. The old code keeps serving.')}`,
+    );
+  }
+
+  #describe({ manifest: before }: LoadedCode): void {
+    const { code, ms } = this.#last as { code: LoadedCode; ms: number };
+    const { out } = this.#input;
+    const count = code.manifest.tools.length;
+    out.note(`${this.#file} is reloaded: ${count} ${count === 1 ? 'tool' : 'tools'}, ${ms.toFixed(0)} ms`);
+    this.#refused(code);
+    const width = out.isWatched ? out.columns : MAX_LINE;
+    for (const line of changesOf(code.manifest, before)) out.note(cleanLine(line, Math.max(40, width)));
+  }
+
+  #refused({ refusal }: LoadedCode): void {
+    if (refusal !== undefined) this.#input.out.note(cleanLine(refusedList(refusal, this.#input), MAX_LINE));
+  }
 }
 
 /** The server is served nevertheless: its clients may be callers that it knows. */
@@ -136,7 +198,7 @@ class Reloading {
       if (signal.aborted) await next.close();
       else this.server.replace(next);
     } catch (error) {
-      if (!signal.aborted) this.#note(`${reasonOf(error)}The old code keeps serving.`);
+      if (!signal.aborted) this.#note(reasonOf(error));
     }
   }
 }

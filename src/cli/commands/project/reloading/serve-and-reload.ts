@@ -4,10 +4,13 @@ import { shellWord } from '../../../../tooling/clean.js';
 import type { Typed } from '../../../command/definition.js';
 import { CommandError, usageError } from '../../../command/failures.js';
 import { withSignals } from '../../../command/with-signals.js';
+import { isInForeground, onKeys } from '../../../terminal/keys.js';
+import { printFindings } from '../../check/lint.js';
 import { isSourceFile, type LoadedServer } from '../serving/load-server.js';
 import { type Beside, type ListenAddress, serveOnNetwork, serveOnStdio } from '../serving/serve-server.js';
+import { lintedServer } from './describe-server.js';
 import { type JournalLines, journalOf } from './journal-lines.js';
-import { reloadOnSave } from './reload-on-save.js';
+import { type ReloadedProject, reloadOnSave } from './reload-on-save.js';
 
 const FIRST_PORT = 3000;
 const PORTS = 20;
@@ -29,22 +32,69 @@ export async function serveAndReload(
 ): Promise<void> {
   if (!isSourceFile(file))
     throw usageError(`${JSON.stringify(file)} is not a JavaScript or TypeScript file.`);
-  await withSignals(input.signal, async (signal) => {
+  const quitting = new AbortController();
+  const stop = (): void => quitting.abort();
+  await withSignals(AbortSignal.any([input.signal, quitting.signal]), async (signal) => {
     const stoppable = { ...input, signal };
     const journal = hasInspector ? journalOf() : undefined;
-    const server = await reloadOnSave(file, stoppable, journal);
+    const project = await reloadOnSave(file, stoppable, journal);
+    const { server } = project;
     try {
-      if (listening === undefined) return await serveBelowHost(server, file, stoppable, journal);
+      if (listening === undefined) {
+        project.announce();
+        return await serveBelowHost(server, file, stoppable, journal);
+      }
       const { port = FIRST_PORT, websocket } = listening;
       const beside = journal && ((url: string) => inspectorBeside(url, url, journal).catch(withoutInspector));
       const last = listening.port ?? FIRST_PORT + PORTS - 1;
       await serveOnFreePort([port, last], (free) =>
         // Every caller is trusted, so the environment may not choose another address.
-        serveOnNetwork(server, { port: free, host: '127.0.0.1', websocket, beside }, stoppable),
+        serveOnNetwork(
+          server,
+          {
+            ...{ port: free, host: '127.0.0.1', websocket, beside },
+            onListening: (page) => atTerminal({ file, project, page, stop }, stoppable),
+          },
+          stoppable,
+        ),
       );
     } finally {
       await server.close();
     }
+  });
+}
+
+interface DevPlace {
+  readonly file: string;
+  readonly project: ReloadedProject;
+  /** The address of the inspector, if it runs. */
+  readonly page: string | undefined;
+  readonly stop: () => void;
+}
+
+/** Says what is served, and takes the keys of a person if one is there. Returns the function that gives the keyboard back. */
+function atTerminal({ file, project, page, stop }: DevPlace, { out, person }: Typed): () => void {
+  const keyboard = out.isPiped || !out.isWatched ? undefined : person();
+  if (keyboard?.isPresent !== true || !isInForeground()) {
+    project.announce(` See: fullmcp lint ${shellWord(file)}`);
+    return () => undefined;
+  }
+  project.announce(' Press l to see them.');
+  out.styledNote(
+    out.noteStyle('dim', '  Keys: o opens the inspector, r reloads, l lists findings, q quits.'),
+  );
+  return onKeys(keyboard, {
+    o: () => {
+      if (page === undefined) return out.note('The inspector does not run.');
+      keyboard.openPage(page).catch(() => out.note('The browser does not start. Open the address yourself.'));
+    },
+    r: project.reload,
+    l: () => {
+      const { findings } = lintedServer(project.manifest());
+      if (findings.length === 0) out.note('Nothing to improve was found.');
+      printFindings(findings, out);
+    },
+    q: stop,
   });
 }
 
@@ -88,7 +138,7 @@ async function inspectorBeside(
   const { inspector, url: page, close } = await startInspector({ typed });
   journal.report = inspector.journalEvent;
   journal.written = inspector.stderrLine;
-  return { json: { inspector: page }, note: `Inspector: ${page}`, close };
+  return { json: { inspector: page }, note: `Inspector: ${page}`, page, close };
 }
 
 /** The server is worth serving without the inspector. */

@@ -1,13 +1,13 @@
 // Finds the server that a file exports, or finds out that the file serves by itself.
 
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import process from 'node:process';
 import { nextTurn } from '../../../../async/next-turn.js';
 import type { serve } from '../../../../node.js';
 import type { serveStdio } from '../../../../stdio.js';
-import { CommandError, usageError } from '../../../command/failures.js';
+import { usageError } from '../../../command/failures.js';
+import { loadFailure } from './load-failure.js';
 import { type Exports, loadModule } from './load-module.js';
 
 /** A server that can be served over every transport. */
@@ -55,32 +55,4 @@ function listenerCount(): number {
   const { stdin } = process;
   const ports = process.getActiveResourcesInfo().filter((name) => name === 'TCPServerWrap').length;
   return stdin.listenerCount('data') + stdin.listenerCount('readable') + ports;
-}
-
-const MAX_REASON = 2000;
-
-/** The failure of a file that threw while it was loaded. */
-function loadFailure(file: string, error: unknown): CommandError {
-  if (error instanceof CommandError) return error;
-  const stack = (error instanceof Error ? error.stack : undefined) ?? String(error);
-  const lines = stack.split('\n');
-  const at = lines.findIndex((line) => line.startsWith('    at '));
-  const reason = (at === -1 ? lines : lines.slice(0, at)).join('\n').slice(0, MAX_REASON);
-  const frame = lines.find(isOfUser);
-  const place =
-    frame ?? (error instanceof SyntaxError && !reason.startsWith('file:') ? checked(file) : undefined);
-  return new CommandError('failed', `${file} could not be loaded.\n${reason}${place ? `\n${place}` : ''}`);
-}
-
-function isOfUser(line: string): boolean {
-  return (
-    line.startsWith('    at ') && /file:|\//.test(line) && !/node:|node_modules|\/dist\/cli\//.test(line)
-  );
-}
-
-// Node tells the place of a syntax error only to a program that it starts.
-function checked(file: string): string | undefined {
-  if (!/\.[cm]?js$/i.test(file)) return undefined;
-  const { stderr } = spawnSync(process.execPath, ['--check', file], { encoding: 'utf8', timeout: 5000 });
-  return stderr.split('\n').slice(0, 3).join('\n').trimEnd() || undefined;
 }

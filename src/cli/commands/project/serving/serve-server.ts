@@ -1,11 +1,13 @@
 // Serves a server until the user stops it.
 
 import { type ServeOptions, serve } from '../../../../node.js';
+import { isLoopbackUrl } from '../../../../oauth/fetch/check-url.js';
 import { type StdioOptions, serveStdio } from '../../../../stdio.js';
 import type { Options, Typed } from '../../../command/definition.js';
 import { CommandError, usageError } from '../../../command/failures.js';
 import { wholeNumber } from '../../../command/parse.js';
 import { withSignals } from '../../../command/with-signals.js';
+import type { Output } from '../../../terminal/output.js';
 import type { LoadedServer } from './load-server.js';
 
 /** The reasons why a port or an address cannot be listened on, with the other choice. */
@@ -41,6 +43,8 @@ export interface ListenAddress {
   readonly auth?: ServeOptions['auth'];
   /** Starts something that runs as long as the server does, when the server listens. */
   readonly beside?: ((url: string) => Promise<Beside>) | undefined;
+  /** Called when the addresses are printed, with that of the page that runs beside. The function that it returns is called at the end. */
+  readonly onListening?: ((page: string | undefined) => () => void) | undefined;
 }
 
 /** Something that runs beside a server. */
@@ -49,6 +53,8 @@ export interface Beside {
   readonly json: object;
   /** The line that is printed on stderr. */
   readonly note: string;
+  /** The address of its page. */
+  readonly page?: string;
   readonly close: () => Promise<void>;
 }
 
@@ -76,6 +82,12 @@ function isNumber(value: number | undefined): value is number {
   return value !== undefined;
 }
 
+/** Whether only this computer reaches a host. */
+export function isLoopbackHost(host: string): boolean {
+  const name = host.includes(':') ? `[${host}]` : host;
+  return URL.canParse(`http://${name}/`) && isLoopbackUrl(new URL(`http://${name}/`));
+}
+
 /** Serves on stdin and stdout. The process ends with its client. */
 export async function serveOnStdio(
   server: LoadedServer,
@@ -93,7 +105,7 @@ export async function serveOnStdio(
 /** Listens, prints the URL, and serves until the signal aborts or the process is told to end. */
 export async function serveOnNetwork(
   server: LoadedServer,
-  { port, host, websocket, auth, beside }: ListenAddress,
+  { port, host, websocket, auth, beside, onListening }: ListenAddress,
   { out, signal }: Typed,
 ): Promise<void> {
   const serving = await serve(server, {
@@ -109,11 +121,28 @@ export async function serveOnNetwork(
   const url = websocket ? serving.url.replace(/^http/, 'ws') : serving.url;
   const other = await beside?.(url);
   out.json({ ok: true, url, port: serving.port, ...other?.json });
-  out.value(url);
-  if (other !== undefined && !out.isJson) out.note(other.note);
+  printAddresses(url, other, out);
+  const end = onListening?.(other?.page);
   await untilStopped(signal, serving.closed);
+  end?.();
   await other?.close();
   await serving.close();
+}
+
+/** A pipe gets the address alone. */
+function printAddresses(url: string, other: Beside | undefined, out: Output): void {
+  if (out.isPiped || other === undefined) {
+    out.value(url);
+    if (other !== undefined && !out.isJson) out.note(other.note);
+    return;
+  }
+  const line = (name: string, address: string): void =>
+    out.styled(
+      `  ${out.style('green', '➜')}  ${out.style('bold', name.padEnd(11))}${out.style('cyan', address)}`,
+    );
+  line('MCP', url);
+  if (other.page === undefined) out.note(other.note);
+  else line('Inspector', other.page);
 }
 
 /** Resolves when the user stops the command, when the process is told to end, or with `ended`. */

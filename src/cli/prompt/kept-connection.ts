@@ -1,0 +1,72 @@
+// The connection of a prompt: one for all its lines, which is opened again when the server has ended.
+
+import type { Client } from '../../client/model/client.js';
+import type { ElicitFormHandler, ElicitUrlHandler, Handlers } from '../../client/model/handlers.js';
+import type { ConnectOptions } from '../../connect/targets/options.js';
+import type { Typed } from '../command/definition.js';
+import { logTo } from '../target/log.js';
+import { type Opened, openClient, useClient } from '../target/open.js';
+import type { TypedTarget } from '../target/read-target.js';
+
+/** The tasks that can be completed by their ids. */
+const MAX_TASKS = 100;
+
+export class KeptConnection {
+  readonly target: TypedTarget;
+  readonly #input: Typed;
+  #client: Client | undefined;
+  #wasOpen = false;
+  /** The handlers of the command that runs. */
+  #handlers: Handlers = {};
+  #tasks: readonly string[] = [];
+
+  constructor(input: Typed, target: TypedTarget) {
+    this.#input = input;
+    this.target = target;
+  }
+
+  /** The ids of the tasks that were started here, the last one first. */
+  get tasks(): readonly string[] {
+    return this.#tasks;
+  }
+
+  addTask(id: string): void {
+    this.#tasks = [id, ...this.#tasks].slice(0, MAX_TASKS);
+  }
+
+  /** Gives the connection to a command, whose handlers answer the questions of the server until it ends. */
+  async use(input: Typed, use: (opened: Opened) => Promise<void>, more: ConnectOptions): Promise<void> {
+    const client = await this.client();
+    this.#handlers = more;
+    try {
+      const words = input.process ? input.words : input.words.slice(1);
+      await useClient(input, use, { client, target: this.target, words });
+    } finally {
+      this.#handlers = {};
+    }
+  }
+
+  /** The open connection, or a new one. */
+  async client(): Promise<Client> {
+    if (this.#client !== undefined && this.#client.info().status !== 'closed') return this.#client;
+    if (this.#wasOpen) this.#input.out.note('The connection was closed. It is opened again.');
+    const form: ElicitFormHandler = (...question) => {
+      const { elicit } = this.#handlers;
+      return typeof elicit === 'object' && elicit.form ? elicit.form(...question) : { action: 'cancel' };
+    };
+    const url: ElicitUrlHandler = (...question) => {
+      const { elicit } = this.#handlers;
+      return typeof elicit === 'object' && elicit.url ? elicit.url(...question) : { action: 'cancel' };
+    };
+    this.#client = await openClient(this.#input, this.target, {
+      ...logTo(this.#input),
+      elicit: { form, url },
+    });
+    this.#wasOpen = true;
+    return this.#client;
+  }
+
+  async close(): Promise<void> {
+    await this.#client?.close();
+  }
+}
