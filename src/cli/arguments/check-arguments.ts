@@ -55,14 +55,16 @@ function unknownTool(name: string, names: readonly string[]): CommandError {
   return usageError(`No tool is called ${JSON.stringify(name)}.${hint}`, close ? { close } : {});
 }
 
-const UNKNOWN = {
+/** The kinds of things that a server may have without listing them. */
+type Unlisted = 'tool' | 'prompt';
+const UNKNOWN: Readonly<Record<Unlisted, RegExp>> = {
   tool: /unknown tool|unknown or disabled tool|no such tool|no tool|tool .{0,200}(?:not found|does not exist|is unknown)/i,
   prompt: /unknown prompt|no such prompt|no prompt|prompt .{0,200}(?:not found|does not exist|is unknown)/i,
 };
 const UNKNOWN_CODES: ReadonlySet<string> = new Set(['invalid_params', 'method_not_found', 'remote_error']);
 
 /** Whether a server says that it does not know a tool or a prompt. Many say so of a tool in a result, and others in an error. */
-export function saysUnknown(words: string, what: keyof typeof UNKNOWN): boolean {
+export function saysUnknown(words: string, what: Unlisted): boolean {
   return UNKNOWN[what].test(words.slice(0, 500));
 }
 
@@ -70,7 +72,7 @@ export function saysUnknown(words: string, what: keyof typeof UNKNOWN): boolean 
  * The error of a call whose tool or prompt is not listed. Only the server knows whether it has one and does not show it to this caller, and
  * says which scope is missing.
  */
-export function orUnknown(error: unknown, what: keyof typeof UNKNOWN, unknown: () => CommandError): unknown {
+export function orUnknown(error: unknown, what: Unlisted, unknown: () => CommandError): unknown {
   const isUnknown = McpError.is(error) && UNKNOWN_CODES.has(error.code) && saysUnknown(error.message, what);
   return isUnknown ? unknown() : error;
 }

@@ -66,7 +66,7 @@ test('fullmcp call passes null for an optional model', async () => {
 test('fullmcp list prints the types that references lead to', async () => {
   const { stdout } = await fullmcp(['list', url]);
   expect(stdout).toContain(
-    'ship(code: string, tags?: string[] = [], many?: string[], size?: "s" | "m" | "l" = "m", weight?: 1..30 | null = null, address?: { zip: string, floor: int } | null = null)',
+    'ship(code: string, tags?: string[] = [], many?: string[], size?: "s" | "m" | "l" = "m", weight?: 1..30 | null = null, address?: { zip: string, floor?: int } | null = null)',
   );
 });
 
