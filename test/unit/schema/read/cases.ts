@@ -56,7 +56,7 @@ export interface SchemaCase {
 }
 
 const ITEM = {
-  list: '{ sku: string, count: int }',
+  list: '{ sku: string, count?: int }',
   types: '{ /** A postal code */ sku: string; count?: number; }',
   option: 'json',
   form: 'JSON',
@@ -291,7 +291,7 @@ export const cases: readonly SchemaCase[] = [
     about: 'an optional object',
     schema: { anyOf: [ref('Item'), { type: 'null' }] },
     ...ITEM,
-    list: '{ sku: string, count: int } | null',
+    list: '{ sku: string, count?: int } | null',
     types: '({ /** A postal code */ sku: string; count?: number; } | null)',
   },
   {
@@ -410,7 +410,7 @@ export const cases: readonly SchemaCase[] = [
       anyOf: [named, { properties: { nick: { type: 'string' } } }],
     },
     ...PAYMENT,
-    list: '{ id: int, name: string } | { id: int, nick: string }',
+    list: '{ id?: int, name: string } | { id?: int, nick?: string }',
     types: '({ id?: number; name: string; } | { id?: number; nick?: string; })',
     reads: ['{"name":"x"}', { name: 'x' }],
   },
@@ -422,6 +422,7 @@ export const cases: readonly SchemaCase[] = [
       anyOf: [{ required: ['id'] }, { required: ['name'] }],
     },
     ...NAMED,
+    list: '{ id?: int, name?: string }',
     types: '{ id?: number; name?: string; }',
   },
   { about: 'an array of strings', schema: { type: 'array', items: { type: 'string' } }, ...STRINGS },
@@ -430,7 +431,7 @@ export const cases: readonly SchemaCase[] = [
     about: 'an array of models',
     schema: { type: 'array', items: ref('Item') },
     ...STRINGS,
-    list: '{ sku: string, count: int }[]',
+    list: '{ sku: string, count?: int }[]',
     types: 'readonly ({ /** A postal code */ sku: string; count?: number; })[]',
     option: 'json',
     reads: ['[{"sku":"5"}]', [{ sku: '5' }]],
@@ -562,7 +563,7 @@ export const cases: readonly SchemaCase[] = [
     about: 'a tree',
     schema: ref('Tree'),
     ...NAMED,
-    list: '{ name: string, children: …[] }',
+    list: '{ name: string, children?: …[] }',
     types: '{ name: string; children?: readonly (unknown)[]; }',
     reads: ['{"name":"x"}', { name: 'x' }],
   },
