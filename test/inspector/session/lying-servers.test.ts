@@ -101,7 +101,7 @@ test('a question is gone when the server dies, the call says why, and the connec
 test('a process that ends says how, with its last lines', async () => {
   const ended = await own.ended(await call('dies'));
   expect(ended.error?.message).toContain('exit code 3');
-  expect(ended.error?.message).toContain('Cannot find module zod');
+  expect(ended.error?.output?.cause).toContain('Cannot find module zod');
   await own.until(
     'the next connection',
     () => own.connection(id)?.status === 'ready' && own.connection(id)?.reconnects === 2,
@@ -118,17 +118,15 @@ test('two questions with one id are one question after the other', async () => {
   for (const question of ended.questions) expect(question.gone ?? question.answeredAt).toBeDefined();
 });
 
-test('a question that could belong to two calls belongs to none, and can be answered', async () => {
+test('a question that could belong to two calls is in both, and can be answered in the one that did not ask', async () => {
   await using other = rig();
   const connection = await other.connect({ target: liar(), options: { revision: '2025-11-25' } });
-  await other.run('call', { connection, tool: 'hang', args: {} });
-  await other.run('call', { connection, tool: 'dies-asking', args: {} });
-  const stray = await other.until('the question', () =>
-    other.inspector.snapshot().stories.find(({ kind, state }) => kind === 'unsolicited' && state === 'asks'),
-  );
-  const { id: question } = await other.question(stray.id);
-  await other.run('answer', { story: stray.id, question, answer: { action: 'decline' } });
-  await other.until('the answer', () => other.story(stray.id).state === 'open');
+  const { story } = await other.run('call', { connection, tool: 'hang', args: {} });
+  const asking = (await other.run('call', { connection, tool: 'dies-asking', args: {} })).story;
+  const { id: question, mayBeOf } = await other.question(story);
+  expect(mayBeOf?.map((call) => call.story)).toEqual([story, asking]);
+  await other.run('answer', { story, question, answer: { action: 'decline' } });
+  await other.until('the answer', () => other.story(story).state === 'running');
 });
 
 test('calls that run when the connection is closed end, and nothing is left', async () => {
@@ -170,7 +168,10 @@ test('a program that exits says its code', async () => {
     target: { command: process.execPath, args: ['-e', 'console.error("broken"); process.exit(7)'] },
   });
   expect(own.connection(failed)).toMatchObject({ status: 'failed', process: { exit: 'code 7' } });
-  expect(own.connection(failed)?.failure?.message).toContain('broken');
+  expect(own.connection(failed)?.failure).toMatchObject({
+    message: expect.stringMatching(/has ended with exit code 7\.$/),
+    output: { cause: 'broken', lines: expect.arrayContaining(['broken']), earlier: [] },
+  });
 });
 
 test('a wrong path suggests the right one', async () => {
