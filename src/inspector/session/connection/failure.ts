@@ -5,7 +5,6 @@ import { type ErrorCode, McpError } from '../../../protocol/errors.js';
 import { causeIn } from '../../../tooling/process-output.js';
 import { IT_WROTE } from '../../../transports/client/process-name.js';
 import type { Failure, ProcessOutput } from '../../contract/failure.js';
-import type { ConnectionState } from './connection-state.js';
 
 const MAX_DATA = 20_000;
 const MAX_MESSAGE = 10_000;
@@ -26,12 +25,18 @@ const ADVICE: Partial<Record<ErrorCode, string>> = {
   overloaded: 'Wait a moment, and run it again.',
 };
 
+/** The part of a connection that its failures are made with. */
+export interface FailingConnection {
+  readonly id: string;
+  /** Replaces the secrets of the connection in a string. */
+  readonly mask: (text: string) => string;
+  readonly init: {
+    readonly shared: { readonly lastWords: (connection: string, since: number) => ProcessOutput };
+  };
+}
+
 /** The failure of a connection: without its secrets, and with what its process has written since then. */
-export function failureOf(
-  { id, init, mask }: Pick<ConnectionState, 'id' | 'init' | 'mask'>,
-  error: unknown,
-  since: number,
-): Failure {
+export function failureOf({ id, init, mask }: FailingConnection, error: unknown, since: number): Failure {
   return maskFailure(
     toFailure(error, () => init.shared.lastWords(id, since)),
     mask,

@@ -4,15 +4,14 @@ import type { Client } from '../../../client/model/client.js';
 import type { CatalogView, ConnectionView } from '../../contract/connection.js';
 import type { Wiretap } from '../../wiretap/wiretap.js';
 import { emptyCatalog, fetchCatalog } from './catalog.js';
-import type { ConnectionState } from './connection-state.js';
-import { failureOf } from './failure.js';
+import { type FailingConnection, failureOf } from './failure.js';
 import type { SharedParts } from './shared-parts.js';
 
 const REFRESH_MS = 100;
 const PING = { timeoutMs: 30_000 };
 
 /** The connection, as its lists need it. */
-export interface ListsOwner extends Pick<ConnectionState, 'id' | 'init' | 'mask'> {
+export interface ListsOwner extends FailingConnection {
   readonly status: ConnectionView['status'];
   readonly client: Client | undefined;
   readonly open: { readonly client: Client; readonly tap: Wiretap };

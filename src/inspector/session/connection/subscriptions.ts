@@ -6,12 +6,11 @@ import type { SubscriptionView } from '../../contract/connection.js';
 import { LISTS } from '../../stories/story-book.js';
 import type { StoryRecord } from '../../stories/story-record.js';
 import type { Wiretap } from '../../wiretap/wiretap.js';
-import type { ConnectionState } from './connection-state.js';
-import { failureOf } from './failure.js';
+import { type FailingConnection, failureOf } from './failure.js';
 import type { SharedParts } from './shared-parts.js';
 
 /** The connection, as its subscriptions need it. */
-export interface Subscribable extends Pick<ConnectionState, 'id' | 'init' | 'mask'> {
+export interface Subscribable extends FailingConnection {
   readonly open: { readonly client: Client; readonly tap: Wiretap };
   readonly changed: () => void;
 }
