@@ -372,6 +372,7 @@ export const LAYERS = {
       completion: 'completion in shells',
       tape: 'tapes in files',
       'commands/use': 'call, list, read, prompt, subscribe, tasks',
+      prompt: 'the prompt of `fullmcp <target>`: one connection, completion, history',
       'commands/project/templates': 'new projects',
       'commands/project/serving': 'the server of a project, loaded',
       'commands/project/reloading': 'the server of a project, reloaded',

@@ -2,6 +2,7 @@
 
 import process from 'node:process';
 import { runCommand } from './run.js';
+import { isInForeground } from './terminal/keys.js';
 import type { Person } from './terminal/person.js';
 
 /** Runs the command that was typed. The exit code of the process is that of the command. */
@@ -39,6 +40,7 @@ function person(onInterrupt: Person['onInterrupt']): Person {
     isPresent: process.stdin.isTTY === true && process.stderr.isTTY === true,
     interrupt: () => process.emit('SIGINT'),
     onInterrupt,
+    isInForeground,
     openPage: async (url) => (await import('../adapters/node/oauth/open-browser.js')).openBrowser(url),
   };
 }

@@ -1,6 +1,7 @@
 // How a command is defined: its help, its page in the docs and its completion are made from this.
 
-import type { KeptConnection } from '../prompt/kept-connection.js';
+import type { Client } from '../../client/model/client.js';
+import type { Handlers } from '../../client/model/handlers.js';
 import type { Output } from '../terminal/output.js';
 import type { Person } from '../terminal/person.js';
 
@@ -52,6 +53,15 @@ export interface Option {
 
 export type Options = Readonly<Record<string, Option>>;
 
+/** A connection that several commands use, one after the other. */
+export interface SharedConnection {
+  readonly client: () => Promise<Client>;
+  /** Answers the questions of the server with these handlers while the work runs. */
+  readonly during: (handlers: Handlers, work: () => Promise<void>) => Promise<void>;
+  /** Remembers a task that was started. */
+  readonly addTask: (id: string) => void;
+}
+
 /** The words and options that a user typed after the name of a command. */
 export interface Typed {
   readonly words: readonly string[];
@@ -68,7 +78,7 @@ export interface Typed {
   /** Aborts when the user presses Ctrl+C. */
   readonly signal: AbortSignal;
   /** The connection of the prompt that the command runs in. Default: the command opens one of its own. */
-  readonly kept?: KeptConnection;
+  readonly kept?: SharedConnection;
   /** Runs another command with a target that takes the place of its first word. Fails with the exit code of that command. */
   readonly runLine: (line: readonly string[], target: string) => Promise<void>;
 }

@@ -2,16 +2,15 @@
 
 import type { Client } from '../../client/model/client.js';
 import type { ElicitFormHandler, ElicitUrlHandler, Handlers } from '../../client/model/handlers.js';
-import type { ConnectOptions } from '../../connect/targets/options.js';
-import type { Typed } from '../command/definition.js';
+import type { SharedConnection, Typed } from '../command/definition.js';
 import { logTo } from '../target/log.js';
-import { type Opened, openClient, useClient } from '../target/open.js';
+import { openClient } from '../target/open.js';
 import type { TypedTarget } from '../target/read-target.js';
 
 /** The tasks that can be completed by their ids. */
 const MAX_TASKS = 100;
 
-export class KeptConnection {
+export class KeptConnection implements SharedConnection {
   readonly target: TypedTarget;
   readonly #input: Typed;
   #client: Client | undefined;
@@ -34,13 +33,11 @@ export class KeptConnection {
     this.#tasks = [id, ...this.#tasks].slice(0, MAX_TASKS);
   }
 
-  /** Gives the connection to a command, whose handlers answer the questions of the server until it ends. */
-  async use(input: Typed, use: (opened: Opened) => Promise<void>, more: ConnectOptions): Promise<void> {
-    const client = await this.client();
-    this.#handlers = more;
+  /** Answers the questions of the server with the handlers of a command, until it ends. */
+  async during(handlers: Handlers, work: () => Promise<void>): Promise<void> {
+    this.#handlers = handlers;
     try {
-      const words = input.process ? input.words : input.words.slice(1);
-      await useClient(input, use, { client, target: this.target, words });
+      await work();
     } finally {
       this.#handlers = {};
     }

@@ -20,7 +20,10 @@ import { LineHistory } from './line-history.js';
 
 /** The commands of the prompt, without their target. */
 const COMMANDS: Readonly<Record<string, { readonly says: string; readonly load: () => Promise<Command> }>> = {
-  list: { says: 'what the server offers', load: async () => (await import('../commands/use/list.js')).list },
+  list: {
+    says: 'list tools, resources and prompts',
+    load: async () => (await import('../commands/use/list.js')).list,
+  },
   call: {
     says: 'call a tool; without a name, choose one',
     load: async () => (await import('../commands/use/call.js')).call,
@@ -32,7 +35,7 @@ const COMMANDS: Readonly<Record<string, { readonly says: string; readonly load: 
     load: async () => (await import('../commands/use/tasks.js')).tasks,
   },
   info: {
-    says: 'what the server says about itself, and its round trip',
+    says: 'show the name, the revision, the features and the round trip of the server',
     load: async () => (await import('../commands/use/info.js')).info,
   },
 };

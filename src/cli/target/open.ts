@@ -39,8 +39,12 @@ export async function withTarget(
   use: (opened: Opened) => Promise<void>,
   more: ConnectOptions = {},
 ): Promise<void> {
-  if (input.kept !== undefined) return input.kept.use(input, use, more);
   const { target, words } = await takeTarget(input);
+  const { kept } = input;
+  if (kept !== undefined) {
+    const client = await kept.client();
+    return kept.during(more, () => useClient(input, use, { client, target, words }));
+  }
   const said = new ServerWords(target.target, target.typed);
   const client = await openClient(input, target, { ...said.options, ...more });
   const onFailure = async (error: unknown): Promise<void> => {
@@ -72,7 +76,7 @@ export async function openClient(input: Typed, target: TypedTarget, more: Connec
 }
 
 /** Runs a command with an open connection. */
-export async function useClient(
+async function useClient(
   input: Typed,
   use: (opened: Opened) => Promise<void>,
   opened: Opened,
@@ -92,7 +96,7 @@ export async function useClient(
   }
 }
 
-/** What a person waits for while a command connects, as in `starting zoo.js`. */
+/** The words for a person who waits for a connection, as in `starting zoo.js`. */
 function waitingFor(target: TypedTarget): string {
   const isStarted =
     (typeof target.target === 'object' && 'command' in target.target) || /\.py$/i.test(target.word);

@@ -9,6 +9,8 @@ export interface Person {
   readonly output: NodeJS.WritableStream;
   /** Whether a person can see questions and answer them. */
   readonly isPresent: boolean;
+  /** Whether single keys may be read: the system stops a program in the background that does. Default: true. */
+  readonly isInForeground?: () => boolean;
   /** Called at Ctrl+C, which the terminal does not turn into a signal while a line is edited. */
   readonly interrupt: () => void;
   /** Handles Ctrl+C in place of the program, until the returned function is called. */

@@ -78,9 +78,20 @@ describe('fullmcp <target>', () => {
   });
 
   it('completes commands, tools and arguments with Tab, and asks for what is missing', async () => {
-    const { stdout, stderr } = await at('ca\tad\ta\t2\n40\nexit\n');
-    expect(stderr).toContain('call add a=');
-    expect(stdout).toBe('42\n');
+    const told = new Told();
+    async function* keys(): AsyncGenerator<string> {
+      await told.next(/> /);
+      yield 'ca\t';
+      await told.next(/ll /);
+      yield 'ad\t';
+      await told.next(/d /);
+      yield 'a\t';
+      await told.next(/=/);
+      yield '2\n40\nexit\n';
+    }
+    const ran = await fullmcp([url], { terminal: true, keys: keys(), onStderr: told.set });
+    expect(ran.stdout).toBe('42\n');
+    expect(ran.stderr).toContain('add needs:');
   });
 
   it('ends only the call that runs at Ctrl+C, clears a line, and leaves at the second Ctrl+C', async () => {

@@ -1,13 +1,12 @@
-import { cleanLine } from '../../../tooling/clean.js';
 import { type Linted, lintManifest } from '../../../tooling/lint/lint-manifest.js';
-import { type LintFinding, RULES, type Severity } from '../../../tooling/lint/rules.js';
+import { RULES, type Severity } from '../../../tooling/lint/rules.js';
 import { HOW_ESTIMATED } from '../../../tooling/lint/tokens.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { FoundError } from '../../command/failures.js';
 import { wholeNumber } from '../../command/parse.js';
 import { loadManifest } from '../../manifest/load-manifest.js';
+import { printFindings } from '../../results/print-findings.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
-import type { Output } from '../../terminal/output.js';
 
 /** `fullmcp lint`. */
 export const lint: Command = {
@@ -74,23 +73,6 @@ function answerOf({ findings, tokens, total }: Linted, input: Typed): Answer {
   const tools = [...tokens].map(([name, number]) => ({ name, tokens: number }));
   const counts = { errors, warnings, advice: count('advice') };
   return { ok: !isFailed, ...counts, ...{ tokens: { total, how: HOW_ESTIMATED, tools }, findings } };
-}
-
-/** Prints findings on stdout, by the definition that they are about. */
-export function printFindings(findings: readonly LintFinding[], out: Output): void {
-  const colours = { error: 'red', warning: 'yellow', advice: 'dim' } as const;
-  let last = '';
-  for (const { kind, name, severity, rule, path, vendors, says, fix } of findings) {
-    const subject = `${kind} ${cleanLine(name, 128)}`;
-    if (subject !== last) out.styled(out.style('bold', subject));
-    last = subject;
-    const at = path ? ` at ${path}` : '';
-    const whom = vendors.length > 0 ? ` (${vendors.join(', ')})` : '';
-    out.styled(
-      `  ${out.style(colours[severity], severity.padEnd(8))} ${out.style('cyan', rule)}  ${out.style('dim', `${says}${at}${whom}.`)}`,
-    );
-    out.styled(`           ${out.style('dim', fix)}`);
-  }
 }
 
 function counted(count: number, noun: string): string {

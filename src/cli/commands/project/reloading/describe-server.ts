@@ -1,4 +1,4 @@
-// What `fullmcp dev` says about a server: one line after the first load, and after each later one only what changed.
+// The lines of `fullmcp dev` about a server: one after the first load, and after each later one only the changes.
 
 import type { JsonObject } from '../../../../jsonrpc/message.js';
 import { cleanLine } from '../../../../tooling/clean.js';

@@ -4,8 +4,8 @@ import { shellWord } from '../../../../tooling/clean.js';
 import type { Typed } from '../../../command/definition.js';
 import { CommandError, usageError } from '../../../command/failures.js';
 import { withSignals } from '../../../command/with-signals.js';
-import { isInForeground, onKeys } from '../../../terminal/keys.js';
-import { printFindings } from '../../check/lint.js';
+import { printFindings } from '../../../results/print-findings.js';
+import { onKeys } from '../../../terminal/keys.js';
 import { isSourceFile, type LoadedServer } from '../serving/load-server.js';
 import { type Beside, type ListenAddress, serveOnNetwork, serveOnStdio } from '../serving/serve-server.js';
 import { lintedServer } from './describe-server.js';
@@ -75,7 +75,7 @@ interface DevPlace {
 /** Says what is served, and takes the keys of a person if one is there. Returns the function that gives the keyboard back. */
 function atTerminal({ file, project, page, stop }: DevPlace, { out, person }: Typed): () => void {
   const keyboard = out.isPiped || !out.isWatched ? undefined : person();
-  if (keyboard?.isPresent !== true || !isInForeground()) {
+  if (keyboard?.isPresent !== true || keyboard.isInForeground?.() === false) {
     project.announce(` See: fullmcp lint ${shellWord(file)}`);
     return () => undefined;
   }

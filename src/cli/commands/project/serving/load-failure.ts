@@ -42,7 +42,7 @@ interface CodePlace {
   readonly column: number;
 }
 
-/** The place that a text names, as in `/project/server.ts:2:6` or `file:///project/server.js:2`. */
+/** The place that a message names, as in `/project/server.ts:2:6` or `file:///project/server.js:2`. */
 function placeIn(text: string): CodePlace | undefined {
   const [, path, line, column = '1'] =
     /((?:file:\/\/)?(?:[A-Za-z]:[\\/]|\/)[^\n():]{1,1000}):(\d{1,7})(?::(\d{1,7}))?/.exec(text) ?? [];

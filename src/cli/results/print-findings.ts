@@ -1,0 +1,22 @@
+// The findings of a linter on a terminal.
+
+import { cleanLine } from '../../tooling/clean.js';
+import type { LintFinding } from '../../tooling/lint/rules.js';
+import type { Output } from '../terminal/output.js';
+
+/** Prints findings on stdout, by the definition that they are about. */
+export function printFindings(findings: readonly LintFinding[], out: Output): void {
+  const colours = { error: 'red', warning: 'yellow', advice: 'dim' } as const;
+  let last = '';
+  for (const { kind, name, severity, rule, path, vendors, says, fix } of findings) {
+    const subject = `${kind} ${cleanLine(name, 128)}`;
+    if (subject !== last) out.styled(out.style('bold', subject));
+    last = subject;
+    const at = path ? ` at ${path}` : '';
+    const whom = vendors.length > 0 ? ` (${vendors.join(', ')})` : '';
+    out.styled(
+      `  ${out.style(colours[severity], severity.padEnd(8))} ${out.style('cyan', rule)}  ${out.style('dim', `${says}${at}${whom}.`)}`,
+    );
+    out.styled(`           ${out.style('dim', fix)}`);
+  }
+}
