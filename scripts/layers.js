@@ -283,7 +283,7 @@ export const LAYERS = {
     },
   },
   tooling: {
-    what: 'shared by the command and the inspector: harmless forms of the text of peers, manifests and their differences, lint, tapes that are played again',
+    what: 'shared by the command and the inspector: harmless forms of the text of peers, manifests and their differences, lint, tapes that are played again, requests that a project keeps',
     tests: ['test/cli/check'],
     may: ['jsonrpc', 'schema', 'protocol', 'state', 'client', 'connect', 'testing', 'index.ts'],
     rooms: {
@@ -291,6 +291,7 @@ export const LAYERS = {
       manifest: 'a server as a manifest, and its changes',
       lint: 'rules for definitions',
       tape: 'tapes, played again and compared',
+      requests: 'requests that a project keeps: their file, run and compared',
     },
   },
   inspector: {
@@ -378,7 +379,7 @@ export const LAYERS = {
       'commands/project/reloading': 'the server of a project, reloaded',
       'commands/project': 'new, dev, run',
       'commands/operate/conformance': 'the official suite, run',
-      'commands/check': 'inspect, manifest, lint, diff, lock, record, replay',
+      'commands/check': 'inspect, manifest, test, lint, diff, lock, record, replay',
       'commands/hosts': 'install, uninstall, discover',
       'commands/operate/doctor': 'problems of a server, found step by step',
       'commands/operate': 'bench, doctor, proxy',
@@ -399,7 +400,15 @@ export const ROLES = {
 
 /** Rooms that need Node. Portable files may import types from them, but never load them. */
 export const NODE_ROOMS = ['adapters/', 'transports/stdio/'];
-export const MAY_USE_NODE = [...NODE_ROOMS, 'testing/', 'testing.ts', 'inspector/', 'inspector.ts', 'cli/'];
+export const MAY_USE_NODE = [
+  ...NODE_ROOMS,
+  'testing/',
+  'testing.ts',
+  'tooling/requests/request-file.ts',
+  'inspector/',
+  'inspector.ts',
+  'cli/',
+];
 export const MAY_LOAD_NODE = [
   ...MAY_USE_NODE,
   'client.ts',

@@ -75,6 +75,11 @@ export const commandGroups: CommandGroups = {
       load: async () => (await import('./commands/check/manifest.js')).manifest,
     },
     {
+      name: 'test',
+      summary: 'run the requests of a project, and compare their results',
+      load: async () => (await import('./commands/check/test.js')).test,
+    },
+    {
       name: 'diff',
       summary: 'show what changed between two servers or manifests',
       load: async () => (await import('./commands/check/diff.js')).diff,

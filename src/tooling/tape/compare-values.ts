@@ -18,6 +18,8 @@ export interface CompareOptions {
   readonly ignore: readonly string[];
   /** Whether ids and times that look fresh are compared as well. */
   readonly strict: boolean;
+  /** Whether the values are those of a program, and not results of the protocol: metadata and the order of lists count then. Default: false. */
+  readonly isWhole?: boolean;
 }
 
 const MAX_CHANGES = 100;
@@ -44,6 +46,7 @@ export function compareValues(
   options: CompareOptions,
 ): readonly ValueChange[] {
   const changes: ValueChange[] = [];
+  const { isWhole = false } = options;
 
   function compare(one: unknown, other: unknown, path: string): void {
     if (changes.length >= MAX_CHANGES || isIgnored(path)) return;
@@ -60,11 +63,12 @@ export function compareValues(
 
   function compareObjects(one: JsonObject, other: JsonObject, path: string): void {
     for (const name of new Set([...Object.keys(one), ...Object.keys(other)]))
-      if (!NOISE.has(name)) compare(ownField(one, name), ownField(other, name), joined(path, name));
+      if (isWhole || !NOISE.has(name))
+        compare(ownField(one, name), ownField(other, name), joined(path, name));
   }
 
   function compareArrays(one: readonly unknown[], other: readonly unknown[], path: string): void {
-    const key = LISTS[path];
+    const key = isWhole ? undefined : LISTS[path];
     if (key !== undefined) return compareLists(byKey(one, key), byKey(other, key), path);
     for (let at = 0; at < Math.max(one.length, other.length); at++)
       compare(one[at], other[at], `${path}[${at}]`);

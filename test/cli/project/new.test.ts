@@ -42,7 +42,7 @@ describe('fullmcp new', { timeout: 120_000 }, () => {
     ['gateway', /^\d{4}-/],
     ['openapi', /"Pear"/],
   ] as const)(
-    'makes a project %s that compiles, passes its tests, answers the call that it prints and leaves nothing to lint',
+    'makes a project %s that compiles, passes its tests and requests, answers the call that it prints and leaves nothing to lint',
     async (template, answer) => {
       const folder = join(await folderWith({}), 'shop');
       const made = await fullmcp(['new', folder, '--template', template, '--yes', '--json']);
@@ -72,6 +72,8 @@ describe('fullmcp new', { timeout: 120_000 }, () => {
       const lint = [program, 'lint', 'src/server.ts', '--json'];
       const linted = JSON.parse((await execute(process.execPath, lint, at)).stdout) as object;
       expect(linted).toMatchObject({ ok: true, findings: [] });
+      const tested = await execute(process.execPath, [program, 'test', '--json'], at);
+      expect(JSON.parse(tested.stdout)).toMatchObject({ ok: true, failed: 0 });
     },
   );
 

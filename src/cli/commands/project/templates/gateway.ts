@@ -4,6 +4,13 @@ import { json, type Template } from './template.js';
 export const gateway: Template = {
   summary: 'several servers as one, behind a gateway',
   firstCall: 'clock_now',
+  requests: [
+    {
+      name: 'tells the time',
+      tool: 'clock_now',
+      expect: { matches: { type: 'string', format: 'date-time' } },
+    },
+  ],
   notes:
     '`servers.json` names the servers behind the gateway, in the form of other MCP clients. The names of their tools begin with the name of\ntheir server. `src/clock.ts` is one of them; add your own.',
   files: ({ name }) => ({

@@ -4,6 +4,11 @@ import type { Template } from './template.js';
 export const httpAuth: Template = {
   summary: 'notes over HTTP, protected by an API key',
   firstCall: 'add_note text=Hello',
+  requests: [
+    { name: 'has no notes at first', tool: 'read_notes', expect: { equal: 'No notes yet' } },
+    { name: 'takes a note', tool: 'add_note', arguments: { text: 'Hello' }, expect: { equal: 'Noted' } },
+    { name: 'reads the note', tool: 'read_notes', expect: { contains: 'Hello' } },
+  ],
   token: 'API_KEY',
   notes: `Callers over HTTP need the key of the variable \`API_KEY\`:
 

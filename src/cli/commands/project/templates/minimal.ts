@@ -4,6 +4,10 @@ import type { Template } from './template.js';
 export const minimal: Template = {
   summary: 'one tool to begin with',
   firstCall: 'greet name=Ada',
+  requests: [
+    { name: 'greets Ada', tool: 'greet', arguments: { name: 'Ada' }, expect: { equal: 'Hello, Ada!' } },
+    { name: 'needs a name', tool: 'greet', expect: { fails: 'name' } },
+  ],
   files: ({ name }) => ({
     'src/server.ts': `import { createServer, tool } from 'fullmcp';
 import { z } from 'zod';

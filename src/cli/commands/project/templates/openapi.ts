@@ -4,6 +4,9 @@ import { json, type Template } from './template.js';
 export const openapi: Template = {
   summary: 'the operations of a REST API as tools',
   firstCall: 'getItem id=1',
+  requests: [
+    { name: 'gets an item', tool: 'getItem', arguments: { id: 1 }, expect: { contains: { name: 'Pear' } } },
+  ],
   notes:
     '`openapi.json` describes the API: replace it with yours, and set the variables `API_URL` and `API_TOKEN`. Commands that start the server\npass them on with `-e API_URL -e API_TOKEN`. While `API_URL` is not set, the server starts the API of `src/demo-api.ts`, so that you can try\nit; delete that file when you have your own.',
   files: ({ name }) => ({

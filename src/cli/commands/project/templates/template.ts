@@ -1,5 +1,11 @@
 // The form of a template, and the parts that all templates share.
 
+import {
+  REQUESTS_FILE,
+  type SavedRequest,
+  writeRequests,
+} from '../../../../tooling/requests/saved-request.js';
+
 /** The answers to the questions of `fullmcp new`. */
 export interface Choices {
   readonly name: string;
@@ -18,6 +24,8 @@ export interface Template {
   readonly files: (choices: Choices) => Files;
   /** The words of a first call, after the target. */
   readonly firstCall: string;
+  /** The requests that `fullmcp test` runs. */
+  readonly requests: readonly SavedRequest[];
   /** The variable with the bearer token that a client sends over HTTP. */
   readonly token?: string;
   /** More for the README. */
@@ -52,6 +60,7 @@ export function commonFiles(template: Template, choices: Choices): Files {
     '.dockerignore': 'node_modules/\n.env\n.git/\n',
     Dockerfile: dockerfile(choices),
     ...clientConfigs(template, choices),
+    [REQUESTS_FILE]: writeRequests({ version: 1, target: 'src/server.ts', requests: template.requests }),
     'README.md': readme(template, choices),
   };
 }
@@ -117,9 +126,11 @@ npm install
 npm test
 npm run dev                                   # serves on http://localhost:3000/mcp, and reloads on save
 npx fullmcp call src/server.ts ${firstCall}
+npx fullmcp test                              # runs mcp.requests.json, and says what differs
 \`\`\`
 
-\`src/server.ts\` is the server, \`test/server.test.ts\` its test. \`.mcp.json\`, \`.cursor/mcp.json\` and
+\`src/server.ts\` is the server, \`test/server.test.ts\` its test. \`mcp.requests.json\` has requests and what they must return, for
+the inspector and for CI; \`npx fullmcp test --update\` also keeps the descriptions and schemas, so that a change is noticed. \`.mcp.json\`, \`.cursor/mcp.json\` and
 \`.vscode/mcp.json\` are for Claude Code, Cursor and VS Code; \`npx fullmcp install <host> src/server.ts\` adds it to other hosts.
 \`npm start\` serves it, and \`npm run types\` checks its types. The Dockerfile serves HTTP on port 3000, where
 other containers reach it as \`${name}\`.

@@ -1,0 +1,104 @@
+// The file of requests in the folder of a project: read with limits, and replaced as a whole, never over the change of somebody else.
+
+import { lstat, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import {
+  MAX_FILE_BYTES,
+  NO_REQUESTS,
+  parseRequests,
+  RequestsError,
+  type SavedRequests,
+  writeRequests,
+} from './saved-request.js';
+
+/** A lock that is older was left by a program that died. */
+const ABANDONED_MS = 10_000;
+
+/** A file as it was read. */
+export interface LoadedRequests {
+  readonly requests: SavedRequests;
+  /** The text, to notice a change by another program; undefined if there is no file. */
+  readonly text: string | undefined;
+}
+
+/** Reads a file. One that does not exist has no requests. */
+export async function loadRequests(path: string): Promise<LoadedRequests> {
+  const text = await readText(path);
+  return { requests: text === undefined ? NO_REQUESTS : parseRequests(text, path), text };
+}
+
+/**
+ * Changes a file. `change` gets the requests as they are now. With `before`, nothing is written if the file is not as it was then. Returns
+ * the requests that the file has afterwards.
+ */
+export async function changeRequests(
+  path: string,
+  change: (requests: SavedRequests) => SavedRequests,
+  before?: LoadedRequests,
+): Promise<LoadedRequests> {
+  const part = `${path}.part`;
+  const file = await openPart(path, part);
+  try {
+    const now = await loadRequests(path);
+    if (before !== undefined && before.text !== now.text)
+      throw new RequestsError(`${path} was changed in the meantime. Nothing was written. Try again.`);
+    const text = writeRequests(change(now.requests));
+    if (Buffer.byteLength(text) > MAX_FILE_BYTES)
+      throw new RequestsError(
+        `${path} would be larger than ${MAX_FILE_BYTES / 1e6} MB. Nothing was written.`,
+      );
+    // A change that makes a file that cannot be read again must not be written.
+    const requests = parseRequests(text, path);
+    if (text !== now.text) {
+      await file.writeFile(text);
+      await file.sync();
+      await file.close();
+      await rename(part, path);
+    }
+    return { requests, text };
+  } catch (error) {
+    throw explained(error, path, 'written');
+  } finally {
+    await file.close().catch(() => undefined);
+    await rm(part, { force: true }).catch(() => undefined);
+  }
+}
+
+/** Opens the new file beside the old one. Only one program can, so that it is a lock as well. */
+async function openPart(path: string, part: string): ReturnType<typeof open> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await open(part, 'wx', 0o644);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw explained(error, path, 'written');
+      const { mtimeMs } = (await stat(part).catch(() => undefined)) ?? { mtimeMs: 0 };
+      if (attempt > 0 || Date.now() - mtimeMs < ABANDONED_MS)
+        throw new RequestsError(
+          `${path} is being written by another program. Nothing was written. Try again.`,
+        );
+      await rm(part, { force: true });
+    }
+  }
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  try {
+    const stats = await lstat(path);
+    // A link could lead out of the project, and a pipe or a device never ends.
+    if (!stats.isFile())
+      throw new RequestsError(
+        `${path} is not a file, but a ${stats.isSymbolicLink() ? 'link' : 'folder or a device'}.`,
+      );
+    if (stats.size > MAX_FILE_BYTES)
+      throw new RequestsError(`${path} is larger than ${MAX_FILE_BYTES / 1e6} MB.`);
+    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw explained(error, path, 'read');
+  }
+}
+
+function explained(error: unknown, path: string, what: 'read' | 'written'): RequestsError {
+  if (error instanceof RequestsError) return error;
+  const reason = error instanceof TypeError ? 'it is not UTF-8' : (error as Error).message;
+  return new RequestsError(`${path} cannot be ${what}: ${reason}.`);
+}
