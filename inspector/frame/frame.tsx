@@ -29,6 +29,7 @@ const PLACES: ReadonlyMap<string, ComponentType> = new Map<string, ComponentType
   ['resources', lazy(() => import('../places/resources/resources.js').then((module) => module.Resources))],
   ['prompts', lazy(() => import('../places/prompts/prompts.js').then((module) => module.Prompts))],
   ['tasks', lazy(() => import('../places/tasks/tasks.js').then((module) => module.Tasks))],
+  ['requests', lazy(() => import('../places/requests/requests.js').then((module) => module.Requests))],
   ['tapes', lazy(() => import('../places/tapes/tapes.js').then((module) => module.Tapes))],
   ['server', lazy(() => import('../places/server/server.js').then((module) => module.ServerPlace))],
 ]);

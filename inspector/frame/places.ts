@@ -2,7 +2,8 @@
 
 import { isObject, type JsonObject } from '../../src/jsonrpc/message.js';
 import type { IconName } from '../parts/icon.js';
-import { catalog, connection, ownStories } from '../state/store.js';
+import { isNarrow } from '../state/media.js';
+import { catalog, connection, ownStories, requestsFile } from '../state/store.js';
 
 export interface PlaceInfo {
   readonly place: string;
@@ -47,6 +48,13 @@ export function placesOf(shown: string): readonly PlaceInfo[] {
       isThere: hasTasks,
     },
     { place: 'server', label: 'Server', icon: 'server', key: '5', isThere: true },
+    {
+      place: 'requests',
+      label: 'Requests',
+      icon: 'save',
+      // On a phone, the bar has no room for one more; the search finds it.
+      isThere: requestsFile.value !== undefined && !isNarrow.value,
+    },
     { place: 'timeline', label: 'Timeline', icon: 'timeline', isThere: true },
   ];
   return all.filter(({ place, isThere }) => isThere || place === shown);

@@ -44,6 +44,11 @@ export function outcomeAddress(story: number): string {
   return `api/outcome/${story}`;
 }
 
+/** The address at which a story can be downloaded as one HTML file. */
+export function shareAddress(story: number): string {
+  return `api/share/${story}`;
+}
+
 /** The address at which the recording of a connection can be downloaded. */
 export function tapeAddress(connection: string): string {
   return `api/tape/${encodeURIComponent(connection)}`;

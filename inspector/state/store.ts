@@ -18,6 +18,8 @@ export const live: Signal<'starting' | 'live' | 'lost'> = signal('starting');
 export const version: Signal<string> = signal('');
 export const mayConnect: Signal<boolean> = signal(true);
 export const sandboxOrigin: Signal<string | undefined> = signal(undefined);
+/** The name of the file in which the project keeps requests; undefined if there is none to write to. */
+export const requestsFile: Signal<string | undefined> = signal(undefined);
 /** The tool to open first, until it was opened. */
 export const firstTool: Signal<string | undefined> = signal(undefined);
 export const connections: Signal<ReadonlyMap<string, ConnectionView>> = signal(new Map());
@@ -65,6 +67,7 @@ export function takeSnapshot(snapshot: PageSnapshot): void {
     version.value = snapshot.version;
     mayConnect.value = snapshot.mayConnect;
     sandboxOrigin.value = snapshot.sandboxOrigin;
+    requestsFile.value = snapshot.requestsFile;
     // A snapshot that is taken again, after events were missed, does not move the page.
     if (current.value === undefined) firstTool.value = snapshot.first?.tool;
     connections.value = new Map(snapshot.connections.map((each) => [each.id, each]));

@@ -8,7 +8,9 @@ import { commandsOf } from './session/commands.js';
 import { takeLine } from './session/connection/client-options.js';
 import { Connections } from './session/connections.js';
 import { CommandInput } from './session/input.js';
+import { ProjectRequests } from './session/project-requests.js';
 import { Tapes } from './session/tapes.js';
+import { sharedStory } from './stories/share-story.js';
 
 export type { InspectorOptions, RunningInspector } from './contract/options.js';
 
@@ -24,6 +26,7 @@ export function createInspector(options: InspectorOptions): RunningInspector {
   const { shared } = connections;
   const { book, feed, messages } = shared;
   const tapes = new Tapes();
+  const requests = new ProjectRequests(options.requestsFile);
   let found: readonly FoundServer[] = [];
   let first: PageSnapshot['first'];
   let isClosed = false;
@@ -36,7 +39,7 @@ export function createInspector(options: InspectorOptions): RunningInspector {
   }
   void find();
 
-  const commands = commandsOf({ connections, tapes, options, find });
+  const commands = commandsOf({ connections, tapes, requests, options, find });
 
   return {
     snapshot: () => ({
@@ -50,6 +53,7 @@ export function createInspector(options: InspectorOptions): RunningInspector {
       tapes: tapes.views,
       mayConnect: options.openTarget !== undefined,
       ...(first && { first }),
+      ...(requests.file !== undefined && { requestsFile: requests.file }),
       ...(options.sandboxOrigin !== undefined && { sandboxOrigin: options.sandboxOrigin }),
     }),
     eventsAfter: (seq) => feed.after(seq),
@@ -63,7 +67,21 @@ export function createInspector(options: InspectorOptions): RunningInspector {
     catalog: (connection) => connections.find(connection)?.catalog,
     message: (seq) => messages.text(seq),
     outcome: (story) => book.get(story)?.outcomeText,
-    tape: (connection) => connections.find(connection)?.tape.text,
+    share(id) {
+      const story = book.get(id);
+      if (story === undefined) return undefined;
+      const view = connections.find(story.connection)?.view;
+      return sharedStory(story.view, {
+        server: view?.name ?? 'a server',
+        revision: view?.revision,
+        version: options.version,
+        outcome: story.outcomeText,
+      });
+    },
+    tape: (id) => {
+      const connection = connections.find(id);
+      return connection?.mask(connection.tape.text);
+    },
     async close() {
       isClosed = true;
       await connections.close();

@@ -5,7 +5,7 @@ import { clock, duration } from '../../parts/values/format.js';
 import { run, tapeAddress } from '../../state/api.js';
 import { go } from '../../state/route.js';
 import { theme } from '../../state/settings.js';
-import { catalog, connection, mayConnect, ownStories } from '../../state/store.js';
+import { catalog, connection, mayConnect, ownStories, requestsFile } from '../../state/store.js';
 import { goToStory } from '../go-to-story.js';
 import { overlay } from './overlays.js';
 
@@ -122,6 +122,9 @@ function actions(): readonly Entry[] {
   if (mayConnect.value)
     all.push({ icon: 'plus', title: 'Connect to another server', open: () => go('connect') });
   all.push(
+    ...(requestsFile.value === undefined
+      ? []
+      : [{ icon: 'save' as const, title: 'Requests', open: () => go('requests') }]),
     { icon: 'tapes', title: 'Tapes', open: () => go('tapes') },
     { icon: 'timeline', title: 'Timeline', open: () => go('timeline') },
     { icon: 'sun', title: 'Light theme', open: () => setTheme('light') },

@@ -1,6 +1,8 @@
 import type { VNode } from 'preact';
 import type { Story } from '../../../src/inspector/contract/story.js';
 import { Button } from '../../parts/controls/button.js';
+import { Icon } from '../../parts/icon.js';
+import { shareAddress } from '../../state/api.js';
 import { canEdit, canRunAgain, editStory, stopStory, togglePin } from './story-actions.js';
 
 /** Stop, run again, edit, pin. */
@@ -43,6 +45,16 @@ export function StoryButtons({
           keys="e"
           onClick={() => editStory(story)}
         />
+      )}
+      {story.endedAt !== undefined && (
+        <a
+          class="button quiet icon"
+          href={shareAddress(story.id)}
+          download
+          title="Share: one HTML file with this call, without secrets"
+        >
+          <Icon name="external" label="Share" />
+        </a>
       )}
       <Button
         look="quiet"

@@ -1,6 +1,6 @@
 // Starts the inspector of a command, and serves its page.
 
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fullmcp } from '../../client/model/options.js';
 import type { TargetSpec } from '../../inspector/contract/connection.js';
 import type { OpenedTarget, RunningInspector } from '../../inspector/contract/options.js';
@@ -8,6 +8,7 @@ import { createInspector } from '../../inspector/create-inspector.js';
 import { serveInspector } from '../../inspector/host/serve-inspector.js';
 import type { TokenStore } from '../../oauth/client/store/token-store.js';
 import { McpError } from '../../protocol/errors.js';
+import { REQUESTS_FILE } from '../../tooling/requests/saved-request.js';
 import { hasLogins, stateFolder } from '../target/login/login-folder.js';
 import { loginStore, prepareLoginStore } from '../target/login/login-store.js';
 import { type ConfiguredPlace, configuredPlaces, foundServers } from './found-servers.js';
@@ -52,6 +53,7 @@ export async function startInspector(options: StartOptions): Promise<StartedInsp
     version: fullmcp.version,
     loginStore: sharedLogins(),
     taskFile: join(stateFolder(), 'inspector-tasks.json'),
+    requestsFile: resolve(REQUESTS_FILE),
     openTarget: async (spec) => {
       if (spec.name === TYPED && typed !== undefined) return withRevision(typed, spec);
       return openTarget(spec, { places: () => places ?? readPlaces(), used });

@@ -3,6 +3,7 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { CatalogView, ConnectionView, FoundServer, TargetSpec } from './connection.js';
 import type { LogLine, MessageHead, MessageText } from './message.js';
+import type { RequestReportView, RequestsView } from './requests.js';
 import type { Story } from './story.js';
 import type { TapeReplayView, TapeView } from './tape.js';
 
@@ -19,6 +20,8 @@ export interface PageSnapshot {
   readonly tapes: readonly TapeView[];
   /** Whether the page may connect to other servers. */
   readonly mayConnect: boolean;
+  /** The name of the file in which the project keeps requests. */
+  readonly requestsFile?: string;
   /** The connection and the tool to show first. */
   readonly first?: { readonly connection?: string; readonly tool?: string };
   /** The origin that serves the frames of apps. */
@@ -88,6 +91,13 @@ export interface Commands {
   closeTape: [{ tape: string }, object];
   /** Makes the calls of a tape again. Tools that may change something need to be in `allow`. */
   replayTape: [{ tape: string; connection: string; allow: readonly string[] }, TapeReplayView];
+  /** The requests that the project keeps, as its file has them now. */
+  requests: [object, RequestsView];
+  /** Keeps the request of a story under a name, with what is expected of its result. */
+  saveRequest: [{ story: number; name: string; expect: JsonObject; replace?: boolean }, RequestsView];
+  removeRequest: [{ name: string }, RequestsView];
+  /** Runs requests, one after another, each as a story. */
+  runRequests: [{ connection: string; names: readonly string[] }, { reports: readonly RequestReportView[] }];
 }
 
 export type CommandName = keyof Commands;
@@ -104,6 +114,8 @@ export interface Inspector {
   readonly message: (seq: number) => MessageText | undefined;
   /** The whole outcome of a story, as JSON. */
   readonly outcome: (story: number) => string | undefined;
+  /** A story as one HTML file that opens without a server, without secrets. */
+  readonly share: (story: number) => string | undefined;
   /** The recording of a connection, without secrets. */
   readonly tape: (connection: string) => string | undefined;
   readonly close: () => Promise<void>;

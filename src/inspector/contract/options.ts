@@ -33,6 +33,8 @@ export interface InspectorOptions {
   readonly loginStore?: TokenStore;
   /** The file that keeps the ids of tasks, so that a later visit finds them again. Default: they are kept in memory. */
   readonly taskFile?: string;
+  /** The file in which the project keeps requests. Default: none, and the page cannot keep any. */
+  readonly requestsFile?: string;
   /** The origin that serves the frames of apps. */
   readonly sandboxOrigin?: string;
 }

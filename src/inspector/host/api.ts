@@ -43,6 +43,11 @@ export async function answerApi(
         name: `outcome-${name}.json`,
         type: 'application/json',
       });
+    case 'share':
+      return sendFile(req, res, isNumber(name) ? inspector.share(Number(name)) : undefined, {
+        name: `call-${name}.html`,
+        type: 'text/html',
+      });
     case 'tape':
       return sendFile(req, res, inspector.tape(name), { name: 'tape.ndjson', type: 'application/x-ndjson' });
     default:

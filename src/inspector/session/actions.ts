@@ -97,15 +97,22 @@ export interface PageCall {
   readonly args: JsonObject;
   readonly asTask: boolean;
   readonly repeats?: number | undefined;
+  /** The arguments for the page, if they are not those that are sent. */
+  readonly shownArgs?: JsonObject | undefined;
+  /** Gets the story before anything is sent. */
+  readonly onStory?: (story: StoryRecord) => void;
+  /** Gets the end before secrets are masked in it. */
+  readonly onEnding?: (ending: StoryEnding) => void;
 }
 
 /** Calls a tool, and follows its task if it becomes one. */
 export function callTool(
   connection: InspectedConnection,
-  { tool, args, asTask, repeats }: PageCall,
+  { tool, args, asTask, repeats, shownArgs = args, onStory, onEnding }: PageCall,
 ): { readonly story: StoryRecord; readonly ended: Promise<void> } {
-  const action = { kind: 'tool', title: tool, method: 'tools/call', args, repeats } as const;
+  const action = { kind: 'tool', title: tool, method: 'tools/call', args: shownArgs, repeats } as const;
   return act(connection, action, async (client, story, signal) => {
+    onStory?.(story);
     const meta = connection.init.seesJournal ? { meta: { [STORY]: story.id } } : {};
     // A server of 2025-11-25 is asked for a task; newer ones decide by themselves.
     const task = asTask && has(client.server.revision, 'coreTasks') ? { task: {} } : {};
@@ -115,12 +122,14 @@ export function callTool(
       { signal, ...meta },
     );
     const id = taskIn(outcome);
-    if (id === undefined) {
-      logThrown(connection, textIn(outcome), thrownIn(outcome));
-      return endingOfTool(connection, tool, printable(client, outcome));
-    }
-    connection.tasks.add(id, tool);
-    return followTask(connection, { id, tool, story, signal });
+    if (id === undefined) logThrown(connection, textIn(outcome), thrownIn(outcome));
+    else connection.tasks.add(id, tool);
+    const ending =
+      id === undefined
+        ? endingOfTool(connection, tool, printable(client, outcome))
+        : await followTask(connection, { id, tool, story, signal });
+    onEnding?.(ending);
+    return ending;
   });
 }
 

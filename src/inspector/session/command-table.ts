@@ -6,11 +6,13 @@ import type { InspectorOptions } from '../contract/options.js';
 import type { StoryRecord } from '../stories/story-record.js';
 import type { Connections } from './connections.js';
 import type { CommandInput } from './input.js';
+import type { ProjectRequests } from './project-requests.js';
 import type { Tapes } from './tapes.js';
 
 export interface CommandParts {
   readonly connections: Connections;
   readonly tapes: Tapes;
+  readonly requests: ProjectRequests;
   readonly options: InspectorOptions;
   /** Looks for servers again. */
   readonly find: () => Promise<void>;

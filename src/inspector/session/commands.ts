@@ -1,11 +1,11 @@
 // The commands of the page.
 
 import { callCommands } from './call-commands.js';
-import type { CommandParts, CommandTable } from './command-table.js';
+import { type CommandParts, type CommandTable, storyIn } from './command-table.js';
 import { connectionCommands } from './connection-commands.js';
 
 export function commandsOf(parts: CommandParts): CommandTable {
-  const { connections, tapes } = parts;
+  const { connections, tapes, requests } = parts;
   const { feed } = connections.shared;
   return {
     ...connectionCommands(parts),
@@ -21,5 +21,20 @@ export function commandsOf(parts: CommandParts): CommandTable {
     },
     replayTape: (input) =>
       tapes.replay(input.text('tape', 100), connections.get(input.text('connection')), input.texts('allow')),
+    requests: () => requests.view(),
+    async saveRequest(input) {
+      const story = storyIn(input, parts);
+      const wanted = {
+        name: input.text('name', 200),
+        expect: input.object('expect'),
+        replace: input.flag('replace'),
+      };
+      return requests.save(story, connections.get(story.connection), wanted);
+    },
+    removeRequest: (input) => requests.remove(input.text('name', 200)),
+    async runRequests(input) {
+      const connection = connections.get(input.text('connection'));
+      return { reports: await requests.run(connection, input.texts('names')) };
+    },
   };
 }

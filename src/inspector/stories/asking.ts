@@ -119,6 +119,10 @@ export class PageQuestions {
   }
 
   #rememberedFor(askers: readonly QuestionOwner[], question: QuestionRecord): JsonObject | undefined {
+    // The saved answers of a call are not given to a question that another call may have asked.
+    const [only] = askers.length === 1 ? askers : [];
+    const saved = only?.answerFor?.(question.asked);
+    if (saved !== undefined) return saved;
     for (const story of askers) {
       const answer = this.#remembered.get(keyOf(story, question));
       if (answer !== undefined) return answer;

@@ -17,6 +17,8 @@ export interface QuestionOwner {
   readonly clock: { readonly begin: () => void; readonly answered: () => void };
   readonly removeQuestion: (question: QuestionRecord) => void;
   readonly changed: () => void;
+  /** The answer that a saved request has for a question. */
+  readonly answerFor?: ((question: QuestionInit) => JsonObject | undefined) | undefined;
 }
 
 export class QuestionRecord {

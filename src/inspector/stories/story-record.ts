@@ -67,6 +67,8 @@ export class StoryRecord {
   journal: JournalGrid | undefined;
   progress: Story['progress'];
   isPinned = false;
+  /** The answer to a question that is known before; undefined if the page is to ask. */
+  answerFor: ((question: QuestionRecord['asked']) => JsonObject | undefined) | undefined;
   /** Ends the work of the story early. */
   stop: ((reason: string) => void | Promise<void>) | undefined;
   readonly #onChange: () => void;

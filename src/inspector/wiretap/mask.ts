@@ -37,9 +37,14 @@ export function maskAddress(address: string): string {
 
 /** Makes a function that replaces these secrets in strings: as they are, and as they are written in JSON and in addresses. */
 export function maskTexts(secrets: readonly string[]): (text: string) => string {
-  const known = new KnownValues(secrets, {
+  const known = maskedValues(secrets);
+  return (text) => known.hide(text);
+}
+
+/** The secrets of a connection, which may learn more. */
+export function maskedValues(secrets: readonly string[]): KnownValues {
+  return new KnownValues(secrets, {
     // Part of an escape sequence would break the JSON that the secret is in.
     mask: (secret) => (/^[\w.~+/=-]+$/.test(secret) ? maskValue(secret) : MASK),
   });
-  return (text) => known.hide(text);
 }

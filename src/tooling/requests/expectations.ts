@@ -43,12 +43,15 @@ export async function toolOutcome({ isError, data, text, content }: CallResult):
 }
 
 /** The outcome of a resource that was read. */
-export async function resourceOutcome({ contents, text }: ReadResult): Promise<RequestOutcome> {
+export async function resourceOutcome({
+  contents,
+  text,
+}: Pick<ReadResult, 'contents' | 'text'>): Promise<RequestOutcome> {
   return { ok: true, value: await contentValue(contents, text), text };
 }
 
 /** The outcome of a prompt: its messages. */
-export async function promptOutcome({ messages }: PromptResult): Promise<RequestOutcome> {
+export async function promptOutcome({ messages }: Pick<PromptResult, 'messages'>): Promise<RequestOutcome> {
   const text = messages.map(({ content }) => (content.type === 'text' ? content.text : '')).join('\n');
   const value = await Promise.all(
     messages.map(async ({ role, content }) =>

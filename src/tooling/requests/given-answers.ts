@@ -1,7 +1,7 @@
 // Answers the questions of a server with the answers that a saved request has.
 
 import type { ElicitForm, ElicitFormResult, Handlers, QuestionContext } from '../../client/model/handlers.js';
-import type { JsonObject } from '../../jsonrpc/message.js';
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { fieldsOf } from '../../schema/read/across-branches.js';
 import { cleanLine } from '../clean.js';
 import type { SavedRequest } from './saved-request.js';
@@ -70,15 +70,7 @@ export class GivenAnswers {
       throw new UnansweredError(`The server asked more than ${MAX_FORMS} questions.`);
     if (answers === undefined)
       throw new UnansweredError(`The server asked ${question}, and the request has no "answers".`);
-    const content: JsonObject = {};
-    const missing: string[] = [];
-    for (const { name, isRequired, schema: field } of fieldsOf(schema, schema)) {
-      const names = key === undefined ? [name] : [`${key}.${name}`, name];
-      const found = names.find((one) => Object.hasOwn(answers, one));
-      if (found !== undefined) define(content, name, answers[found]);
-      else if (isRequired && !(typeof field === 'object' && field !== null && 'default' in field))
-        missing.push(name);
-    }
+    const { content, missing } = formContent(answers, schema, key);
     if (missing.length === 0) return { action: 'accept', content };
     const names = missing.slice(0, 10).map((name) => JSON.stringify(cleanLine(name, 60)));
     throw new UnansweredError(`The server asked ${question}, and "answers" has no ${names.join(', ')}.`);
@@ -91,6 +83,23 @@ export class GivenAnswers {
       `The server asked ${question} and wants a page to be visited, which only a person can do. "answers": "decline" declines it.`,
     );
   }
+}
+
+/** The fields of a form that answers have, and the names of those that are required and missing. */
+export function formContent(
+  answers: JsonObject,
+  form: JsonObject,
+  key: string | undefined,
+): { readonly content: JsonObject; readonly missing: readonly string[] } {
+  const content: JsonObject = {};
+  const missing: string[] = [];
+  for (const { name, isRequired, schema } of fieldsOf(form, form)) {
+    const names = key === undefined ? [name] : [`${key}.${name}`, name];
+    const found = names.find((one) => Object.hasOwn(answers, one));
+    if (found !== undefined) define(content, name, answers[found]);
+    else if (isRequired && !(isObject(schema) && 'default' in schema)) missing.push(name);
+  }
+  return { content, missing };
 }
 
 // A field may be called __proto__.

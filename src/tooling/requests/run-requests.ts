@@ -42,11 +42,44 @@ export interface RequestReport {
 
 export interface RunOptions {
   readonly values: RequestValues;
-  readonly answers: GivenAnswers;
   readonly signal: AbortSignal;
   /** Called before a request is sent. */
   readonly onStart?: (name: string) => void;
+}
+
+/** The server that requests are sent to. */
+export interface RequestPeer {
+  /** The definitions of these kinds. */
+  readonly list: (kinds: ReadonlySet<RequestKind>) => Promise<ListedDefinitions>;
+  /** Sends a request whose variables have been replaced; `saved` is the request as the file has it. */
+  readonly send: (request: SavedRequest, saved: SavedRequest) => Promise<RequestOutcome>;
+}
+
+export interface ClientPeerOptions {
+  readonly answers: GivenAnswers;
+  readonly signal: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
+}
+
+/** The server of a client whose handlers are those of `answers`. */
+export function clientPeer(client: Client, { answers, signal, onProgress }: ClientPeerOptions): RequestPeer {
+  async function send(request: SavedRequest, until: AbortSignal): Promise<RequestOutcome> {
+    const { kind, subject } = subjectOf(request);
+    const options = { signal: until, ...(onProgress && { onProgress }) };
+    const args = request.arguments ?? {};
+    switch (kind) {
+      case 'tool':
+        return toolOutcome(await client.callTool(subject, args, options));
+      case 'resource':
+        return resourceOutcome(await client.readResource(subject, options));
+      case 'prompt':
+        return promptOutcome(await client.getPrompt(subject, args as Record<string, string>, options));
+    }
+  }
+  return {
+    list: (kinds) => listDefinitions(client, { kinds, signal }),
+    send: (request) => answers.during({ answers: request.answers, signal }, (until) => send(request, until)),
+  };
 }
 
 /** After these, nothing more can be sent. */
@@ -84,12 +117,11 @@ export class RequestRun {
   }
 
   /** Yields a report for each definition that the file knows, then for each request. */
-  async *run(client: Client): AsyncGenerator<RequestReport> {
+  async *run(peer: RequestPeer): AsyncGenerator<RequestReport> {
     const expanded = this.#requests.map((request) => this.#expanded(request));
     const kinds = new Set(this.#requests.map((request) => subjectOf(request).kind));
-    const { signal, values } = this.#options;
-    this.#listed = await listDefinitions(client, { kinds, signal });
-    values.learnFrom([...this.#listed.tools.values()]);
+    this.#listed = await peer.list(kinds);
+    this.#options.values.learnFrom([...this.#listed.tools.values()]);
     yield* this.#definitions(this.#file);
     let lost: string | undefined;
     for (const [at, request] of this.#requests.entries()) {
@@ -100,7 +132,7 @@ export class RequestRun {
       }
       this.#options.onStart?.(name);
       const started = performance.now();
-      const outcome = await this.#outcome(client, expanded[at] as SavedRequest);
+      const outcome = await this.#outcome(peer, expanded[at] as SavedRequest, request);
       const ms = Math.round(performance.now() - started);
       if ('problem' in outcome) {
         yield { what: 'request', name, ms, problems: [outcome.problem] };
@@ -183,34 +215,17 @@ export class RequestRun {
   }
 
   async #outcome(
-    client: Client,
+    peer: RequestPeer,
     request: SavedRequest,
+    saved: SavedRequest,
   ): Promise<RequestOutcome | { problem: RequestProblem }> {
-    const { answers, signal } = this.#options;
     try {
-      return await answers.during({ answers: request.answers, signal }, (until) =>
-        this.#send(client, request, until),
-      );
+      return await peer.send(request, saved);
     } catch (error) {
-      signal.throwIfAborted();
+      this.#options.signal.throwIfAborted();
       if (error instanceof UnansweredError)
         return { problem: { kind: 'question', says: this.#options.values.shown(error.message) } };
       return failedOutcome(error);
-    }
-  }
-
-  async #send(client: Client, request: SavedRequest, signal: AbortSignal): Promise<RequestOutcome> {
-    const { kind, subject } = subjectOf(request);
-    const { onProgress } = this.#options;
-    const options = { signal, ...(onProgress && { onProgress }) };
-    const args = request.arguments ?? {};
-    switch (kind) {
-      case 'tool':
-        return toolOutcome(await client.callTool(subject, args, options));
-      case 'resource':
-        return resourceOutcome(await client.readResource(subject, options));
-      case 'prompt':
-        return promptOutcome(await client.getPrompt(subject, args as Record<string, string>, options));
     }
   }
 

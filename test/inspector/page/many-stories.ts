@@ -72,6 +72,7 @@ export function manyStories(count: number): ManyStories {
         return head && { seq: wanted, text: head.preview, isCut: false };
       },
       outcome: () => undefined,
+      share: () => undefined,
       tape: () => undefined,
       close: async () => {},
     },

@@ -15,11 +15,14 @@ import { bytes, duration } from '../../../parts/values/format.js';
 import { LargeOutcome } from '../../../results/large-outcome.js';
 import { ResultView } from '../../../results/result-view.js';
 import { addressOf } from '../../../state/route.js';
+import { requestsFile } from '../../../state/store.js';
 import { commandFailure, isRunning, runAgain, stopRun } from './run-tool.js';
 
 const QuestionPanel = lazy(() =>
   import('../../../questions/question-panel.js').then((module) => module.QuestionPanel),
 );
+
+const SaveRequest = lazy(() => import('../../requests/save-request.js').then((module) => module.SaveRequest));
 
 /** A clock that would be over before it can be read is not shown. */
 const CLOCK_AFTER_MS = 300;
@@ -46,7 +49,7 @@ export function RunResult({
     );
   if (shown === undefined) return null;
   const { outcome, error, outcomeBytes, questions } = shown;
-  const state = <RunState story={shown} onEdit={onEdit} />;
+  const state = <RunState story={shown} schema={view.tool['outputSchema']} onEdit={onEdit} />;
   const hasQuestions = questions.length > 0;
   // The questions say themselves that the call waits, and for how long.
   const isAsking = shown.state === 'asks';
@@ -75,7 +78,17 @@ export function RunResult({
   );
 }
 
-function RunState({ story, onEdit }: { readonly story: Story; readonly onEdit: () => void }): VNode {
+function RunState({
+  story,
+  schema,
+  onEdit,
+}: {
+  readonly story: Story;
+  /** The output schema of the tool. */
+  readonly schema: unknown;
+  readonly onEdit: () => void;
+}): VNode {
+  const isKeeping = useSignal(false);
   const { id, state, serverMs, youMs, outcomeBytes, outputCheck, rounds } = story;
   return (
     <div class="tools-state">
@@ -102,6 +115,25 @@ function RunState({ story, onEdit }: { readonly story: Story; readonly onEdit: (
           keys="e"
           onClick={onEdit}
         />
+        {requestsFile.value !== undefined && !isRunning(story) && (
+          <Button
+            look="quiet"
+            icon="save"
+            label="Keep this request, with what you expect"
+            onClick={() => {
+              isKeeping.value = true;
+            }}
+          />
+        )}
+        {isKeeping.value && (
+          <SaveRequest
+            story={story}
+            schema={schema}
+            onClose={() => {
+              isKeeping.value = false;
+            }}
+          />
+        )}
         <a class="button quiet icon" href={addressOf('call', String(id))} title="The story of this call (g)">
           <Icon name="timeline" label="The story of this call" />
         </a>

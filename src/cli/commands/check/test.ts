@@ -6,7 +6,7 @@ import { cleanLine } from '../../../tooling/clean.js';
 import { GivenAnswers } from '../../../tooling/requests/given-answers.js';
 import { changeRequests, type LoadedRequests, loadRequests } from '../../../tooling/requests/request-file.js';
 import { RequestValues } from '../../../tooling/requests/request-values.js';
-import { type RequestReport, RequestRun } from '../../../tooling/requests/run-requests.js';
+import { clientPeer, type RequestReport, RequestRun } from '../../../tooling/requests/run-requests.js';
 import { REQUESTS_FILE, RequestsError, type SavedRequests } from '../../../tooling/requests/saved-request.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { FoundError, usageError } from '../../command/failures.js';
@@ -70,20 +70,23 @@ async function testTarget(input: Typed): Promise<void> {
   const run = new RequestRun(file, {
     only,
     values,
-    answers,
     signal: input.signal,
     onStart: (name) => {
       running = name;
       input.out.redraw(`running  ${cleanLine(name, 60)}`);
     },
-    onProgress: (progress) => progressLine(input.out, running, false)(progress),
   });
   run.check();
   const reports: RequestReport[] = [];
   await withTarget(
     targetOf(input, file, path),
     async ({ client }) => {
-      for await (const report of run.run(client)) {
+      const peer = clientPeer(client, {
+        answers,
+        signal: input.signal,
+        onProgress: (progress) => progressLine(input.out, running, false)(progress),
+      });
+      for await (const report of run.run(peer)) {
         reports.push(report);
         print(report, input.out);
       }

@@ -4,6 +4,7 @@ import type { Client } from '../../../client/model/client.js';
 import { isObject } from '../../../jsonrpc/message.js';
 import { McpError } from '../../../protocol/errors.js';
 import type { Root } from '../../../protocol/model/input.js';
+import type { KnownValues } from '../../../protocol/secrets/known-values.js';
 import { has } from '../../../protocol/tables/features.js';
 import type { LogLevel } from '../../../protocol/tables/log-level.js';
 import { type Revision, revisions } from '../../../protocol/tables/revisions.js';
@@ -11,7 +12,7 @@ import type { CatalogView, ConnectionView } from '../../contract/connection.js';
 import type { Failure } from '../../contract/failure.js';
 import { follow } from '../../stories/follow-messages.js';
 import type { StoryRecord } from '../../stories/story-record.js';
-import { maskTexts } from '../../wiretap/mask.js';
+import { maskedValues } from '../../wiretap/mask.js';
 import type { Scope, WireListener } from '../../wiretap/seen.js';
 import { Wiretap } from '../../wiretap/wiretap.js';
 import { authorizationOf, type ConnectionAuth } from './authorization.js';
@@ -37,6 +38,8 @@ export class InspectedConnection implements ConnectionState {
   readonly subscriptions: OpenSubscriptions;
   readonly authorization: ConnectionAuth;
   readonly tape: ConnectionTape;
+  /** The values that are masked in everything that the page sees. */
+  readonly secrets: KnownValues;
   readonly mask: (text: string) => string;
   readonly lists: Lists;
   logLevel: LogLevel | undefined;
@@ -63,7 +66,8 @@ export class InspectedConnection implements ConnectionState {
     this.id = init.id;
     this.init = init;
     this.requestedRevision = revisionOf(spec.revision) ?? opened.options.revision;
-    this.mask = maskTexts(secrets);
+    this.secrets = maskedValues(secrets);
+    this.mask = (text) => this.secrets.hide(text);
     this.tape = new ConnectionTape(secrets);
     this.lists = new Lists(this, shared);
     this.subscriptions = new OpenSubscriptions(this, shared);

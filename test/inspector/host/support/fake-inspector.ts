@@ -52,6 +52,7 @@ export function fakeInspector(): FakeInspector {
     catalog: (id) => (id === 'c/1' ? { ...emptyCatalog, version: 1 } : undefined),
     message: (seq) => (seq === 5 ? { seq, text: '{}', isCut: false } : undefined),
     outcome: (story) => (story === 7 ? '{"content":[]}' : undefined),
+    share: (story) => (story === 7 ? '<!doctype html>' : undefined),
     tape: (id) => (id === 'c/1' ? '{"a":1}\n' : undefined),
     close: async () => undefined,
   };
