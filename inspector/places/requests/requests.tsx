@@ -225,11 +225,11 @@ function Report({
       <Problems report={report} />
       <div class="requests-beside">
         <div>
-          <h3>Expected</h3>
+          <h2 class="label">Expected</h2>
           <CodeBlock label="Expected" language="json" text={JSON.stringify(request.expect, undefined, 2)} />
         </div>
         <div>
-          <h3>Result</h3>
+          <h2 class="label">Result</h2>
           <CodeBlock label="Result" language="json" text={JSON.stringify(shown ?? {}, undefined, 2)} />
         </div>
       </div>
