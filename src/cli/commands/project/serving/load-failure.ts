@@ -59,7 +59,7 @@ function placeIn(text: string): CodePlace | undefined {
 }
 
 /** The lines around a place, with their numbers and a mark below the column; undefined if the file does not have it. */
-export function codeFrame({ path, line, column }: CodePlace): string | undefined {
+function codeFrame({ path, line, column }: CodePlace): string | undefined {
   let source: readonly string[];
   try {
     if (statSync(path).size > MAX_SOURCE_BYTES) return undefined;
