@@ -102,6 +102,7 @@ const lines: Readonly<Record<string, readonly string[]>> = {
   diff: ['diff', manifest, url],
   'diff with another server': ['diff', url, join(files, 'other.json')],
   lint: ['lint', url],
+  'a target alone': [url],
   lock: ['lock', `shop=${url}`, '--lock', lock],
   check: ['lock', '--check', `shop=${url}`, '--lock', lock],
   tasks: ['tasks', url, TEXT],
