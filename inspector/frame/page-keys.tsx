@@ -1,4 +1,4 @@
-import { useKeys } from '../parts/controls/keys.js';
+import { isTyping, useKeys } from '../parts/controls/keys.js';
 import { isNarrow, isWide } from '../state/media.js';
 import { go, route } from '../state/route.js';
 import { goToNextQuestion } from './go-to-story.js';
@@ -19,7 +19,7 @@ export function PageKeys(): null {
       overlay.value = 'keys';
     },
     'Ctrl+k': () => {
-      overlay.value = overlay.value === 'palette' ? undefined : 'palette';
+      overlay.value = 'palette';
     },
     Escape: goBack,
   });
@@ -35,14 +35,18 @@ function showTimeline(): void {
 
 /** One level back: out of a field, out of a call, out of the list on a phone. It never answers and never stops. */
 function goBack(): false | void {
-  const focused = document.activeElement;
-  if (focused instanceof HTMLElement && focused !== document.body && focused.id !== 'main') {
-    focused.blur();
-    return;
-  }
+  if (isTyping(document.activeElement)) return leaveField();
   const { place, name } = route.value;
   if (isStripOpen.value) isStripOpen.value = false;
   else if (place === 'call') history.back();
   else if (isNarrow.value && name !== undefined) go(place);
   else return false;
+}
+
+/** From a field to the list that it was reached from, where there is one. */
+function leaveField(): void {
+  const field = document.activeElement as HTMLElement;
+  const row = document.querySelector<HTMLElement>('.list-row[aria-current]');
+  if (row && field.closest('#main')) row.focus({ preventScroll: true });
+  else field.blur();
 }

@@ -39,6 +39,7 @@ export function CompletingField(props: CompletingFieldProps): VNode {
   );
   useEffect(() => () => suggestions.clear(), [suggestions]);
 
+  const input = useRef<HTMLInputElement>(null);
   const listId = useId();
   const isOpen = useSignal(false);
   const active = useSignal(-1);
@@ -85,17 +86,13 @@ export function CompletingField(props: CompletingFieldProps): VNode {
       // The form is sent: nobody waits for suggestions any more.
       suggestions.clear();
       close();
-    } else if (event.key === 'Escape' && isShown.value) {
-      // Only the list: the next Escape goes one level back.
-      event.preventDefault();
-      event.stopPropagation();
-      close();
     }
   }
 
   return (
-    <div class="completion">
+    <div>
       <input
+        ref={input}
         id={id}
         class="field mono"
         type="text"
@@ -110,7 +107,7 @@ export function CompletingField(props: CompletingFieldProps): VNode {
           role: 'combobox',
           'aria-autocomplete': 'list',
           'aria-expanded': isShown.value ? 'true' : 'false',
-          'aria-controls': listId,
+          'aria-controls': isShown.value ? listId : undefined,
           'aria-activedescendant':
             isShown.value && active.value >= 0 ? `${listId}-${active.value}` : undefined,
         })}
@@ -131,7 +128,9 @@ export function CompletingField(props: CompletingFieldProps): VNode {
           suggestions={suggestions}
           isShown={isShown.value}
           active={active.value}
+          anchor={input}
           onPick={pick}
+          onClose={close}
         />
       )}
     </div>

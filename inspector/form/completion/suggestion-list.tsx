@@ -1,6 +1,7 @@
-import type { VNode } from 'preact';
+import type { RefObject, VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { cleanLine } from '../../../src/tooling/clean.js';
+import { Popover } from '../../parts/popup/popover.js';
 import { counted } from '../../parts/values/format.js';
 import type { Suggestions } from './suggestions.js';
 
@@ -11,7 +12,10 @@ interface SuggestionListProps {
   readonly isShown: boolean;
   /** The place of the value that Enter would take; -1 for none. */
   readonly active: number;
+  /** The field. */
+  readonly anchor: RefObject<HTMLElement | null>;
   readonly onPick: (value: string) => void;
+  readonly onClose: () => void;
 }
 
 /** The values under a field. The field keeps the focus. */
@@ -21,7 +25,9 @@ export function SuggestionList({
   suggestions,
   isShown,
   active,
+  anchor,
   onPick,
+  onClose,
 }: SuggestionListProps): VNode {
   const list = useRef<HTMLDivElement>(null);
   const { values, total, hasMore } = suggestions.suggested.value;
@@ -31,17 +37,17 @@ export function SuggestionList({
   }, [active]);
   return (
     <>
-      <div class="completion-popup" hidden={!isShown}>
-        <div
-          id={id}
-          ref={list}
-          class="completion-list"
-          role="listbox"
-          tabIndex={-1}
-          aria-label={`Suggestions for ${cleanLine(argument, 60)}`}
-        >
-          {isShown &&
-            values.map((value, at) => (
+      {isShown && (
+        <Popover anchor={anchor} onClose={onClose} isAsWide>
+          <div
+            id={id}
+            ref={list}
+            class="completion-list"
+            role="listbox"
+            tabIndex={-1}
+            aria-label={`Suggestions for ${cleanLine(argument, 60)}`}
+          >
+            {values.map((value, at) => (
               // biome-ignore lint/a11y/useKeyWithClickEvents: the field takes the keys.
               // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus, and names the active one.
               <div
@@ -56,15 +62,16 @@ export function SuggestionList({
                 {cleanLine(value, 200)}
               </div>
             ))}
-        </div>
-        {isShown && hasMore === true && (
-          <span class="completion-more label muted">
-            {total === undefined
-              ? 'There are more: keep typing.'
-              : `${values.length} of ${total}: keep typing.`}
-          </span>
-        )}
-      </div>
+          </div>
+          {hasMore === true && (
+            <span class="completion-more label muted">
+              {total === undefined
+                ? 'There are more: keep typing.'
+                : `${values.length} of ${total}: keep typing.`}
+            </span>
+          )}
+        </Popover>
+      )}
       <span class="visually-hidden" role="status">
         {isShown && counted(values.length, 'suggestion')}
       </span>

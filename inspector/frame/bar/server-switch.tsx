@@ -1,81 +1,78 @@
 import type { VNode } from 'preact';
+import type { ConnectionView } from '../../../src/inspector/contract/connection.js';
 import { cleanLine } from '../../../src/tooling/clean.js';
-import { usePopup } from '../../parts/controls/use-popup.js';
-import { Icon } from '../../parts/icon.js';
+import { Icon, type IconName } from '../../parts/icon.js';
+import { Menu, type MenuItem } from '../../parts/popup/menu.js';
 import { run } from '../../state/api.js';
-import { addressOf, go } from '../../state/route.js';
+import { go } from '../../state/route.js';
 import { connection, connections, current, mayConnect } from '../../state/store.js';
 
 /** The name of the server; opens the list of the others. */
 export function ServerSwitch(): VNode {
-  const { isOpen, box, toggle, close } = usePopup();
   const view = connection.value;
   if (view === undefined) return <strong class="frame-brand">fullmcp</strong>;
-  const all = [...connections.value.values()];
+  const servers = [...connections.value.values()].map((each) => serverItem(each, each.id === view.id));
+  const places = [
+    placeItem('server', 'server', 'About this server'),
+    placeItem('tapes', 'tapes', 'Tapes'),
+    ...(mayConnect.value ? [placeItem('connect', 'plus', 'Connect to another server')] : []),
+  ].map((item, at) => ({ ...item, hasLine: at === 0 }));
   return (
-    <div class="frame-switch" ref={box}>
-      <button
-        type="button"
-        class="button quiet frame-server"
-        aria-expanded={isOpen.value}
-        title={cleanLine(view.address, 300)}
-        onClick={toggle}
-      >
-        <strong>{cleanLine(view.name, 60)}</strong>
-        <Icon name="down" size={12} />
-        <span class="visually-hidden">Servers</span>
-      </button>
-      {isOpen.value && (
-        <div class="frame-menu">
-          {all.map(({ id, name, address, status, isFixed }) => (
-            <div key={id} class="frame-menu-row">
-              <button
-                type="button"
-                class="frame-menu-item"
-                aria-current={id === view.id ? 'true' : undefined}
-                onClick={() => {
-                  current.value = id;
-                  close();
-                  go('tools');
-                }}
-              >
-                <span
-                  class={`frame-dot ${status === 'ready' ? 'ok' : status === 'failed' ? 'err' : 'old'}`}
-                />
-                <span class="frame-menu-name">{cleanLine(name, 60)}</span>
-                <span class="label muted mono frame-menu-address">{cleanLine(address, 120)}</span>
-                <span class="visually-hidden">{status}</span>
-              </button>
-              {!isFixed && (
-                <button
-                  type="button"
-                  class="button quiet icon"
-                  aria-label={`Disconnect ${cleanLine(name, 60)}`}
-                  title="Disconnect"
-                  onClick={() => void run('disconnect', { connection: id }).catch(() => undefined)}
-                >
-                  <Icon name="close" />
-                </button>
-              )}
-            </div>
-          ))}
-          <hr />
-          <a class="frame-menu-item" href={addressOf('server')} onClick={close}>
-            <Icon name="server" />
-            About this server
-          </a>
-          <a class="frame-menu-item" href={addressOf('tapes')} onClick={close}>
-            <Icon name="tapes" />
-            Tapes
-          </a>
-          {mayConnect.value && (
-            <a class="frame-menu-item" href={addressOf('connect')} onClick={close}>
-              <Icon name="plus" />
-              Connect to another server
-            </a>
-          )}
-        </div>
-      )}
-    </div>
+    <Menu
+      label="Servers"
+      title={cleanLine(view.address, 300)}
+      class="frame-server"
+      items={[...servers, ...places]}
+    >
+      <strong>{cleanLine(view.name, 60)}</strong>
+      <span class="visually-hidden">Servers</span>
+    </Menu>
   );
+}
+
+const DOTS = {
+  connecting: 'warn',
+  ready: 'ok',
+  reconnecting: 'warn',
+  failed: 'err',
+  closed: 'old',
+} as const satisfies Record<ConnectionView['status'], string>;
+
+function serverItem({ id, name, address, status, isFixed }: ConnectionView, isCurrent: boolean): MenuItem {
+  return {
+    id,
+    isCurrent,
+    content: (
+      <>
+        <span class={`frame-dot ${DOTS[status]}`} />
+        <span class="frame-menu-name">{cleanLine(name, 60)}</span>
+        <span class="label muted mono frame-menu-address">{cleanLine(address, 120)}</span>
+        <span class="visually-hidden">{status}</span>
+      </>
+    ),
+    onPick: () => {
+      current.value = id;
+      go('tools');
+    },
+    aside: isFixed
+      ? undefined
+      : {
+          label: `Disconnect ${cleanLine(name, 60)}`,
+          icon: 'close',
+          onPick: () => void run('disconnect', { connection: id }).catch(() => undefined),
+        },
+  };
+}
+
+function placeItem(place: string, icon: IconName, label: string): MenuItem {
+  return {
+    id: place,
+    content: (
+      <>
+        <Icon name={icon} />
+        {label}
+      </>
+    ),
+    onPick: () => go(place),
+  };
 }

@@ -1,7 +1,7 @@
 import './top-bar.css';
 import type { VNode } from 'preact';
 import { cleanLine } from '../../../src/tooling/clean.js';
-import { Button } from '../../parts/controls/button.js';
+import { Button, Keys } from '../../parts/controls/button.js';
 import { Icon } from '../../parts/icon.js';
 import { isNarrow } from '../../state/media.js';
 import { addressOf, type Route, route } from '../../state/route.js';
@@ -23,7 +23,11 @@ export function TopBar({ place }: { readonly place: string }): VNode {
       <div class="frame-identity">
         {back ? (
           <>
-            <a class="button quiet icon" href={addressOf(back.place === 'call' ? 'timeline' : back.place)}>
+            <a
+              class="button quiet icon"
+              href={addressOf(back.place === 'call' ? 'timeline' : back.place)}
+              title="Back"
+            >
               <Icon name="back" label="Back" />
             </a>
             <h1 class="frame-back-name">{cleanLine(titleOf(back), 60)}</h1>
@@ -47,7 +51,7 @@ export function TopBar({ place }: { readonly place: string }): VNode {
             overlay.value = 'palette';
           }}
         >
-          <kbd>Ctrl K</kbd>
+          <Keys of="Ctrl+K" />
         </Button>
         <ThemeSwitch />
         <Button

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { Keys } from '../../parts/controls/button.js';
+import { Dialog } from '../../parts/popup/dialog.js';
 import { hasLetterKeys } from '../../state/settings.js';
-import { Dialog } from './dialog.js';
 import { overlay } from './overlays.js';
 
 const KEYS: readonly (readonly [string, string])[] = [

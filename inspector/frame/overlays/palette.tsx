@@ -2,8 +2,9 @@ import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { cleanLine } from '../../../src/tooling/clean.js';
+import { useKeys } from '../../parts/controls/keys.js';
 import { Icon } from '../../parts/icon.js';
-import { Dialog } from './dialog.js';
+import { Dialog } from '../../parts/popup/dialog.js';
 import { overlay } from './overlays.js';
 import { type Entry, entriesFor } from './palette-entries.js';
 
@@ -27,6 +28,7 @@ export function Palette(): VNode {
     at.value = (chosen + by + entries.length) % Math.max(1, entries.length);
     document.getElementById(`palette-${at.value}`)?.scrollIntoView({ block: 'nearest' });
   };
+  useKeys({ 'Ctrl+k': close });
   return (
     <Dialog label="Search" class="frame-palette" onClose={close}>
       <div class="frame-palette-input">

@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { Icon, type IconName } from '../icon.js';
+import { keyNames, shortcut } from './keys.js';
 
 export interface ButtonProps {
   /** `main` is the one thing to do next; `quiet` has no edge. */
@@ -36,14 +37,15 @@ export function Button({
 }: ButtonProps): VNode {
   const isIcon = children === undefined && icon !== undefined;
   const classes = ['button', look !== 'plain' && look, isIcon && 'icon', extra].filter(Boolean).join(' ');
-  const hover = label === undefined ? undefined : keys === undefined ? label : `${label} (${keys})`;
+  const hover =
+    label === undefined ? undefined : keys === undefined ? label : `${label} (${keyNames(keys).join(' ')})`;
   return (
     <button
       type={type}
       class={classes}
       title={hover}
       aria-label={isIcon ? label : undefined}
-      aria-keyshortcuts={keys?.replace('Ctrl', 'Control')}
+      aria-keyshortcuts={keys && shortcut(keys)}
       aria-pressed={isPressed}
       aria-expanded={isExpanded}
       aria-controls={controls}
@@ -60,8 +62,8 @@ export function Button({
 export function Keys({ of }: { readonly of: string }): VNode {
   return (
     <span class="keys" aria-hidden="true">
-      {of.split('+').map((key) => (
-        <kbd key={key}>{key === 'Enter' ? '⏎' : key}</kbd>
+      {keyNames(of).map((key) => (
+        <kbd key={key}>{key}</kbd>
       ))}
     </span>
   );

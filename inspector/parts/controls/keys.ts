@@ -2,11 +2,14 @@
 
 import { useEffect, useRef } from 'preact/hooks';
 import { hasLetterKeys } from '../../state/settings.js';
+import { closeTopmost } from '../popup/layers.js';
 
 /** By key, as in `r`, `Escape`, `Ctrl+Enter`, `Alt+d`. Returning false lets the next one have it. */
 export type KeyMap = Readonly<Record<string, (event: KeyboardEvent) => false | void>>;
 
-const bound: { readonly current: KeyMap }[] = [];
+/** Keys stop here: a window above the page hides everything that was bound before it. */
+const WALL = { current: undefined };
+const bound: { readonly current: KeyMap | undefined }[] = [];
 
 /** Binds keys as long as the component is shown. */
 export function useKeys(keys: KeyMap): void {
@@ -20,8 +23,22 @@ export function useKeys(keys: KeyMap): void {
   }, []);
 }
 
+/** Lets the keys that were bound before rest as long as the component is shown. */
+export function useKeyWall(): void {
+  useEffect(() => {
+    bound.push(WALL);
+    return () => {
+      bound.splice(bound.lastIndexOf(WALL), 1);
+    };
+  }, []);
+}
+
 addEventListener('keydown', (event) => {
   if (event.defaultPrevented || event.isComposing) return;
+  if (event.key === 'Escape' && closeTopmost()) {
+    event.preventDefault();
+    return;
+  }
   const name = nameOf(event);
   const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
   if (isPlain && event.key !== 'Escape') {
@@ -31,7 +48,9 @@ addEventListener('keydown', (event) => {
     if (event.key.length === 1 && !hasLetterKeys.value) return;
   }
   for (let at = bound.length - 1; at >= 0; at--) {
-    const action = bound[at]?.current[name];
+    const keys = bound[at]?.current;
+    if (keys === undefined) return;
+    const action = keys[name];
     if (action === undefined || action(event) === false) continue;
     event.preventDefault();
     return;
@@ -43,6 +62,22 @@ function nameOf(event: KeyboardEvent): string {
   const letter = event.altKey && event.code.startsWith('Key') ? event.code.slice(3) : event.key;
   const key = letter.length === 1 ? letter.toLowerCase() : letter;
   return `${event.ctrlKey || event.metaKey ? 'Ctrl+' : ''}${event.altKey ? 'Alt+' : ''}${key}`;
+}
+
+const isMac = /^(Mac|iP)/.test(navigator.platform);
+
+/** The keys of a combination as they are printed on this keyboard: `Ctrl+K` is ⌘ and K on a Mac. */
+export function keyNames(keys: string): readonly string[] {
+  return keys
+    .split('+')
+    .map((key) =>
+      key === 'Enter' ? '⏎' : key === 'Ctrl' && isMac ? '⌘' : key === 'Alt' && isMac ? '⌥' : key,
+    );
+}
+
+/** The same for `aria-keyshortcuts`. */
+export function shortcut(keys: string): string {
+  return keys.replace('Ctrl', isMac ? 'Meta' : 'Control');
 }
 
 /** Whether keys belong to the field that has the focus. */

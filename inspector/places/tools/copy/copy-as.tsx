@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { ConnectionView, ToolView } from '../../../../src/inspector/contract/connection.js';
 import { copyText } from '../../../parts/controls/copy-button.js';
-import { Menu } from '../../../parts/controls/menu.js';
+import { Menu } from '../../../parts/popup/menu.js';
 import { addressOf } from '../../../state/route.js';
 import { argumentsOf, type Draft, schemaOf } from '../draft.js';
 import { toQuery } from '../from-query.js';

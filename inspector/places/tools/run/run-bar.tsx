@@ -4,8 +4,8 @@ import type { ConnectionView, ToolView } from '../../../../src/inspector/contrac
 import type { Story } from '../../../../src/inspector/contract/story.js';
 import { cleanLine } from '../../../../src/tooling/clean.js';
 import { Button, Keys } from '../../../parts/controls/button.js';
-import { Menu } from '../../../parts/controls/menu.js';
 import { Icon } from '../../../parts/icon.js';
+import { Menu } from '../../../parts/popup/menu.js';
 import { StateMark } from '../../../parts/state-mark.js';
 import { clock, counted, duration } from '../../../parts/values/format.js';
 import { CopyAs } from '../copy/copy-as.js';

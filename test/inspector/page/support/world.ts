@@ -34,6 +34,8 @@ interface VisitOptions {
   readonly width?: number;
   readonly height?: number;
   readonly theme?: 'light' | 'dark';
+  /** The platform that the browser says it runs on, as in `MacIntel`. */
+  readonly platform?: string;
   /** Whether it stays open for the next test. */
   readonly isKept?: boolean;
 }
@@ -74,7 +76,7 @@ export function usePage(options: Partial<InspectorOptions> = {}): PageWorld {
     get browser() {
       return browser;
     },
-    async visit(hash = '', { width = 1440, height = 900, theme = 'light', isKept = false } = {}) {
+    async visit(hash = '', { width = 1440, height = 900, theme = 'light', platform, isKept = false } = {}) {
       const context = await browser.newContext({
         viewport: { width, height },
         colorScheme: theme,
@@ -82,6 +84,10 @@ export function usePage(options: Partial<InspectorOptions> = {}): PageWorld {
       });
       (isKept ? kept : contexts).push(context);
       context.setDefaultTimeout(15_000);
+      if (platform !== undefined)
+        await context.addInitScript((value) => {
+          Object.defineProperty(navigator, 'platform', { get: () => value });
+        }, platform);
       const page = await context.newPage();
       page.on('pageerror', (error) => faults.push(`${hash}: ${error.message}`));
       page.on('console', (message) => {

@@ -1,7 +1,10 @@
+import './popup.css';
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { useKeyWall } from '../controls/keys.js';
+import { useLayer } from './layers.js';
 
-/** A window above the page. The browser keeps the focus inside, and gives it back. */
+/** A window above the page. The browser keeps the focus inside, and the keys of the page below rest. */
 export function Dialog({
   label,
   onClose,
@@ -14,6 +17,8 @@ export function Dialog({
   readonly children: ComponentChildren;
 }): VNode {
   const dialog = useRef<HTMLDialogElement>(null);
+  useLayer(onClose);
+  useKeyWall();
   useEffect(() => {
     dialog.current?.showModal();
     return () => dialog.current?.close();
@@ -22,14 +27,14 @@ export function Dialog({
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it, too
     <dialog
       ref={dialog}
-      class={`frame-dialog ${extra}`}
+      class={`dialog ${extra}`}
       aria-label={label}
       onClose={onClose}
       onClick={(event) => {
         if (event.target === dialog.current) onClose();
       }}
     >
-      <div class="frame-dialog-body">{children}</div>
+      <div class="dialog-body">{children}</div>
     </dialog>
   );
 }
