@@ -8,7 +8,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['1 … 5', 'go to a place'],
   ['/', 'filter the list'],
   ['j k', 'move in the list; arrows do the same'],
-  ['Enter', 'open'],
+  ['Enter', 'open, and go into the form'],
   ['Ctrl+Enter', 'run, or answer'],
   ['Ctrl+.', 'stop the running call'],
   ['r', 'run again'],
@@ -21,7 +21,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['t', 'timeline'],
   ['Ctrl+K', 'search tools, calls and actions'],
   ['?', 'these keys'],
-  ['Esc', 'one level back; never answers, never stops'],
+  ['Esc', 'close what is on top, or one level back; never answers, never stops'],
 ];
 
 /** All keys, and the switch for single letters. */

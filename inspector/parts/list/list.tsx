@@ -4,8 +4,12 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 import { closest } from '../close-names.js';
 import { useKeys } from '../controls/keys.js';
 import { Icon } from '../icon.js';
+import { isFocusNowhere } from '../popup/layers.js';
+import { enter } from './entering.js';
 
 const SHOWN_AT_FIRST = 300;
+/** A list that is longer than this is searched rather than walked through. */
+const LONG = 50;
 
 export interface ListItem {
   readonly id: string;
@@ -64,6 +68,19 @@ export function List({
   useEffect(() => {
     list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
   }, [selected]);
+  useEffect(() => {
+    // On a touch screen, the focus would open the keyboard.
+    if (!isFocusNowhere() || matchMedia('(pointer: coarse)').matches) return;
+    const row = list.current?.querySelector<HTMLElement>('[aria-current]');
+    if (items.length > LONG) input.current?.focus({ preventScroll: true });
+    else row?.focus({ preventScroll: true });
+  }, []);
+  /** Opens an item as a click does, and puts the cursor into its form. */
+  const open = (link: HTMLAnchorElement | null | undefined) => {
+    if (!link) return;
+    enter(link.dataset['id'] ?? '');
+    link.click();
+  };
 
   const close = shown.length === 0 && filter.value ? closest(filter.value, items) : undefined;
   return (
@@ -87,11 +104,14 @@ export function List({
               event.preventDefault();
               list.current?.querySelector('a')?.focus();
             } else if (event.key === 'Enter') {
-              list.current?.querySelector('a')?.click();
-            } else if (event.key === 'Escape') {
               event.preventDefault();
-              if (filter.value) filter.value = '';
-              else event.currentTarget.blur();
+              open(list.current?.querySelector('a'));
+            } else if (event.key === '/' && filter.value === '') {
+              // The key that leads here leads nowhere else from here.
+              event.preventDefault();
+            } else if (event.key === 'Escape' && filter.value) {
+              event.preventDefault();
+              filter.value = '';
             }
           }}
         />
@@ -110,7 +130,17 @@ export function List({
               </li>
             ),
             <li key={item.id}>
-              <a href={item.href} class="list-row" aria-current={item.id === selected ? 'true' : undefined}>
+              <a
+                href={item.href}
+                class="list-row"
+                data-id={item.id}
+                aria-current={item.id === selected ? 'true' : undefined}
+                onKeyDown={(event) => {
+                  if (event.key !== 'Enter' || event.ctrlKey || event.metaKey || event.shiftKey) return;
+                  event.preventDefault();
+                  open(event.currentTarget);
+                }}
+              >
                 {item.content}
               </a>
             </li>,

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { TargetSpec } from '../../../src/inspector/contract/connection.js';
+import type { ConnectionView, TargetSpec } from '../../../src/inspector/contract/connection.js';
 import { revisions } from '../../../src/protocol/tables/revisions.js';
 import { Button } from '../../parts/controls/button.js';
 import { ErrorPanel } from '../../parts/error-panel.js';
@@ -10,7 +10,12 @@ import { isOpening, open, openFailure } from './open.js';
 import { PairsField, pairsOf } from './pairs-field.js';
 
 /** One field for the address, and details for those who need them. */
-export function ConnectForm(): VNode {
+export function ConnectForm({
+  view,
+}: {
+  /** A connection above the form that is not ready. The next thing to do is there, so the cursor is not taken from it. */
+  readonly view: ConnectionView | undefined;
+}): VNode {
   const text = useSignal('');
   const token = useSignal('');
   const headers = useSignal('');
@@ -21,8 +26,13 @@ export function ConnectForm(): VNode {
   const revision = useSignal('');
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
-    if (!matchMedia('(pointer: coarse)').matches) field.current?.focus();
+    if (view === undefined && !matchMedia('(pointer: coarse)').matches) field.current?.focus();
   }, []);
+  const hasFailed = view?.status === 'failed' || view?.status === 'closed';
+  useEffect(() => {
+    // An address that failed is often almost right.
+    if (hasFailed && text.value === '') text.value = typedOf(view);
+  }, [hasFailed, view?.id]);
   const isJson = text.value.trimStart().startsWith('{');
   const submit = () => {
     const typed = text.value.trim();
@@ -152,4 +162,9 @@ export function ConnectForm(): VNode {
       {openFailure.value && <ErrorPanel title="Nothing was tried." failure={openFailure.value} />}
     </form>
   );
+}
+
+/** The address of a connection as the field takes it. */
+function typedOf({ address, typed }: ConnectionView): string {
+  return /^(https?|wss?):/.test(address) ? address : typed.replace(/^-- /, '');
 }

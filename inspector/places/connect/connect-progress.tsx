@@ -1,10 +1,12 @@
 import type { VNode } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import type { ConnectionView, ConnectStep } from '../../../src/inspector/contract/connection.js';
 import { clean, cleanLine } from '../../../src/tooling/clean.js';
 import { Button } from '../../parts/controls/button.js';
 import { useKeys } from '../../parts/controls/keys.js';
 import { Icon } from '../../parts/icon.js';
 import { lazy } from '../../parts/lazy.js';
+import { isFocusNowhere } from '../../parts/popup/layers.js';
 import { CodeBlock } from '../../parts/values/code-block.js';
 import { duration } from '../../parts/values/format.js';
 import { run } from '../../state/api.js';
@@ -22,6 +24,10 @@ export function ConnectProgress({ connection }: { readonly connection: Connectio
   const isOver = status === 'failed' || status === 'closed';
   const again = () => void run('reconnect', { connection: id }).catch(() => undefined);
   useKeys({ r: () => (isOver ? again() : false) });
+  const actions = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (isOver && isFocusNowhere()) actions.current?.querySelector<HTMLElement>('.button.main')?.focus();
+  }, [isOver]);
   const lines = logs.value
     .filter((line) => line.connection === id && line.source === 'stderr')
     .slice(-LAST_LINES);
@@ -47,7 +53,7 @@ export function ConnectProgress({ connection }: { readonly connection: Connectio
         <CodeBlock text={lines.map(({ text }) => text).join('\n')} label="The last lines of stderr" />
       )}
       {auth.state !== 'none' && auth.state !== 'token' && <Auth connection={connection} />}
-      <div class="connect-actions">
+      <div class="connect-actions" ref={actions}>
         {suggestion !== undefined && (
           <Button look="main" onClick={() => void open({ text: suggestion })}>
             Use {cleanLine(suggestion, 120)}

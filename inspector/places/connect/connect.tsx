@@ -20,7 +20,7 @@ export function Connect(): VNode {
         {mayConnect.value && (
           <>
             <h1>Connect</h1>
-            <ConnectForm />
+            <ConnectForm view={isShown ? view : undefined} />
             {found.value.length > 0 && <FoundServers />}
           </>
         )}

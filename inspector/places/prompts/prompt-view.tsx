@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
-import { useEffect, useId } from 'preact/hooks';
+import { useId, useRef } from 'preact/hooks';
 import type { ConnectionView } from '../../../src/inspector/contract/connection.js';
 import type { Story } from '../../../src/inspector/contract/story.js';
 import { cleanLine } from '../../../src/tooling/clean.js';
@@ -8,11 +8,13 @@ import { CompletingField } from '../../form/completion/completing-field.js';
 import { Button, Keys } from '../../parts/controls/button.js';
 import { useKeys } from '../../parts/controls/keys.js';
 import { ErrorPanel } from '../../parts/error-panel.js';
+import { useEntering } from '../../parts/list/entering.js';
 import { run } from '../../state/api.js';
 import { useCommand } from '../../state/command.js';
 import { route } from '../../state/route.js';
 import { isOver, settled } from '../../state/settled.js';
 import { ownStories } from '../../state/store.js';
+import { CopyPromptAs } from '../tools/copy/copy-as.js';
 import type { ListedPrompt } from './listed-prompt.js';
 import { PromptResult } from './prompt-result.js';
 
@@ -33,12 +35,8 @@ export function PromptView({
   const id = useId();
   const missing = args.filter((each) => each.isRequired && !values.value[each.name]);
   const isReady = connection.status === 'ready';
-  useEffect(() => {
-    // The first of the list was not picked: a user who walks through the places by their keys wants to go on.
-    if (route.value.name === undefined) return;
-    const empty = args.findIndex((each) => each.isRequired && !values.value[each.name]);
-    if (empty >= 0) document.getElementById(`${id}-${empty}`)?.focus({ preventScroll: true });
-  }, []);
+  const form = useRef<HTMLFormElement>(null);
+  useEntering(name, form);
 
   function get(): void {
     isTried.value = true;
@@ -47,7 +45,7 @@ export function PromptView({
       document.getElementById(`${id}-${at}`)?.focus();
       return;
     }
-    const filled = Object.fromEntries(Object.entries(values.value).filter(([, value]) => value !== ''));
+    const filled = filledIn(values.value);
     void command.start(async () => {
       const { story } = await run('prompt', { connection: connection.id, name, args: filled });
       await settled(story);
@@ -63,6 +61,7 @@ export function PromptView({
         {description !== undefined && <p>{cleanLine(description, 1000)}</p>}
       </header>
       <form
+        ref={form}
         class="prompts-form"
         noValidate={true}
         onSubmit={(event) => {
@@ -100,7 +99,7 @@ export function PromptView({
             </div>
           );
         })}
-        <div>
+        <div class="prompts-actions">
           <Button
             look="main"
             type="submit"
@@ -110,12 +109,17 @@ export function PromptView({
           >
             {command.isRunning.value ? 'Getting it' : 'Get prompt'} <Keys of="Ctrl+Enter" />
           </Button>
+          <CopyPromptAs connection={connection} name={name} args={filledIn(values.value)} />
         </div>
       </form>
       {command.failure.value !== undefined && <ErrorPanel failure={command.failure.value} />}
       {latest !== undefined && <PromptResult story={latest} />}
     </article>
   );
+}
+
+function filledIn(values: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
 }
 
 /** The values in the address, or those of the latest run. */

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
-import { useEffect, useId, useMemo } from 'preact/hooks';
+import { useId, useMemo, useRef } from 'preact/hooks';
 import type { ConnectionView } from '../../../src/inspector/contract/connection.js';
 import { cleanLine } from '../../../src/tooling/clean.js';
 import { CompletingField } from '../../form/completion/completing-field.js';
@@ -8,6 +8,7 @@ import { Badge } from '../../parts/badge.js';
 import { Button, Keys } from '../../parts/controls/button.js';
 import { CopyButton } from '../../parts/controls/copy-button.js';
 import { useKeys } from '../../parts/controls/keys.js';
+import { useEntering } from '../../parts/list/entering.js';
 import { go } from '../../state/route.js';
 import type { Listed } from './listed.js';
 import { ResourceView } from './resource-view.js';
@@ -39,10 +40,11 @@ export function TemplateView({
     opened.value = uri;
   }
   useKeys({ 'Ctrl+Enter': open });
-  useEffect(() => document.getElementById(`${id}-0`)?.focus({ preventScroll: true }), []);
+  const page = useRef<HTMLElement>(null);
+  useEntering(template.uri, page);
 
   return (
-    <article class="resources-view">
+    <article class="resources-view" ref={page}>
       <header class="resources-head">
         <h1>{cleanLine(template.title, 120)}</h1>
         <p class="resources-uri">

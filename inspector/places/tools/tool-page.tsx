@@ -8,6 +8,7 @@ import { check } from '../../form/check.js';
 import { copyText } from '../../parts/controls/copy-button.js';
 import { useKeys } from '../../parts/controls/keys.js';
 import { Splitter } from '../../parts/controls/split.js';
+import { useEntering } from '../../parts/list/entering.js';
 import { StateMark } from '../../parts/state-mark.js';
 import { isNarrow } from '../../state/media.js';
 import { addressOf, go, route } from '../../state/route.js';
@@ -46,7 +47,7 @@ export function ToolPage({
   useEffect(() => {
     if (asked !== '') prefill(connection.id, view, query);
   }, [asked]);
-  useEffect(() => focusFirstEmpty(page.current), []);
+  useEntering(tool.name, page);
   useEffect(() => {
     // A run that was just made, or picked elsewhere, is what one wants to see.
     if (shownRun.value !== undefined && shownRun.value === shown?.id) tab.value = 'result';
@@ -158,18 +159,4 @@ function isUnchanged(value: unknown, sent: JsonObject | undefined, path: string)
   const [, name = ''] = path.split('/', 2);
   if (sent === undefined || typeof value !== 'object' || value === null) return false;
   return JSON.stringify((value as JsonObject)[name]) === JSON.stringify(sent[name]);
-}
-
-/** The cursor begins where something is to be typed. On a touch screen this would open the keyboard. */
-function focusFirstEmpty(page: HTMLElement | null): void {
-  if (page === null || matchMedia('(pointer: coarse)').matches) return;
-  // The first of the list was not picked: a user who walks through the places by their keys wants to go on.
-  if (route.value.name === undefined) return;
-  // A user who walks through the list wants to stay in it.
-  if (document.activeElement !== null && document.activeElement !== document.body) return;
-  const fields = page.querySelectorAll<HTMLInputElement>(
-    '.form input.field, .form textarea.field, .form select.field',
-  );
-  const empty = [...fields].find((field) => field.value === '');
-  empty?.focus({ preventScroll: true });
 }

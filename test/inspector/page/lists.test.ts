@@ -86,6 +86,20 @@ describeInChromium('resources and prompts in the page of the inspector', () => {
       .toBe('bread');
   });
 
+  test('a prompt is copied as a command line, code and a link', async () => {
+    const page = await world.visit('#/prompts/explain?topic=bread');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const copied = async (form: string): Promise<string> => {
+      await place(page).getByRole('button', { name: 'Copy as' }).click();
+      await page.getByRole('menuitem', { name: form }).click();
+      await page.getByText(`Copied as ${form.toLowerCase()}`).waitFor();
+      return page.evaluate(() => navigator.clipboard.readText());
+    };
+    expect(await copied('Command line')).toMatch(/^fullmcp prompt .* explain topic=bread$/);
+    expect(await copied('Client code')).toContain('client.getPrompt(\'explain\', {\n  topic: "bread"\n})');
+    expect(await copied('Link to this form')).toContain('#/prompts/explain?topic=bread');
+  });
+
   test('the facts, findings and tokens of a server are there, and roots are edited', async () => {
     const page = await world.visit('#/server');
     await place(page).getByText('The fullmcp demo').first().waitFor();

@@ -1,10 +1,12 @@
 import '../server.css';
 import type { VNode } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import type { ConnectionView } from '../../../../src/inspector/contract/connection.js';
 import { cleanLine } from '../../../../src/tooling/clean.js';
 import { Button } from '../../../parts/controls/button.js';
 import { ErrorPanel } from '../../../parts/error-panel.js';
 import { Icon } from '../../../parts/icon.js';
+import { isFocusNowhere } from '../../../parts/popup/layers.js';
 import { run } from '../../../state/api.js';
 import { useCommand } from '../../../state/command.js';
 import { Deletion } from '../settings/deletion.js';
@@ -16,10 +18,15 @@ import { TokenCard } from './token-card.js';
 export function Auth({ connection }: { readonly connection: ConnectionView }): VNode {
   const { id, auth } = connection;
   const command = useCommand();
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // The connection waits for the login, and the user has nothing else to do here.
+    if (isFocusNowhere()) box.current?.querySelector<HTMLElement>('.button.main')?.focus();
+  }, [auth.state, auth.loginUrl]);
   const mayLogIn = auth.state !== 'none' && auth.state !== 'logging-in';
   const hasSomething = auth.token !== undefined || auth.hops.length > 0;
   return (
-    <div class="server-auth">
+    <div class="server-auth" ref={box}>
       <AuthSteps auth={auth} />
       {auth.state === 'logging-in' && <LoginLink address={auth.loginUrl} />}
       {mayLogIn && (

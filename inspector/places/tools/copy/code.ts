@@ -13,6 +13,16 @@ console.log(result.data ?? result.text);
 `;
 }
 
+/** The same for a prompt. */
+export function promptCode(connection: ConnectionView, prompt: string, args: JsonObject): string {
+  return `import { connect } from 'fullmcp/client';
+
+await using client = await connect(${targetOf(connection)});
+const { messages } = await client.getPrompt(${literal(prompt)}, ${object(args, 0)});
+console.log(messages);
+`;
+}
+
 /** A test that expects what came. */
 export function testCode(
   connection: ConnectionView,

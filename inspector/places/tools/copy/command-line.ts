@@ -14,13 +14,29 @@ export interface CopiedCall {
 
 /** `fullmcp call <target> <tool> a=1`. */
 export function commandLine(connection: ConnectionView, tool: string, call: CopiedCall): string {
+  return line(connection, 'call', [tool, ...argumentWords(call)]);
+}
+
+/** `fullmcp prompt <target> <name> topic=bread`. */
+export function promptLine(
+  connection: ConnectionView,
+  prompt: string,
+  args: Readonly<Record<string, string>>,
+): string {
+  return line(connection, 'prompt', [
+    prompt,
+    ...Object.entries(args).map(([name, value]) => `${name}=${value}`),
+  ]);
+}
+
+function line(connection: ConnectionView, command: string, said: readonly string[]): string {
   const { typed } = connection;
-  const words = [tool, ...argumentWords(call)].map(shellWord);
+  const words = said.map(shellWord);
   // A server of a configuration, which is typed by its name, has its headers there.
   if (/^'?https?:/.test(typed)) words.unshift(...headerWords(connection));
   // The target is quoted already. A command is the last thing on the line, and everything else stands before it.
-  const line = typed.startsWith('-- ') ? [...words, typed] : [typed, ...words];
-  return ['fullmcp', 'call', ...line].join(' ');
+  const all = typed.startsWith('-- ') ? [...words, typed] : [typed, ...words];
+  return ['fullmcp', command, ...all].join(' ');
 }
 
 function argumentWords({ args, schema }: CopiedCall): readonly string[] {

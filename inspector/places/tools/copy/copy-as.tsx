@@ -6,9 +6,9 @@ import { addressOf } from '../../../state/route.js';
 import { argumentsOf, type Draft, schemaOf } from '../draft.js';
 import { toQuery } from '../from-query.js';
 import { runsOf, shownOf } from '../run/run-tool.js';
-import { clientCode, testCode } from './code.js';
-import { commandLine } from './command-line.js';
-import { curl } from './curl.js';
+import { clientCode, promptCode, testCode } from './code.js';
+import { commandLine, promptLine } from './command-line.js';
+import { curl, promptCurl } from './curl.js';
 
 /** The call in the form, for use elsewhere. */
 export function CopyAs({
@@ -23,23 +23,54 @@ export function CopyAs({
   const { name } = view.tool;
   const args = argumentsOf(draft) ?? {};
   const schema = schemaOf(view.tool);
-  const forms: readonly (readonly [string, () => string | undefined])[] = [
+  const forms: readonly Form[] = [
     ['Command line', () => commandLine(connection, name, { args, schema })],
     ['Client code', () => clientCode(connection, name, args)],
     ['curl', () => curl(connection, name, args)],
     ['Test', () => testCode(connection, name, shownCall(name) ?? { args })],
     ['Arguments as JSON', () => JSON.stringify(args, undefined, 2)],
-    ['Link to this form', () => link(name, toQuery(args))],
+    ['Link to this form', () => link('tools', name, toQuery(args))],
   ];
+  return <CopyMenu label="Copy this call as" forms={forms} />;
+}
+
+/** The arguments of a prompt, for use elsewhere. */
+export function CopyPromptAs({
+  connection,
+  name,
+  args,
+}: {
+  readonly connection: ConnectionView;
+  readonly name: string;
+  readonly args: Readonly<Record<string, string>>;
+}): VNode {
+  return (
+    <CopyMenu
+      label="Copy this prompt as"
+      forms={[
+        ['Command line', () => promptLine(connection, name, args)],
+        ['Client code', () => promptCode(connection, name, args)],
+        ['curl', () => promptCurl(connection, name, args)],
+        ['Arguments as JSON', () => JSON.stringify(args, undefined, 2)],
+        ['Link to this form', () => link('prompts', name, args)],
+      ]}
+    />
+  );
+}
+
+/** A name, and the text; undefined if there is none for this server. */
+type Form = readonly [label: string, text: () => string | undefined];
+
+function CopyMenu({ label, forms }: { readonly label: string; readonly forms: readonly Form[] }): VNode {
   const items = forms
-    .filter(([label, text]) => label !== 'curl' || text() !== undefined)
-    .map(([label, text]) => ({
-      id: label,
-      content: label,
-      onPick: () => void copyText(text() ?? '', `Copied as ${label.toLowerCase()}`),
+    .filter(([name, text]) => name !== 'curl' || text() !== undefined)
+    .map(([name, text]) => ({
+      id: name,
+      content: name,
+      onPick: () => void copyText(text() ?? '', `Copied as ${name.toLowerCase()}`),
     }));
   return (
-    <Menu label="Copy this call as" items={items}>
+    <Menu label={label} items={items}>
       Copy as
     </Menu>
   );
@@ -52,7 +83,7 @@ function shownCall(tool: string) {
 }
 
 /** Without the token, which is a secret of this session. */
-function link(tool: string, query: Readonly<Record<string, string>>): string {
+function link(place: string, name: string, query: Readonly<Record<string, string>>): string {
   const text = new URLSearchParams(query).toString();
-  return `${location.origin}${location.pathname}${addressOf('tools', tool)}${text && `?${text}`}`;
+  return `${location.origin}${location.pathname}${addressOf(place, name)}${text && `?${text}`}`;
 }

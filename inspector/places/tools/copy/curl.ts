@@ -9,11 +9,20 @@ import { headerWords } from './header-words.js';
 
 /** Undefined if the server is not reached over HTTP. Secrets are not in it: tokens and headers are variables of the shell. */
 export function curl(connection: ConnectionView, tool: string, args: JsonObject): string | undefined {
+  return request(connection, { method: 'tools/call', name: tool, args });
+}
+
+/** The same for a prompt. */
+export function promptCurl(connection: ConnectionView, name: string, args: JsonObject): string | undefined {
+  return request(connection, { method: 'prompts/get', name, args });
+}
+
+function request(connection: ConnectionView, called: Called): string | undefined {
   const { address, revision = '' } = connection;
   if (!address.startsWith('http:') && !address.startsWith('https:')) return undefined;
   const isModern = modernRevisions.some((each) => each === revision);
   const place = { url: address, revision, given: [...bearerOf(connection), ...headerWords(connection)] };
-  return isModern ? oneRequest(place, { tool, args }) : inSession(place, { tool, args });
+  return isModern ? oneRequest(place, called) : inSession(place, called);
 }
 
 interface Place {
@@ -24,24 +33,26 @@ interface Place {
 }
 
 interface Called {
-  readonly tool: string;
+  readonly method: 'tools/call' | 'prompts/get';
+  /** The tool or the prompt. */
+  readonly name: string;
   readonly args: JsonObject;
 }
 
-function oneRequest(place: Place, { tool, args }: Called): string {
+function oneRequest(place: Place, { method, name, args }: Called): string {
   const { revision } = place;
   const meta = {
     'io.modelcontextprotocol/protocolVersion': revision,
     'io.modelcontextprotocol/clientInfo': { name: 'curl', version: '1' },
     'io.modelcontextprotocol/clientCapabilities': {},
   };
-  const params = { name: tool, arguments: args, _meta: meta };
+  const params = { name, arguments: args, _meta: meta };
   const headers = [
     `MCP-Protocol-Version: ${revision}`,
-    'Mcp-Method: tools/call',
-    `Mcp-Name: ${encodeHeaderValue(tool)}`,
+    `Mcp-Method: ${method}`,
+    `Mcp-Name: ${encodeHeaderValue(name)}`,
   ];
-  return post(place, headers, { jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+  return post(place, headers, { jsonrpc: '2.0', id: 1, method, params });
 }
 
 /** In the variable from which the command reads its token, too. */
@@ -52,13 +63,13 @@ function bearerOf({ auth }: ConnectionView): readonly string[] {
 }
 
 /** Before 2026, a call needs a session, whose id is in a header of the first reply. */
-function inSession(place: Place, { tool, args }: Called): string {
+function inSession(place: Place, { method, name, args }: Called): string {
   const { revision } = place;
   const params = { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'curl', version: '1' } };
   const open = post(place, [], { jsonrpc: '2.0', id: 0, method: 'initialize', params }, '-si');
   const headers = [`MCP-Protocol-Version: ${revision}`];
   const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
-  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: tool, arguments: args } };
+  const call = { jsonrpc: '2.0', id: 1, method, params: { name, arguments: args } };
   const withSession = (command: string) => command.replace('curl ', 'curl -H "Mcp-Session-Id: $session" ');
   return [
     `session=$(${open} | tr -d '\\r' | awk 'tolower($1) == "mcp-session-id:" { print $2 }')`,
