@@ -1,12 +1,15 @@
 import type { Signal } from '@preact/signals';
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { Button } from '../parts/controls/button.js';
 import { Icon } from '../parts/icon.js';
-import { run, tapeAddress } from '../state/api.js';
+import { counted } from '../parts/values/format.js';
+import { saveTape } from '../places/tapes/save-tape.js';
+import { run } from '../state/api.js';
 import { addressOf, route } from '../state/route.js';
-import { connection } from '../state/store.js';
-import { type Choice, KIND_FILTERS, STATE_FILTERS } from './model/filter.js';
+import { connection, ownStories } from '../state/store.js';
+import { type Choice, fits, KIND_FILTERS, STATE_FILTERS } from './model/filter.js';
+import { StateMark } from './state-mark.js';
 import { attempt } from './story/story-actions.js';
 import {
   kind,
@@ -45,6 +48,7 @@ export function Toolbar(): VNode {
           ))}
         </div>
         <span class="timeline-gap" />
+        <Errors />
         {waiting.value > 0 && <span class="label muted timeline-waiting">{waiting.value} new</span>}
         <Button
           look="quiet"
@@ -52,20 +56,22 @@ export function Toolbar(): VNode {
           label={pausedAt.value ? 'Go on' : 'Pause'}
           isPressed={pausedAt.value !== undefined}
           onClick={togglePause}
-        />
+        >
+          <Word>{pausedAt.value ? 'Go on' : 'Pause'}</Word>
+        </Button>
         {connection.value && (
-          <a
-            class="button quiet icon"
-            href={tapeAddress(connection.value.id)}
-            download
-            title="Save as a tape"
-            aria-label="Save as a tape"
+          <Button
+            look="quiet"
+            icon="download"
+            label="Save as a tape"
+            onClick={() => connection.value && void saveTape(connection.value)}
           >
-            <Icon name="download" />
-          </a>
+            <Word>Save</Word>
+          </Button>
         )}
-        <a class="button quiet icon" href={addressOf('tapes')} title="Tapes" aria-label="Tapes">
+        <a class="button quiet" href={addressOf('tapes')} title="Tapes">
           <Icon name="tapes" />
+          <Word>Tapes</Word>
         </a>
         <ClearButton />
       </div>
@@ -82,6 +88,32 @@ export function Toolbar(): VNode {
         <Filter label="State" choices={STATE_FILTERS} value={state} />
       </div>
     </div>
+  );
+}
+
+/** The word of a button: beside its icon where there is room, otherwise only said. */
+function Word({ children }: { readonly children: ComponentChildren }): VNode {
+  return <span class="timeline-word">{children}</span>;
+}
+
+/** The number of calls that failed. A click shows only these, another one all. */
+function Errors(): VNode | null {
+  const failed = ownStories.value.filter((story) => fits(story, 'all', 'failed')).length;
+  if (failed === 0) return null;
+  const isOnly = state.value === 'failed';
+  return (
+    <button
+      type="button"
+      class="button quiet timeline-errors"
+      aria-pressed={isOnly}
+      title={isOnly ? 'Show calls in any state' : 'Show only the calls that failed'}
+      onClick={() => {
+        state.value = isOnly ? 'any' : 'failed';
+      }}
+    >
+      <StateMark tone="err" />
+      {counted(failed, 'error')}
+    </button>
   );
 }
 
@@ -153,7 +185,9 @@ function ClearButton(): VNode {
           setSure(true);
           timer.current = setTimeout(() => setSure(false), SURE_MS);
         }}
-      />
+      >
+        <Word>Clear</Word>
+      </Button>
     );
   return (
     <Button

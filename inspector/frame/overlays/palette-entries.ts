@@ -2,7 +2,8 @@
 
 import type { IconName } from '../../parts/icon.js';
 import { clock, duration } from '../../parts/values/format.js';
-import { run, tapeAddress } from '../../state/api.js';
+import { saveTape } from '../../places/tapes/save-tape.js';
+import { run } from '../../state/api.js';
 import { go } from '../../state/route.js';
 import { theme } from '../../state/settings.js';
 import { catalog, connection, mayConnect, ownStories, requestsFile } from '../../state/store.js';
@@ -103,7 +104,7 @@ function actions(): readonly Entry[] {
         icon: 'download',
         title: 'Save as a tape',
         detail: 'everything of this connection',
-        open: () => save(id),
+        open: () => void saveTape(view),
       },
       {
         icon: 'trash',
@@ -148,13 +149,6 @@ function actions(): readonly Entry[] {
 
 function setTheme(next: 'light' | 'dark' | 'system'): void {
   theme.value = next;
-}
-
-function save(connectionId: string): void {
-  const link = document.createElement('a');
-  link.href = tapeAddress(connectionId);
-  link.download = '';
-  link.click();
 }
 
 /** Whether it worked is seen in the timeline and in the state of the connection. */

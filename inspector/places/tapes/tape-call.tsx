@@ -44,14 +44,16 @@ export function TapeCallView({
         </div>
       ))}
       <div class="lane left">
-        <span class="lane-time">{call.ms === undefined ? '' : duration(call.at + call.ms)}</span>
+        <span class="lane-time">
+          {call.ms === undefined ? '' : duration(call.at + call.ms + (call.youMs ?? 0))}
+        </span>
         <span class={isError ? 'lane-line err' : 'lane-line'}>
           <span class="lane-label">
             <StateMark tone={isError ? 'err' : 'ok'} />
             {isError ? 'error' : 'ok'}
           </span>
         </span>
-        <span class="lane-note" />
+        <span class="lane-note">{call.youMs === undefined ? '' : `you ${duration(call.youMs)}`}</span>
         <span class="lane-ms">{call.ms === undefined ? '' : duration(call.ms)}</span>
       </div>
       <JsonTree value={call.error ?? call.outcome ?? {}} label="Response" openDepth={3} />

@@ -9,10 +9,11 @@ import { Button } from '../../parts/controls/button.js';
 import { Empty } from '../../parts/empty.js';
 import { Icon } from '../../parts/icon.js';
 import { counted } from '../../parts/values/format.js';
-import { run, tapeAddress } from '../../state/api.js';
+import { run } from '../../state/api.js';
 import { addressOf, go, route } from '../../state/route.js';
 import { connection, tapes } from '../../state/store.js';
 import { fileProblem } from './replay.js';
+import { saveTape } from './save-tape.js';
 import { TapePage } from './tape-page.js';
 
 /** Recordings: saved from a connection, opened from a file, looked at call by call, made again. */
@@ -47,9 +48,9 @@ export function Tapes(): VNode {
         <h1>Tapes</h1>
         <span class="timeline-gap" />
         {connection.value && (
-          <a class="button" href={tapeAddress(connection.value.id)} download>
-            <Icon name="download" /> Save {cleanLine(connection.value.name, 40)}
-          </a>
+          <Button icon="download" onClick={() => saveCurrent()}>
+            Save {cleanLine(connection.value.name, 40)}
+          </Button>
         )}
         <OpenFile onFiles={take} />
       </header>
@@ -81,6 +82,10 @@ export function Tapes(): VNode {
   );
 }
 
+function saveCurrent(): void {
+  if (connection.value) void saveTape(connection.value);
+}
+
 function OpenFile({ onFiles }: { readonly onFiles: (files: FileList | null) => void }): VNode {
   const input = useRef<HTMLInputElement>(null);
   return (
@@ -92,7 +97,7 @@ function OpenFile({ onFiles }: { readonly onFiles: (files: FileList | null) => v
         ref={input}
         class="visually-hidden"
         type="file"
-        accept=".json,.jsonl,.tape"
+        accept=".json,.jsonl,.ndjson,.tape"
         aria-label="Tape to open"
         tabIndex={-1}
         onChange={(event) => {

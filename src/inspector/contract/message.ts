@@ -15,6 +15,8 @@ export interface MessageHead {
   readonly method?: string;
   /** The tool, the prompt or the URI. */
   readonly name?: string;
+  /** The words of a log message or of progress: one line of 200 characters at most. */
+  readonly says?: string;
   readonly rpcId?: string | number;
   readonly bytes: number;
   /** Of a response: the time since its request. */

@@ -53,6 +53,9 @@ export interface Story {
   /** The numbers of its messages, first and last; those between may belong to other stories. */
   readonly firstMessage?: number;
   readonly lastMessage?: number;
+  /** The size of all its messages, with progress, log messages and polls. */
+  readonly bytesOut?: number;
+  readonly bytesIn?: number;
 }
 
 /** One request and its response. */

@@ -18,7 +18,9 @@ export interface TapeCall {
   readonly error?: JsonObject;
   /** Milliseconds since the beginning of the tape. */
   readonly at: number;
+  /** The time of the server, without the user's. */
   readonly ms?: number;
+  readonly youMs?: number;
 }
 
 export interface TapeReplayView {

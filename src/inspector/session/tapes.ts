@@ -53,6 +53,7 @@ export class Tapes {
           ...(call.error && { error: { ...call.error } }),
           at: times[at]?.at ?? 0,
           ...(times[at]?.ms !== undefined && { ms: times[at].ms }),
+          ...(times[at]?.youMs !== undefined && { youMs: times[at].youMs }),
         };
       }),
     };
@@ -127,16 +128,25 @@ function read(text: string): Recording {
   }
 }
 
+interface CallTimes {
+  readonly at: number;
+  ms?: number;
+  youMs?: number;
+}
+
 /** When each call began, and how long it took. The recording itself does not keep that. */
-function timesIn(text: string): readonly { readonly at: number; readonly ms?: number }[] {
-  const calls = new Map<unknown, { at: number; ms?: number }>();
+function timesIn(text: string): readonly CallTimes[] {
+  const calls = new Map<unknown, CallTimes>();
   for (const line of text.split('\n').slice(1)) {
     const entry = parsed(line);
-    const { call, at, method, outcome, error } = entry;
+    const { call, at, method, outcome, error, youMs } = entry;
     if (typeof at !== 'number') continue;
     if (typeof method === 'string') calls.set(call, { at });
     const begun = calls.get(call);
-    if (begun !== undefined && (outcome !== undefined || error !== undefined)) begun.ms = at - begun.at;
+    if (begun === undefined || (outcome === undefined && error === undefined)) continue;
+    const you = typeof youMs === 'number' && youMs > 0 ? youMs : 0;
+    begun.ms = Math.max(0, at - begun.at - you);
+    if (you > 0) begun.youMs = you;
   }
   return [...calls.values()];
 }

@@ -10,9 +10,17 @@ import type { OpenRound, StoryRecord } from './story-record.js';
 /** Requests about a task are not rounds of the call: polls are counted. */
 const OF_TASKS = /^tasks\//;
 
+const MAX_WORDS = 200;
+
+/** The words of a log message or of progress, on one line; undefined for other messages. */
+export function wordsOf({ method, params = {} }: SeenMessage): string | undefined {
+  if (method === 'notifications/message') return cleanLine(logWords(params), MAX_WORDS);
+  return method === 'notifications/progress' ? cleanLine(progressWords(params), MAX_WORDS) : undefined;
+}
+
 /** Adds a message to its story. */
 export function follow(story: StoryRecord, seen: SeenMessage, seq: number): void {
-  story.sawMessage(seq);
+  story.sawMessage(seq, seen);
   if (seen.from === 'client') followClient(story, seen, seq);
   else if (seen.kind === 'response' || seen.kind === 'error') followResponse(story, seen, seq);
   else if (seen.kind === 'notification') followNotification(story, seen, seq);
@@ -103,11 +111,11 @@ function followNotification(
       return;
     }
     case 'notifications/message': {
-      const { level, data } = params;
+      const { level } = params;
       story.tick({
         at,
         kind: 'log',
-        text: cleanLine(typeof data === 'string' ? data : (JSON.stringify(data) ?? ''), 300),
+        text: cleanLine(logWords(params), 300),
         ...(typeof level === 'string' && { level: level.slice(0, 20) }),
         message: seq,
       });
@@ -140,14 +148,24 @@ function followNotification(
 }
 
 /** Takes over the progress, and returns it for people. */
-function takeProgress(story: StoryRecord, { progress, total, message }: Record<string, unknown>): string {
+function takeProgress(story: StoryRecord, params: Record<string, unknown>): string {
+  const { progress, total, message } = params;
+  if (typeof progress === 'number')
+    story.progress = {
+      progress,
+      ...(typeof total === 'number' && { total }),
+      ...(typeof message === 'string' && { message: cleanLine(message, 200) }),
+    };
+  return progressWords(params);
+}
+
+function progressWords({ progress, total, message }: Record<string, unknown>): string {
   if (typeof progress !== 'number') return 'progress that cannot be read';
-  const words = typeof message === 'string' ? cleanLine(message, 200) : undefined;
-  story.progress = {
-    progress,
-    ...(typeof total === 'number' && { total }),
-    ...(words !== undefined && { message: words }),
-  };
   const count = typeof total === 'number' ? `${progress} of ${total}` : String(progress);
-  return words === undefined ? count : `${count}: ${words}`;
+  return typeof message === 'string' ? `${count}: ${cleanLine(message, 200)}` : count;
+}
+
+function logWords({ data }: Record<string, unknown>): string {
+  // A line of the timeline needs no more than the beginning of what may be megabytes.
+  return typeof data === 'string' ? data.slice(0, 2000) : (JSON.stringify(data) ?? '').slice(0, 2000);
 }

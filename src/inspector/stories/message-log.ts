@@ -18,9 +18,10 @@ export class MessageLog {
   #oldest = 1;
   #last = 0;
 
-  add(connection: string, seen: SeenMessage): MessageHead {
+  /** Keeps a message. `says` are its words, if it is a log message or progress. */
+  add(connection: string, seen: SeenMessage, says?: string): MessageHead {
     const seq = ++this.#last;
-    const head = headOf(seq, connection, seen);
+    const head = headOf(seq, connection, seen, says);
     this.#heads.push(head);
     if (this.#heads.length > MAX_HEADS + DROPPED) this.#heads = this.#heads.slice(-MAX_HEADS);
     this.#keep(seq, seen);
@@ -63,7 +64,7 @@ export class MessageLog {
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 // Field by field: a server may send a hundred thousand messages, and spreads take longer than all the rest.
-function headOf(seq: number, connection: string, seen: SeenMessage): MessageHead {
+function headOf(seq: number, connection: string, seen: SeenMessage, says: string | undefined): MessageHead {
   const { scope, at, from, kind, id, text, bytes, answers, http } = seen;
   const head: Mutable<MessageHead> = {
     seq,
@@ -79,6 +80,7 @@ function headOf(seq: number, connection: string, seen: SeenMessage): MessageHead
   const name = nameOf(seen) ?? answers?.name;
   if (method !== undefined) head.method = method;
   if (name !== undefined) head.name = name;
+  if (says !== undefined) head.says = says;
   if (id !== undefined) head.rpcId = id;
   if (answers !== undefined) head.ms = answers.ms;
   if (from === 'server' && http?.status !== undefined) head.status = http.status;

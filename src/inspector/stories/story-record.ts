@@ -6,7 +6,7 @@ import { tryParseObject } from '../../jsonrpc/try-parse.js';
 import type { Failure } from '../contract/failure.js';
 import type { OutputVerdict, Story, StoryKind, StoryRound, TaskView, Tick } from '../contract/story.js';
 import { type JournalGrid, journalOfQuestions } from '../journal/journal-grid.js';
-import type { HttpExchange, Scope } from '../wiretap/seen.js';
+import type { HttpExchange, Scope, SeenMessage } from '../wiretap/seen.js';
 import type { QuestionRecord } from './question.js';
 
 const MAX_TICKS = 200;
@@ -84,6 +84,8 @@ export class StoryRecord {
   #outcomeBytes: number | undefined;
   #firstMessage: number | undefined;
   #lastMessage: number | undefined;
+  #bytesOut = 0;
+  #bytesIn = 0;
   #view: Story | undefined;
 
   constructor(init: NewStory) {
@@ -113,7 +115,9 @@ export class StoryRecord {
     this.#onChange();
   }
 
-  sawMessage(seq: number): void {
+  sawMessage(seq: number, { from, bytes }: Pick<SeenMessage, 'from' | 'bytes'>): void {
+    if (from === 'client') this.#bytesOut += bytes;
+    else this.#bytesIn += bytes;
     this.#firstMessage ??= seq;
     this.#lastMessage = seq;
     this.changed();
@@ -219,6 +223,8 @@ export class StoryRecord {
       isPinned: this.isPinned,
       ...(this.#firstMessage !== undefined && { firstMessage: this.#firstMessage }),
       ...(this.#lastMessage !== undefined && { lastMessage: this.#lastMessage }),
+      ...(this.#bytesOut > 0 && { bytesOut: this.#bytesOut }),
+      ...(this.#bytesIn > 0 && { bytesIn: this.#bytesIn }),
     };
   }
 }

@@ -23,6 +23,8 @@ export interface Entry {
   readonly notify?: string;
   readonly outcome?: Outcome;
   readonly error?: RecordedError;
+  /** Of the last line of a call: the milliseconds that the user took to answer, if it is known. */
+  readonly youMs?: number;
 }
 
 interface RecordedError {

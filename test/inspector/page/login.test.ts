@@ -20,6 +20,8 @@ describeInChromium('a login through OAuth', () => {
     const link = page.getByRole('link', { name: /^Log in at/ });
     await link.waitFor();
     expect(page.context().pages()).toHaveLength(1);
+    // The cursor is at the next thing to do.
+    await expect.poll(() => link.evaluate((element) => element === document.activeElement)).toBe(true);
     await loadAxe(page);
     expect(await violations(page)).toEqual([]);
     expect(await link.getAttribute('rel')).toBe('noreferrer noopener');
@@ -30,6 +32,12 @@ describeInChromium('a login through OAuth', () => {
     await login.locator('button[type=submit]').click();
     await login.locator('button[type=submit]').click();
     await page.bringToFront();
+    // The time in which the user logged in is not the server's.
+    await expect
+      .poll(() => world.inspector.snapshot().stories.find(({ kind }) => kind === 'connect')?.state)
+      .toBe('ok');
+    const connecting = world.inspector.snapshot().stories.find(({ kind }) => kind === 'connect');
+    expect(connecting?.youMs).toBeGreaterThan(connecting?.serverMs ?? 0);
     await place(page).getByRole('link', { name: /^read/ }).click();
     await runTool(page);
     await result(page).getByText('read').first().waitFor();

@@ -24,8 +24,10 @@ describeInChromium('a tape', () => {
     const page = await world.visit('#/tapes');
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      place(page).getByRole('link', { name: /^Save/ }).click(),
+      place(page).getByRole('button', { name: /^Save/ }).click(),
     ]);
+    expect(download.suggestedFilename()).toMatch(/^The-fullmcp-demo-\d{4}-\d\d-\d\d\.ndjson$/);
+    await page.getByText(`Saved as ${download.suggestedFilename()}`).waitFor();
     const text = await readFile(await download.path(), 'utf8');
     await page
       .getByLabel('Tape to open')
@@ -37,6 +39,32 @@ describeInChromium('a tape', () => {
     await status.waitFor();
     // Dice fall differently.
     expect(await status.textContent()).toMatch(/[1-9]\d* same, 1 different/);
+  });
+
+  test('does not count the time of the user as that of the server', async () => {
+    await world.inspector.run('call', { connection: id, tool: 'order_pizza', args: {} });
+    const story = () => world.storiesOf('order_pizza').at(-1);
+    await expect.poll(() => story()?.state).toBe('asks');
+    const answer = (action: string) =>
+      world.inspector.run('answer', {
+        story: story()?.id,
+        question: story()?.questions.at(-1)?.id,
+        answer: { action },
+      });
+    // The clock of the page has passed a number of milliseconds that is not zero.
+    await expect.poll(() => Date.now() - (story()?.questions[0]?.at ?? Date.now())).toBeGreaterThan(20);
+    await answer('decline');
+    await expect.poll(() => story()?.endedAt).toBeDefined();
+    const tape = world.inspector.tape(id) ?? '';
+    const { tape: opened } = (await world.inspector.run('importTape', { name: 'x', text: tape })) as {
+      tape: string;
+    };
+    const view = world.inspector.snapshot().tapes.find((each) => each.id === opened);
+    const call = view?.calls.find(({ name }) => name === 'order_pizza');
+    expect(call?.youMs).toBe(story()?.youMs);
+    const [page, about] = [await world.visit(`#/tapes/${opened}`), /^you \d/];
+    await page.getByRole('button', { name: /order_pizza/ }).click();
+    await place(page).getByText(about).waitFor();
   });
 
   test('that cannot be read says so, and the page stays', async () => {

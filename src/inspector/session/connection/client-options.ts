@@ -37,7 +37,10 @@ export function clientOptions(
     ...handlersOf({ asking, askers, roots: () => connection.roots }),
     client: { name: 'fullmcp-inspector', title: 'The inspector of fullmcp', version },
     use: [
-      tape.middleware(() => book.get(tap.scope.story)?.rounds.at(-1)?.bytesIn ?? 0),
+      tape.middleware(() => {
+        const own = book.get(tap.scope.story);
+        return { bytes: own?.rounds.at(-1)?.bytesIn ?? 0, youMs: Math.round(own?.clock.totalMs ?? 0) };
+      }),
       taskResults.middleware(() => tap.scope),
       ...(options.use ?? []),
     ],

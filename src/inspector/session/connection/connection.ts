@@ -10,7 +10,7 @@ import type { LogLevel } from '../../../protocol/tables/log-level.js';
 import { type Revision, revisions } from '../../../protocol/tables/revisions.js';
 import type { CatalogView, ConnectionView } from '../../contract/connection.js';
 import type { Failure } from '../../contract/failure.js';
-import { follow } from '../../stories/follow-messages.js';
+import { follow, wordsOf } from '../../stories/follow-messages.js';
 import type { StoryRecord } from '../../stories/story-record.js';
 import { maskedValues } from '../../wiretap/mask.js';
 import type { Scope, WireListener } from '../../wiretap/seen.js';
@@ -73,7 +73,10 @@ export class InspectedConnection implements ConnectionState {
     this.subscriptions = new OpenSubscriptions(this, shared);
     this.authorization = authorizationOf(opened, spec, {
       store: shared.loginStore,
-      onChange: () => this.changed(),
+      onChange: () => {
+        this.#countLogin();
+        this.changed();
+      },
     });
   }
 
@@ -225,6 +228,16 @@ export class InspectedConnection implements ConnectionState {
     return this.#connectStory;
   }
 
+  /** While the login page waits for the user, the time is not the server's. */
+  #countLogin(): void {
+    const story = this.#connectStory;
+    const isWaiting = this.authorization.view().loginUrl !== undefined;
+    if (story === undefined || story.isOver || story.clock.isAsking === isWaiting) return;
+    if (isWaiting) story.clock.begin();
+    else story.clock.answered();
+    story.changed();
+  }
+
   #fail(error: unknown): Failure {
     const failure = this.#failureOf(error);
     const data = McpError.is(error) && isObject(error.data) ? error.data : {};
@@ -281,7 +294,8 @@ function hear(connection: ConnectionState, isCurrent: () => boolean): WireListen
   return {
     mask,
     message(seen) {
-      const head = messages.add(id, seen);
+      const says = wordsOf(seen);
+      const head = messages.add(id, seen, says === undefined ? undefined : mask(says));
       feed.message(head);
       const story = book.get(seen.scope.story);
       if (story !== undefined) follow(story, seen, head.seq);

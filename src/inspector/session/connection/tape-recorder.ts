@@ -10,6 +10,20 @@ const MAX_RESULT = 4 * 1024 * 1024;
 /** Those of one call that are recorded. */
 const MAX_NOTIFICATIONS = 1000;
 
+/** The facts of a call that its recording needs. */
+interface CallFacts {
+  /** The size of its latest response. */
+  readonly bytes: number;
+  /** The time that the user took to answer. */
+  readonly youMs: number;
+}
+
+interface RecordedLine {
+  readonly call?: number;
+  readonly method?: string;
+  readonly notify?: string;
+}
+
 interface RecordedLines {
   readonly lines: string[];
   length: number;
@@ -21,22 +35,33 @@ export class ConnectionTape {
   readonly #heading: string[] = [];
   readonly #calls = new Map<number, RecordedLines>();
   #length = 0;
+  /** The number of the call that began last. */
+  #begun = 0;
+  /** The time that the user took to answer, of calls whose last line is not written yet. */
+  readonly #yourTimes = new Map<number, number>();
   #capabilities: unknown;
 
   constructor(secrets: readonly string[]) {
     this.#recorder = recorder({ secrets, keep: false, onLine: (line) => this.#take(line) });
   }
 
-  /** Middleware for a client. `lastBytes` is the size of the latest response of the call that is recorded. */
-  middleware(lastBytes: () => number): Middleware {
+  /** Middleware for a client. `factsOf` tells about the call that is recorded, when it ends. */
+  middleware(factsOf: () => CallFacts): Middleware {
     return async (call, next) => {
       let outcome: Outcome | undefined;
       let notifications = 0;
       await this.#recorder(call, async (inner) => {
         const notify: typeof call.notify = (method, params) =>
           ++notifications > MAX_NOTIFICATIONS ? call.notify(method, params) : inner.notify(method, params);
-        outcome = await next({ ...inner, notify });
-        const bytes = lastBytes();
+        // The recorder has just written the line that begins this call.
+        const number = this.#begun;
+        try {
+          outcome = await next({ ...inner, notify });
+        } finally {
+          const { youMs } = factsOf();
+          if (youMs > 0) this.#yourTimes.set(number, youMs);
+        }
+        const { bytes } = factsOf();
         return bytes > MAX_RESULT ? placeholder(bytes) : outcome;
       });
       return outcome as Outcome;
@@ -55,19 +80,29 @@ export class ConnectionTape {
   }
 
   #take(line: string): void {
-    const { call } = JSON.parse(line) as { readonly call?: number };
+    const entry = JSON.parse(line) as RecordedLine;
+    const { call, method, notify } = entry;
     if (call === undefined) return void this.#heading.push(line);
+    if (method !== undefined) this.#begun = call;
     const recorded = this.#calls.get(call) ?? { lines: [], length: 0 };
     this.#calls.set(call, recorded);
-    recorded.lines.push(line);
-    recorded.length += line.length;
-    this.#length += line.length;
+    const isEnd = method === undefined && notify === undefined;
+    const kept = isEnd ? this.#withYourTime(call, line) : line;
+    recorded.lines.push(kept);
+    recorded.length += kept.length;
+    this.#length += kept.length;
     for (const [number, oldest] of this.#calls) {
       if (this.#length <= MAX_CHARACTERS || number === call) return;
       this.#capabilities = capabilitiesIn(oldest.lines[0]) ?? this.#capabilities;
       this.#length -= oldest.length;
       this.#calls.delete(number);
     }
+  }
+
+  #withYourTime(call: number, line: string): string {
+    const youMs = this.#yourTimes.get(call);
+    this.#yourTimes.delete(call);
+    return youMs === undefined ? line : `${line.slice(0, -1)},"youMs":${youMs}}`;
   }
 
   /** A call says what the client can do only if that has changed; the first one must say it. */
