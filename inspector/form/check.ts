@@ -155,9 +155,14 @@ function wrongText(schema: Keywords, value: string): string | undefined {
   const most = limit(schema, 'maxLength');
   if (least !== undefined && value.length < least) return `At least ${least} characters.`;
   if (most !== undefined && value.length > most) return `At most ${most} characters.`;
-  if (typeof schema['pattern'] === 'string' && matchesPattern(schema['pattern'], value) === false)
-    return `Must match ${schema['pattern'].slice(0, 100)}`;
-  return typeof schema['format'] === 'string' ? wrongFormat(schema['format'], value) : undefined;
+  const { format, pattern } = schema;
+  const wrong = typeof format === 'string' ? wrongFormat(format, value) : undefined;
+  if (wrong !== undefined || typeof pattern !== 'string' || matchesPattern(pattern, value) !== false)
+    return wrong;
+  // The name of a format says more than the pattern that stands for it.
+  return typeof format === 'string'
+    ? `Must have the format ${format}.`
+    : `Must match ${pattern.slice(0, 100)}`;
 }
 
 function wrongNumber({ schema, isInteger }: Shape & { kind: 'number' }, value: number): string | undefined {

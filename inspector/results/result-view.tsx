@@ -8,8 +8,9 @@ import { lazy } from '../parts/lazy.js';
 import { CodeBlock } from '../parts/values/code-block.js';
 import { Content } from './content.js';
 import { readOutcome } from './read-outcome.js';
-import { StructuredView } from './structured-view.js';
+import { StructuredView, TableSwitch } from './structured-view.js';
 import { TextDifference } from './text-difference.js';
+import { tableOf } from './value-table.js';
 
 const AppView = lazy(() => import('./app/app-view.js').then((module) => module.AppView));
 
@@ -35,6 +36,8 @@ export function ResultView({ outcome, previous, tool, story, children, note }: R
     previous === undefined || last?.structured === undefined
       ? undefined
       : { name: previous.name, value: last.structured };
+  const table = useMemo(() => tableOf(read.structured), [read.structured]);
+  const isTable = useSignal(true);
   const chosen = useSignal('');
   const id = useId();
   const hasApp = tool?.app !== undefined && story !== undefined;
@@ -60,6 +63,7 @@ export function ResultView({ outcome, previous, tool, story, children, note }: R
       </h2>
       <div class="results-bar">
         {children}
+        {tab === 'Value' && table !== undefined && <TableSwitch isTable={isTable} />}
         <div class="results-tabs" role="tablist" aria-label="Result as" onKeyDown={move}>
           {tabs.map((each) => (
             <button
@@ -90,7 +94,13 @@ export function ResultView({ outcome, previous, tool, story, children, note }: R
         {tab === 'App' && hasApp && <AppView story={story} tool={tool} />}
         {tab === 'Value' && (
           <>
-            {read.structured !== undefined && <StructuredView value={read.structured} previous={before} />}
+            {read.structured !== undefined && (
+              <StructuredView
+                value={read.structured}
+                table={isTable.value ? table : undefined}
+                previous={before}
+              />
+            )}
             <Content blocks={read.value} />
             {previous && last && <TextDifference now={read} before={last} name={previous.name} />}
           </>

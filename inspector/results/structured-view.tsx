@@ -1,45 +1,45 @@
-import { useSignal } from '@preact/signals';
+import type { Signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { Button } from '../parts/controls/button.js';
 import { JsonTree } from '../parts/values/json-tree.js';
-import { tableOf, ValueTable } from './value-table.js';
+import { type Table, tableOf, ValueTable } from './value-table.js';
 
-/** Structured data as a tree; rows that are alike can be looked at as a table. */
+/** Structured data as a tree, or as a table if there is one. */
 export function StructuredView({
   value,
+  table,
   previous,
 }: {
   readonly value: unknown;
+  /** The rows of the value, if they are alike and wanted as a table. */
+  readonly table: Table | undefined;
   readonly previous?: { readonly value: unknown; readonly name: string } | undefined;
 }): VNode {
-  const table = useMemo(() => tableOf(value), [value]);
   const before = useMemo(
     () => previous && { name: previous.name, table: tableOf(previous.value) },
     [previous?.value, previous?.name],
   );
-  const isTable = useSignal(true);
+  return table === undefined ? (
+    <JsonTree value={value} previous={previous} />
+  ) : (
+    <ValueTable table={table} previous={before} />
+  );
+}
+
+/** Whether rows are shown as a table or as a tree: stands beside the tabs, so that the table has the whole width. */
+export function TableSwitch({ isTable }: { readonly isTable: Signal<boolean> }): VNode {
+  const choose = (next: boolean) => () => {
+    isTable.value = next;
+  };
   return (
-    <div class="results-structured">
-      {table !== undefined && (
-        <div class="results-as">
-          <Button look="quiet" isPressed={isTable.value} onClick={() => toggle(true)}>
-            Table
-          </Button>
-          <Button look="quiet" isPressed={!isTable.value} onClick={() => toggle(false)}>
-            Tree
-          </Button>
-        </div>
-      )}
-      {table !== undefined && isTable.value ? (
-        <ValueTable table={table} previous={before} />
-      ) : (
-        <JsonTree value={value} previous={previous} />
-      )}
+    <div class="results-as" role="group" aria-label="Value as">
+      <Button look="quiet" isPressed={isTable.value} onClick={choose(true)}>
+        Table
+      </Button>
+      <Button look="quiet" isPressed={!isTable.value} onClick={choose(false)}>
+        Tree
+      </Button>
     </div>
   );
-
-  function toggle(next: boolean): void {
-    isTable.value = next;
-  }
 }

@@ -7,7 +7,7 @@ import { Button } from '../parts/controls/button.js';
 const ROWS_AT_ONCE = 100;
 const MAX_COLUMNS = 12;
 
-interface Table {
+export interface Table {
   readonly caption: string | undefined;
   readonly columns: readonly string[];
   readonly rows: readonly Readonly<Record<string, unknown>>[];

@@ -41,6 +41,8 @@ export function CallPage({ id }: { readonly id: number }): VNode {
 
 function CallStory({ story }: { readonly story: Story }): VNode {
   const isGoing = story.endedAt === undefined;
+  // Most people look for the result; the course comes first only if they took part in it.
+  const wasAsked = story.questions.length > 0;
   useClock(isGoing);
   const again = (): void => {
     void runAgain(story).then((id) => id !== undefined && go('call', String(id)));
@@ -63,6 +65,7 @@ function CallStory({ story }: { readonly story: Story }): VNode {
         <Facts story={story} />
       </header>
       <QuestionPanel story={story} />
+      {!wasAsked && <StoryResult story={story} />}
       {story.journal && story.journal.rows.length > 0 && (
         <JournalGrid story={story} journal={story.journal} />
       )}
@@ -79,7 +82,7 @@ function CallStory({ story }: { readonly story: Story }): VNode {
           <JsonTree value={story.args} label="Arguments" />
         </section>
       )}
-      <StoryResult story={story} />
+      {wasAsked && <StoryResult story={story} />}
       <section class="story-part" aria-label="Messages">
         <h2>Messages</h2>
         <StoryMessages story={story} />
@@ -89,10 +92,8 @@ function CallStory({ story }: { readonly story: Story }): VNode {
 }
 
 function Facts({ story }: { readonly story: Story }): VNode {
-  const { at, youMs, serverMs, state, rounds, repeats, task } = story;
+  const { at, youMs, serverMs, state, rounds, repeats, task, bytesOut = 0, bytesIn = 0 } = story;
   const isGoing = state === 'running' || state === 'open';
-  const sent = rounds.reduce((sum, round) => sum + (round.bytesOut ?? 0), 0);
-  const received = rounds.reduce((sum, round) => sum + (round.bytesIn ?? 0), 0);
   const server = connections.value.get(story.connection);
   return (
     <p class="story-facts muted">
@@ -106,9 +107,9 @@ function Facts({ story }: { readonly story: Story }): VNode {
       <span>server {duration(isGoing ? Math.max(0, now.value - at - youMs) : serverMs)}</span>
       {youMs > 0 && <span>you {duration(youMs)}</span>}
       {rounds.length > 1 && <span>{counted(rounds.length, 'round')}</span>}
-      {sent + received > 0 && (
+      {bytesOut + bytesIn > 0 && (
         <span>
-          {bytes(sent)} sent, {bytes(received)} received
+          {bytes(bytesOut)} sent, {bytes(bytesIn)} received
         </span>
       )}
       {repeats !== undefined && <a href={addressOf('call', String(repeats))}>repeats #{repeats}</a>}

@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals';
 import type { ComponentType, VNode } from 'preact';
 import { useContext, useMemo } from 'preact/hooks';
 import { shapeOf } from '../../../src/schema/read/shape.js';
@@ -92,8 +93,12 @@ export function Field({
       )}
     </>
   );
+  // A union that was set may have no value yet: nobody knows which one to begin with.
+  const isSet = useSignal(value !== undefined);
   const isAbsentGroup =
-    value === undefined && !isRequired && (kind === 'object' || kind === 'union' || kind === 'map');
+    value === undefined &&
+    !isRequired &&
+    (kind === 'object' || kind === 'map' || (kind === 'union' && !isSet.value));
   const isBlock =
     !isAbsentGroup && (kind === 'object' || kind === 'map' || kind === 'union' || kind === 'array');
   const hasNull = shape.isNullable && kind !== 'json';
@@ -115,12 +120,15 @@ export function Field({
               null
             </label>
           )}
-          {isBlock && !isRequired && value !== undefined && (
+          {isBlock && !isRequired && (value !== undefined || kind === 'union') && (
             <Button
               look="quiet"
               icon="close"
               label={`Leave out ${name}`}
-              onClick={() => onChange(undefined)}
+              onClick={() => {
+                isSet.value = false;
+                onChange(undefined);
+              }}
             />
           )}
         </div>
@@ -134,7 +142,10 @@ export function Field({
             icon="plus"
             class="form-add"
             label={`Set ${cleanLine(name, 60)}`}
-            onClick={() => onChange(initialValue(schema, root) ?? {})}
+            onClick={() => {
+              isSet.value = true;
+              onChange(initialValue(schema, root) ?? (kind === 'union' ? undefined : {}));
+            }}
           >
             Set
           </Button>

@@ -54,11 +54,15 @@ export function TextField(props: ControlProps): VNode {
           onInput={(event) => take(event.currentTarget.value)}
         />
       )}
-      {text === '' && typeof schema['pattern'] === 'string' && shared.placeholder === undefined && (
-        <span class="label muted form-pattern mono" title={cleanLine(schema['pattern'], 200)}>
-          {cleanLine(schema['pattern'], 40)}
-        </span>
-      )}
+      {text === '' &&
+        typeof schema['pattern'] === 'string' &&
+        shared.placeholder === undefined &&
+        !isDate && (
+          <span class="label muted form-pattern mono" title={cleanLine(schema['pattern'], 200)}>
+            {/* The name of a format says more than the pattern that stands for it. */}
+            {cleanLine(format || schema['pattern'], 40)}
+          </span>
+        )}
       {format === 'date-time' && (
         <button type="button" class="button quiet" onClick={() => onChange(new Date().toISOString())}>
           Now

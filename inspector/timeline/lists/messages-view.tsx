@@ -71,6 +71,11 @@ function MessageRow({ head }: { readonly head: MessageHead }): VNode {
           {head.kind === 'notification' && <span class="message-bar" aria-hidden="true" />}
           {cleanLine(wordOf(head), 80)}
           {head.name !== undefined && <span class="lane-detail">{cleanLine(head.name, 60)}</span>}
+          {head.says !== undefined && (
+            <span class="lane-says" title={cleanLine(head.says, 200)}>
+              {cleanLine(head.says, 200)}
+            </span>
+          )}
         </span>
       </span>
       <span class="lane-note">
@@ -83,7 +88,9 @@ function MessageRow({ head }: { readonly head: MessageHead }): VNode {
 }
 
 /** The name of a message: its method, and for replies which kind. */
-export function wordOf({ kind, method }: MessageHead): string {
+export function wordOf({ kind, method, says }: MessageHead): string {
+  // The words of the message need the room.
+  if (says !== undefined) return (method ?? kind).replace('notifications/', '');
   if (kind === 'unreadable') return 'unreadable';
   if (kind === 'error') return `error ${method ?? ''}`.trim();
   if (kind === 'response') return `ok ${method ?? ''}`.trim();
