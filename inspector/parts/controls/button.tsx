@@ -1,6 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { Icon, type IconName } from '../icon.js';
-import { keyNames, shortcut } from './keys.js';
 
 export interface ButtonProps {
   /** `main` is the one thing to do next; `quiet` has no edge. */
@@ -67,4 +66,20 @@ export function Keys({ of }: { readonly of: string }): VNode {
       ))}
     </span>
   );
+}
+
+const isMac = /^(Mac|iP)/.test(globalThis.navigator?.platform ?? '');
+
+/** The keys of a combination as they are printed on this keyboard: `Ctrl+K` is ⌘ and K on a Mac. */
+function keyNames(keys: string): readonly string[] {
+  return keys
+    .split('+')
+    .map((key) =>
+      key === 'Enter' ? '⏎' : key === 'Ctrl' && isMac ? '⌘' : key === 'Alt' && isMac ? '⌥' : key,
+    );
+}
+
+/** The same for `aria-keyshortcuts`. */
+function shortcut(keys: string): string {
+  return keys.replace('Ctrl', isMac ? 'Meta' : 'Control');
 }

@@ -64,22 +64,6 @@ function nameOf(event: KeyboardEvent): string {
   return `${event.ctrlKey || event.metaKey ? 'Ctrl+' : ''}${event.altKey ? 'Alt+' : ''}${key}`;
 }
 
-const isMac = /^(Mac|iP)/.test(navigator.platform);
-
-/** The keys of a combination as they are printed on this keyboard: `Ctrl+K` is ⌘ and K on a Mac. */
-export function keyNames(keys: string): readonly string[] {
-  return keys
-    .split('+')
-    .map((key) =>
-      key === 'Enter' ? '⏎' : key === 'Ctrl' && isMac ? '⌘' : key === 'Alt' && isMac ? '⌥' : key,
-    );
-}
-
-/** The same for `aria-keyshortcuts`. */
-export function shortcut(keys: string): string {
-  return keys.replace('Ctrl', isMac ? 'Meta' : 'Control');
-}
-
 /** Whether keys belong to the field that has the focus. */
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;

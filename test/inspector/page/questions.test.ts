@@ -111,8 +111,10 @@ describeInChromium('the keyboard alone', () => {
       await page.locator(shown).first().waitFor();
       await settled(page);
     }
-    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('BODY');
+    await focusIn(page, '.list-row', /^add/);
     await page.goto(`${page.url().split('#')[0]}#/prompts/explain`);
+    await focusIn(page, '.list-row', /^explain/);
+    await page.keyboard.press('Enter');
     await focusIn(page, '.prompts-field', /topic/);
   });
 });
