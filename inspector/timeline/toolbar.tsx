@@ -3,7 +3,6 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { Button } from '../parts/controls/button.js';
 import { Icon } from '../parts/icon.js';
-import { counted } from '../parts/values/format.js';
 import { saveTape } from '../places/tapes/save-tape.js';
 import { run } from '../state/api.js';
 import { addressOf, route } from '../state/route.js';
@@ -112,7 +111,8 @@ function Errors(): VNode | null {
       }}
     >
       <StateMark tone="err" />
-      {counted(failed, 'error')}
+      {failed}
+      <Word>{failed === 1 ? ' error' : ' errors'}</Word>
     </button>
   );
 }
