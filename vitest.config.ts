@@ -1,6 +1,15 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
+/** Files that share the processes of a run, so that the library, a thousand modules, is not loaded anew for each of them. */
+const shared = {
+  isolate: false,
+  restoreMocks: true,
+  unstubEnvs: true,
+  unstubGlobals: true,
+  setupFiles: ['test/support/real-timers.ts'],
+};
+
 const source = (path: string): string => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
 
 /**
@@ -41,12 +50,12 @@ const suites = {
     'test/cli/{auth/login,check/conformance,hostile,operate/{doctor-attacks,proxy-attacks}}.test.ts',
     'test/cli/project/{caller,dev-attacks,first-minute,new,run}.test.ts',
     'test/examples/{auth/login,basic-server,client/{basic,client},composition/{openapi,rest,routes}}.test.ts',
-    'test/flows/{load,access}/**/*.test.ts',
-    'test/flows/{asking,auth/{edge,expiry,request-tricks},client/{chaos,faults-*},hostile/{http,websocket},middleware/{middleware,mounted}}.test.ts',
+    'test/flows/access/**/*.test.ts',
+    'test/flows/{asking,auth/{edge,expiry,request-tricks},client/chaos,hostile/{http,websocket},middleware/{middleware,mounted}}.test.ts',
     'test/flows/{promises,sessions/{modes,questions,streams}}.test.ts',
     'test/flows/{oauth/{attacks,grants,network-attacks,proxy/token-attacks},proxy/asking,real-clients/{http,stdio}}.test.ts',
     'test/flows/endings/{moments,phases,rolling}.test.ts',
-    'test/flows/tasks/{absence,busy-disk,crash,idempotency-crash,load,replicas,shutdown,trouble}.test.ts',
+    'test/flows/tasks/{absence,busy-disk,crash,idempotency-crash,replicas,shutdown,trouble}.test.ts',
     'test/inspector/{host/{cli,journal-process,processes},session/{causes,demo,lying-servers}}.test.ts',
     'test/openapi/{generated-requests,rest/round-trip}.test.ts',
     'test/{simulation/*,stacks/stacks}.test.ts',
@@ -65,6 +74,8 @@ const suites = {
     'test/unit/testing/test-client/received.test.ts',
     'test/unit/transports/{http/client/carriers,stdio/server/{end,messages}}.test.ts',
   ],
+  // Of these, the ones that need a process of their own.
+  'long-alone': ['test/flows/{client/faults-*,load/**/*,tasks/load}.test.ts'],
   chaos: ['test/chaos/engines.test.ts'],
   // The page of the inspector in Chromium.
   inspector: ['test/inspector/page/**/*.test.ts', 'test/inspector/host/browser-attacks.test.ts'],
@@ -91,17 +102,12 @@ export default defineConfig({
           name: 'quick',
           include: ['test/**/*.test.ts'],
           exclude: Object.values(suites).flat(),
-          // The files share the processes of the run, so that the library, a thousand modules, is not loaded anew for each of them.
-          isolate: false,
-          restoreMocks: true,
-          unstubEnvs: true,
-          unstubGlobals: true,
-          setupFiles: ['test/support/real-timers.ts'],
+          ...shared,
         },
       },
       ...Object.entries(suites).map(([name, include]) => ({
         extends: true as const,
-        test: { name, include },
+        test: { name, include, ...(name === 'long' && shared) },
       })),
     ],
     globalSetup: ['test/support/built.ts', 'test/interop/install.ts'],

@@ -4,12 +4,20 @@
 // of the scenario with it, or the revision in the second argument. One line per scenario; any failure or warning fails the
 // run.
 import { alone, alwaysSkipped, claimedFor } from './claims.js';
-import { CLIENT_COMMAND, prepare, runScenario, scenariosOf, startProxy, startServer } from './suite.js';
+import {
+  CLIENT_COMMAND,
+  prepare,
+  runAll,
+  runScenario,
+  scenariosOf,
+  startProxy,
+  startServer,
+} from './suite.js';
 
 /** @typedef {import('./claims.js').Role} Role */
 
 const REVISIONS = ['2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'];
-/** Each client scenario brings its own server; the server scenarios share one. */
+/** Each client scenario brings its own server. The few server scenarios that do not run all at once share one server. */
 const AT_A_TIME = { server: 1, client: 2 };
 
 const isProxied = process.argv[2] === 'proxy';
@@ -67,8 +75,11 @@ async function runRole(role) {
 async function runRevision(role, revision) {
   const claimed = claimedFor(role, revision);
   let held = 0;
+  const known = role === 'server' ? await runAll(optionsFor(role, revision)) : new Map();
   for (const batch of batches(claimed, AT_A_TIME[role])) {
-    const results = await Promise.all(batch.map((scenario) => run(scenario, role, revision)));
+    const results = await Promise.all(
+      batch.map((scenario) => known.get(scenario) ?? run(scenario, role, revision)),
+    );
     for (const [index, result] of results.entries()) {
       warnings += result.warned;
       if (result.holds) held += 1;
@@ -90,16 +101,25 @@ async function runRevision(role, revision) {
  * @param {string} revision
  */
 function run(scenario, role, revision) {
-  return runScenario(scenario, {
+  const isIt = (/** @type {{ name: string, extension: boolean }} */ { name, extension }) =>
+    name === scenario && extension;
+  const options = optionsFor(role, revision);
+  return runScenario(scenario, { ...options, extension: scenariosByRole[role].some(isIt) });
+}
+
+/**
+ * @param {Role} role
+ * @param {string} revision
+ * @returns {import('./suite.js').RunOptions}
+ */
+function optionsFor(role, revision) {
+  const { url } = revision === '2026-07-28' ? server : older;
+  return {
     role,
     revision,
-    under:
-      role === 'client'
-        ? ['--command', CLIENT_COMMAND]
-        : ['--url', (revision === '2026-07-28' ? server : older).url],
-    extension: scenariosByRole[role].some(({ name, extension }) => name === scenario && extension),
-    maySkip: alwaysSkipped.includes(scenario),
-  });
+    under: role === 'client' ? ['--command', CLIENT_COMMAND] : ['--url', url],
+    maySkip: (scenario) => alwaysSkipped.includes(scenario),
+  };
 }
 
 /**

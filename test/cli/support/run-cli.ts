@@ -1,6 +1,12 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
 import { PassThrough, Writable } from 'node:stream';
 import { vi } from 'vitest';
 import { runCommand } from '../../../src/cli/run.js';
+
+// The logins of the user who runs the tests change nothing in them. The folder is only there while a test needs it.
+process.env['FULLMCP_HOME'] ??= join(tmpdir(), `fullmcp-home-${process.pid}`);
 
 // The first command of a process loads the program, which takes long on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });

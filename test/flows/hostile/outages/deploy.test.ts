@@ -50,7 +50,7 @@ class Deployment implements AsyncDisposable {
   }
 }
 
-/** A client that calls a hundred times a second until it is stopped, and hears of changes of the list of tools. */
+/** A client that calls again and again until it is stopped, and hears of changes of the list of tools. */
 async function busyClient(url: string, revision: '2025-11-25' | undefined) {
   const client: Client = await connect(url, { elicit: () => ANSWER, ...(revision && { revision }) });
   const changes: Change[] = [];
