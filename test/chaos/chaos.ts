@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { seeded } from '../../src/testing/faults/seeded.js';
+import { until } from '../support/until.js';
 import { startBalancer } from './balancer.js';
 import type { History, Observation, TransferRow } from './history.js';
 import { Ledger } from './ledger.js';
@@ -34,6 +35,16 @@ export interface ChaosResult {
   readonly figures: Readonly<Record<string, number>>;
 }
 
+/** The kinds of things that clients must have seen before a run is over. */
+const SEEN: readonly Observation['saw'][] = [
+  'job',
+  'payment',
+  'result',
+  'question',
+  'stream',
+  'announced',
+  'read',
+];
 const REPLICAS = 3;
 const CLIENTS = 16;
 
@@ -59,7 +70,11 @@ export async function chaos(plan: ChaosPlan): Promise<ChaosResult> {
   });
   const load = startLoad(balancer.url, CLIENTS);
   const striking = strikeAll(plan, { replicas, load, ledger, random, limitMs });
-  const strikes = await striking.finally(() => load.stop());
+  // On a busy machine, clients have not done everything yet when the last strike is over.
+  const seen = (): boolean => SEEN.every((kind) => load.observations.some(({ saw }) => saw === kind));
+  const strikes = await striking
+    .finally(() => until('clients have done everything once', seen, 60_000).catch(() => undefined))
+    .finally(() => load.stop());
   const observations = [...load.observations, ...(await Promise.all(intrusions))];
   await balancer.close();
   await replicas.close();

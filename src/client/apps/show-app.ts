@@ -1,6 +1,7 @@
 // Shows an app in a page of the host: a frame without an origin, and the host's end of the bridge.
 
 import { RefusedError, windowChannel } from '../../jsonrpc/window-channel.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import { type AppPermission, CANCELLED } from '../../protocol/model/apps/app.js';
 import type { HostContext } from '../../protocol/model/apps/host-context.js';
 import type { Implementation, ListedTool } from '../../protocol/model/model.js';
@@ -41,6 +42,24 @@ export interface ShowAppOptions extends AppHandlers {
   readonly teardownMs?: number;
 }
 
+const showTable = {
+  tool: { is: 'object', required: true },
+  container: { is: 'object', required: true },
+  info: 'object',
+  context: 'object',
+  approve: 'function',
+  grant: { is: 'strings', default: [] },
+  sandbox: 'string',
+  onMessage: 'function',
+  onOpenLink: 'function',
+  onModelContext: 'function',
+  onDisplayMode: 'function',
+  onLog: 'function',
+  onSize: 'function',
+  onClosed: 'function',
+  teardownMs: { is: 'timer', default: 2_000 },
+} as const satisfies OptionTable<ShowAppOptions>;
+
 /** An app that is shown. Messages to the app wait until it is ready. */
 export interface AppView extends AsyncDisposable {
   /** The frame of the app. */
@@ -76,14 +95,14 @@ const MAX_WAITING = 100;
  * await view.run({ year: 2026 });
  */
 export async function showApp(client: AppClient, options: ShowAppOptions): Promise<AppView> {
-  const { tool, container, teardownMs = 2_000 } = options;
+  const { tool, container, grant, teardownMs } = readOptions('showApp', options, showTable);
   if ('member' in client)
     throw new TypeError(
       'showApp needs the client of one server, so that an app cannot use others: showApp(await client.member(name), …).',
     );
   const app = await readApp(client, tool);
   if (app === undefined) throw new TypeError(`The tool "${tool.name}" has no app.`);
-  const granted = (options.grant ?? []).filter((name) => app.permissions.includes(name));
+  const granted = grant.filter((name) => app.permissions.includes(name));
   const shown = appFrame(app, { title: tool.title ?? tool.name, granted, sandbox: options.sandbox });
   const { frame } = shown;
   let context: HostContext = { ...options.context, toolInfo: { tool } };

@@ -112,6 +112,7 @@ export interface AppHost {
 export async function connectToHost(options: ConnectToHostOptions = {}): Promise<AppHost> {
   const { name = document.title || 'app', version = '1.0.0', displayModes = ['inline'] } = options;
   const { timeoutMs = 60_000, styles = true, resize = true } = options;
+  // Options are not checked with a table here: it would weigh as much as the rest of what a page bundles.
   if (window.parent === window)
     throw new Error('No host shows this page: it has no parent window. Open it as an app of an MCP server.');
   const channel = windowChannel({

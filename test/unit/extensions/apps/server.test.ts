@@ -6,6 +6,7 @@ import {
   apps,
   appsClient,
   readApp,
+  type ShowAppOptions,
   showApp,
   showsApps,
   uiOf,
@@ -144,6 +145,19 @@ describe('a server with apps', () => {
     expect(sales._meta).toMatchObject({ ui: { resourceUri: page.uri }, 'fullmcp/toolPrefix': 'shop_' });
     const container = {} as HTMLElement;
     await expect(showApp(group, { tool: sales, container })).rejects.toThrow('the client of one server');
+  });
+
+  test('is not shown with options that nothing reads, or without a place', async () => {
+    await using client = await testClient(server, asHost);
+    const [sales] = await client.tools().all();
+    const wrong = { tool: sales, teardown: 5, grant: 'camera' } as object as ShowAppOptions;
+    await expect(showApp(client, wrong)).rejects.toThrow(
+      [
+        'showApp has no option "teardown". Did you mean "teardownMs"?',
+        'showApp: "container" must be an object, not undefined.',
+        'showApp: "grant" must be an array of strings, not a string.',
+      ].join('\n'),
+    );
   });
 
   test('does not show apps to a host that declares another media type', async () => {

@@ -10,7 +10,7 @@ import {
   stored,
   tool,
 } from 'fullmcp';
-import { sandboxPage, withApp } from 'fullmcp/apps';
+import { sandboxPage, showApp, withApp } from 'fullmcp/apps';
 import { apiKey, bearer, introspection, jwt, mintToken, sharedSecretJwt, trustedProxy } from 'fullmcp/auth';
 import { addCatalog } from 'fullmcp/catalog';
 import { createPlugin } from 'fullmcp/fastify';
@@ -158,6 +158,7 @@ const functions: Readonly<Record<string, Make>> = {
   serveStdio: (options) => serveStdio(server, options),
   serveWebSocket: (options) => serveWebSocket(server, {} as never, options),
   sharedSecretJwt,
+  showApp: (options) => showApp({} as never, options),
   sizeLimit,
   skills: (options) => skills('.', options),
   skillsFrom: (options) => skillsFrom({}, options),
