@@ -71,9 +71,11 @@ function Nothing({
 }): VNode {
   if (server.server !== undefined && !('prompts' in server.server.capabilities))
     return (
-      <Empty title="This server does not offer prompts.">It does not declare the capability “prompts”.</Empty>
+      <Empty isPlace title="This server does not offer prompts.">
+        It does not declare the capability “prompts”.
+      </Empty>
     );
-  if (!isListed) return <Empty title="The prompts are not listed yet." />;
-  if (open !== undefined) return <Empty title={`There is no prompt “${cleanLine(open, 80)}”.`} />;
-  return <Empty title={`${cleanLine(server.name, 60)} lists no prompts.`} />;
+  if (!isListed) return <Empty isPlace title="The prompts are not listed yet." />;
+  if (open !== undefined) return <Empty isPlace title={`There is no prompt “${cleanLine(open, 80)}”.`} />;
+  return <Empty isPlace title={`${cleanLine(server.name, 60)} lists no prompts.`} />;
 }

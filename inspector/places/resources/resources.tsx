@@ -113,13 +113,13 @@ function Nothing({
   const name = cleanLine(server.name, 60);
   if (server.server !== undefined && !('resources' in server.server.capabilities))
     return (
-      <Empty title="This server does not offer resources.">
+      <Empty isPlace title="This server does not offer resources.">
         It does not declare the capability “resources”.
       </Empty>
     );
-  if (!isListed) return <Empty title="The resources are not listed yet." />;
+  if (!isListed) return <Empty isPlace title="The resources are not listed yet." />;
   return (
-    <Empty title={`${name} lists no resources.`}>
+    <Empty isPlace title={`${name} lists no resources.`}>
       It may still have some that are not listed: open one by its URI.
     </Empty>
   );

@@ -43,7 +43,7 @@ export function Tools(): VNode | null {
       {!isNarrow.value && <Splitter size={listWidth} min={180} max={480} label="Width of the list" />}
       {tool && <ToolPage key={`${view.id} ${tool.tool.name}`} connection={view} view={tool} />}
       {!tool && name !== undefined && (
-        <Empty title={`No tool is called ${cleanLine(name, 80)}.`}>
+        <Empty isPlace title={`No tool is called ${cleanLine(name, 80)}.`}>
           <a href={addressOf('tools')}>All tools</a>
         </Empty>
       )}
@@ -62,13 +62,18 @@ function Loading(): VNode {
 
 function NoTools({ lists, name }: { readonly lists: CatalogView; readonly name: string }): VNode {
   const failure = lists.failures.find(({ list }) => list.startsWith('tools'));
-  if (failure) return <Empty title="The tools could not be listed.">{cleanLine(failure.message, 400)}</Empty>;
+  if (failure)
+    return (
+      <Empty isPlace title="The tools could not be listed.">
+        {cleanLine(failure.message, 400)}
+      </Empty>
+    );
   const offers = [
     { place: 'resources', count: lists.resources.length + lists.templates.length, one: 'resource' },
     { place: 'prompts', count: lists.prompts.length, one: 'prompt' },
   ].filter(({ count }) => count > 0);
   return (
-    <Empty title={`${cleanLine(name, 60)} has no tools.`}>
+    <Empty isPlace title={`${cleanLine(name, 60)} has no tools.`}>
       {offers.length > 0 && 'It offers '}
       {offers.map(({ place, count, one }, at) => (
         <>

@@ -1,3 +1,3 @@
 import { testEveryScreen } from '../support/every-screen.js';
 
-testEveryScreen('dark', 360);
+testEveryScreen('dark', 390);

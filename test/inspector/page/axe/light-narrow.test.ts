@@ -1,3 +1,3 @@
 import { testEveryScreen } from '../support/every-screen.js';
 
-testEveryScreen('light', 360);
+testEveryScreen('light', 390);

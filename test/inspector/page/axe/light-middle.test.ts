@@ -1,0 +1,3 @@
+import { testEveryScreen } from '../support/every-screen.js';
+
+testEveryScreen('light', 1024);
