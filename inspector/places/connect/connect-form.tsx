@@ -6,6 +6,7 @@ import { revisions } from '../../../src/protocol/tables/revisions.js';
 import { Button } from '../../parts/controls/button.js';
 import { ErrorPanel } from '../../parts/error-panel.js';
 import { isNarrow } from '../../state/media.js';
+import { isFile, unnamed } from './name-caller.js';
 import { isOpening, open, openFailure } from './open.js';
 import { PairsField, pairsOf } from './pairs-field.js';
 
@@ -25,7 +26,19 @@ export function ConnectForm({
   const scopes = useSignal('');
   const revision = useSignal('');
   const field = useRef<HTMLTextAreaElement>(null);
+  const callerField = useRef<HTMLInputElement>(null);
+  const details = useRef<HTMLDetailsElement>(null);
+  /** The connection that this one replaces: the same file, called by somebody. */
+  const before = useSignal(unnamed.value);
   useEffect(() => {
+    const file = before.value;
+    unnamed.value = undefined;
+    if (file !== undefined) {
+      text.value = typedOf(file);
+      if (details.current) details.current.open = true;
+      callerField.current?.focus();
+      return;
+    }
     if (view === undefined && !matchMedia('(pointer: coarse)').matches) field.current?.focus();
   }, []);
   const hasFailed = view?.status === 'failed' || view?.status === 'closed';
@@ -47,7 +60,9 @@ export function ConnectForm({
       ...(scopes.value.trim() && { scopes: scopes.value.split(/[\s,]+/).filter((scope) => scope !== '') }),
       ...(revision.value && { revision: revision.value }),
     };
-    void open(spec);
+    const isSame = before.value !== undefined && typedOf(before.value) === typed;
+    void open(spec, isSame ? before.value?.id : undefined);
+    before.value = undefined;
   };
   return (
     <form
@@ -88,7 +103,7 @@ export function ConnectForm({
       <p class="muted" id="connect-hint">
         One field: a URL, a command, or a pasted mcpServers JSON.
       </p>
-      <details class="connect-details">
+      <details class="connect-details" ref={details}>
         <summary>Headers, token, environment, caller, revision</summary>
         <div class="connect-details-grid">
           <label for="connect-token">Token</label>
@@ -119,9 +134,10 @@ export function ConnectForm({
           />
           <label for="connect-caller">Caller</label>
           <input
+            ref={callerField}
             id="connect-caller"
             class="field mono"
-            placeholder="the subject, for a file of your own"
+            placeholder="the subject, or JSON with claims, for a file of your own"
             autocomplete="off"
             spellcheck={false}
             value={caller.value}
@@ -164,7 +180,8 @@ export function ConnectForm({
   );
 }
 
-/** The address of a connection as the field takes it. */
-function typedOf({ address, typed }: ConnectionView): string {
-  return /^(https?|wss?):/.test(address) ? address : typed.replace(/^-- /, '');
+/** The address of a connection as the field takes it. The caller of a file has a field of its own. */
+function typedOf(view: ConnectionView): string {
+  const { address, typed } = view;
+  return isFile(view) || /^(https?|wss?):/.test(address) ? address : typed.replace(/^-- /, '');
 }

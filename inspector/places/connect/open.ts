@@ -11,13 +11,15 @@ import { current } from '../../state/store.js';
 export const openFailure: Signal<Failure | undefined> = signal(undefined);
 export const isOpening: Signal<boolean> = signal(false);
 
-export async function open(spec: TargetSpec): Promise<void> {
+/** Connects; `replaced` is a connection that nobody needs any more then. */
+export async function open(spec: TargetSpec, replaced?: string): Promise<void> {
   openFailure.value = undefined;
   isOpening.value = true;
   try {
     const { connection } = await run('connect', spec);
     current.value = connection;
     go('tools');
+    if (replaced !== undefined) await run('disconnect', { connection: replaced });
   } catch (error) {
     openFailure.value =
       error instanceof CommandFailure ? error.failure : { code: 'failed', message: String(error) };

@@ -123,13 +123,15 @@ function ofScript(file: string, spec: TargetSpec): OpenedTarget {
 }
 
 function callerIn({ as, scopes = [] }: TargetSpec): Auth | undefined {
+  if (as === undefined && scopes.length > 0) throw wrong('Scopes need a caller: name one, such as ada.');
   try {
     return callerOf({
       text: (option) => (option === 'as' ? as : undefined),
       texts: (option) => (option === 'scopes' ? scopes : []),
     });
   } catch (error) {
-    throw wrong((error as Error).message);
+    // The page has a field for it.
+    throw wrong((error as Error).message.replace(/^--as\b/, 'The caller'));
   }
 }
 

@@ -137,7 +137,7 @@ describe('a server in a file that needs a caller', { timeout: 120_000 }, () => {
     expect((await client.callTool('me')).data).toEqual({ user: 'ada', scopes: ['admin'] });
     for (const place of [{ url: 'http://localhost:1/mcp' }, { command: 'node', args: [file] }])
       await expect(openTarget({ ...place, as: 'ada' }, parts)).rejects.toThrow('A caller is for a');
-    await expect(openTarget({ text: file, scopes: ['a'] }, parts)).rejects.toThrow('--scopes needs a caller');
+    await expect(openTarget({ text: file, scopes: ['a'] }, parts)).rejects.toThrow('Scopes need a caller');
     await parts.used.remember({ text: file, as: 'ada', scopes: ['admin'] }, file, undefined);
     expect((await parts.used.list())[0]?.spec).toEqual({ text: file, as: 'ada', scopes: ['admin'] });
   });
