@@ -25,7 +25,7 @@ const CallPage = lazy(() => import('../timeline/call-page.js').then((module) => 
 const PLACES: ReadonlyMap<string, ComponentType> = new Map<string, ComponentType>([
   ['connect', Connect],
   ['tools', Tools],
-  ['timeline', Timeline],
+  ['timeline', () => <Timeline />],
   ['resources', lazy(() => import('../places/resources/resources.js').then((module) => module.Resources))],
   ['prompts', lazy(() => import('../places/prompts/prompts.js').then((module) => module.Prompts))],
   ['tasks', lazy(() => import('../places/tasks/tasks.js').then((module) => module.Tasks))],

@@ -1,9 +1,10 @@
 import { isTyping, useKeys } from '../parts/controls/keys.js';
 import { isNarrow, isWide } from '../state/media.js';
 import { go, route } from '../state/route.js';
+import { requestsFile } from '../state/store.js';
 import { goToNextQuestion } from './go-to-story.js';
 import { overlay } from './overlays/overlays.js';
-import { isStripOpen } from './timeline-strip.js';
+import { closeStrip, isStripOpen, toggleStrip } from './timeline-strip.js';
 
 /** The keys that work everywhere. */
 export function PageKeys(): null {
@@ -13,6 +14,7 @@ export function PageKeys(): null {
     '3': () => go('prompts'),
     '4': () => go('tasks'),
     '5': () => go('server'),
+    '6': () => (requestsFile.value === undefined ? false : go('requests')),
     q: goToNextQuestion,
     t: showTimeline,
     '?': () => {
@@ -30,14 +32,14 @@ function showTimeline(): void {
   if (isNarrow.value) go('timeline');
   else if (isWide.value)
     (document.getElementById('timeline-list') ?? document.getElementById('timeline'))?.focus();
-  else isStripOpen.value = !isStripOpen.value;
+  else toggleStrip();
 }
 
 /** One level back: out of a field, out of a call, out of the list on a phone. It never answers and never stops. */
 function goBack(): false | void {
   if (isTyping(document.activeElement)) return leaveField();
   const { place, name } = route.value;
-  if (isStripOpen.value) isStripOpen.value = false;
+  if (isStripOpen.value) closeStrip();
   else if (place === 'call') history.back();
   else if (isNarrow.value && name !== undefined) go(place);
   else return false;

@@ -52,6 +52,7 @@ export function placesOf(shown: string): readonly PlaceInfo[] {
       place: 'requests',
       label: 'Requests',
       icon: 'save',
+      key: '6',
       // On a phone, the bar has no room for one more; the search finds it.
       isThere: requestsFile.value !== undefined && !isNarrow.value,
     },

@@ -10,6 +10,22 @@ const Timeline = lazy(() => import('../timeline/timeline.js').then((module) => m
 
 export const isStripOpen: Signal<boolean> = signal(false);
 
+/** What had the focus when a key opened the strip: it has it again when the strip closes. */
+let opener: HTMLElement | undefined;
+
+/** Opens the strip with the focus in its list, or closes it. */
+export function toggleStrip(): void {
+  if (isStripOpen.value) return closeStrip();
+  opener = document.activeElement instanceof HTMLElement ? document.activeElement : undefined;
+  isStripOpen.value = true;
+}
+
+export function closeStrip(): void {
+  isStripOpen.value = false;
+  opener?.focus({ preventScroll: true });
+  opener = undefined;
+}
+
 /** Where there is no room for a column, the timeline is a strip at the bottom that opens. */
 export function TimelineStrip(): VNode {
   const latest = ownStories.value.at(-1);
@@ -21,6 +37,7 @@ export function TimelineStrip(): VNode {
         aria-expanded={isStripOpen.value}
         aria-keyshortcuts="t"
         onClick={() => {
+          opener = undefined;
           isStripOpen.value = !isStripOpen.value;
         }}
       >
@@ -35,7 +52,7 @@ export function TimelineStrip(): VNode {
       </button>
       {isStripOpen.value && (
         <div class="frame-strip-body">
-          <Timeline />
+          <Timeline takesFocus={opener !== undefined} />
         </div>
       )}
     </aside>

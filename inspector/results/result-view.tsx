@@ -1,9 +1,10 @@
 import './results.css';
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
-import { useId, useMemo } from 'preact/hooks';
+import { useId, useMemo, useRef } from 'preact/hooks';
 import type { ToolView } from '../../src/inspector/contract/connection.js';
 import type { JsonObject } from '../../src/jsonrpc/message.js';
+import { useKeys } from '../parts/controls/keys.js';
 import { lazy } from '../parts/lazy.js';
 import { CodeBlock } from '../parts/values/code-block.js';
 import { Content } from './content.js';
@@ -56,8 +57,17 @@ export function ResultView({ outcome, previous, tool, story, children, note }: R
     chosen.value = tabs[(tabs.indexOf(tab) + by + tabs.length) % tabs.length] ?? first;
     event.currentTarget.querySelectorAll<HTMLElement>('[role=tab]')[tabs.indexOf(chosen.value)]?.focus();
   };
+  const box = useRef<HTMLElement>(null);
+  useKeys({
+    // On the page of a call, the key is for its messages.
+    w: () => {
+      if (box.current?.closest('.story') || box.current?.checkVisibility() !== true) return false;
+      chosen.value = tab === 'Raw' ? first : 'Raw';
+      return undefined;
+    },
+  });
   return (
-    <section class="results" aria-labelledby={`${id}-title`}>
+    <section ref={box} class="results" aria-labelledby={`${id}-title`}>
       <h2 class="visually-hidden" id={`${id}-title`}>
         Result
       </h2>

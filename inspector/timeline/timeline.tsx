@@ -2,7 +2,7 @@ import './timeline.css';
 import './lanes/lanes.css';
 import './story/story.css';
 import type { VNode } from 'preact';
-import { useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Story } from '../../src/inspector/contract/story.js';
 import { useKeys } from '../parts/controls/keys.js';
 import { Empty } from '../parts/empty.js';
@@ -28,8 +28,16 @@ const ENTRY_PADDING = 8;
 const OPEN_AT_MOST = 6;
 
 /** Every call as one entry: two lanes, the client on the left, the server on the right. */
-export function Timeline(): VNode {
+export function Timeline({
+  takesFocus = false,
+}: {
+  /** Begins with the focus in its list. */
+  readonly takesFocus?: boolean;
+}): VNode {
   const region = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (takesFocus) document.getElementById('timeline-list')?.focus();
+  }, []);
   const selected = selectedStory.value === undefined ? undefined : stories.value.get(selectedStory.value);
   const isInside = () => region.current?.contains(document.activeElement) === true;
   const withSelected = (act: (story: Story) => void) => (): false | undefined => {

@@ -5,7 +5,7 @@ import { hasLetterKeys } from '../../state/settings.js';
 import { overlay } from './overlays.js';
 
 const KEYS: readonly (readonly [string, string])[] = [
-  ['1 … 5', 'go to a place'],
+  ['1 … 6', 'go to a place'],
   ['/', 'filter the list'],
   ['j k', 'move in the list; arrows do the same'],
   ['Enter', 'open, and go into the form'],
@@ -18,6 +18,8 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['q', 'next open question'],
   ['y n', 'yes and no, in a question with one of those'],
   ['c', 'copy as command line'],
+  ['s', 'keep this run as a request'],
+  ['w', 'raw, as it was on the wire, or formatted'],
   ['t', 'timeline'],
   ['Ctrl+K', 'search tools, calls and actions'],
   ['?', 'these keys'],

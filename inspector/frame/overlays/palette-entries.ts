@@ -1,6 +1,7 @@
 // The entries that the command bar can find.
 
 import type { IconName } from '../../parts/icon.js';
+import { enter } from '../../parts/list/entering.js';
 import { clock, duration } from '../../parts/values/format.js';
 import { saveTape } from '../../places/tapes/save-tape.js';
 import { run } from '../../state/api.js';
@@ -44,7 +45,7 @@ function tools(): readonly Entry[] {
     title: tool.name,
     detail: text(tool['description']),
     isCode: true,
-    open: () => go('tools', tool.name),
+    open: () => goInto('tools', tool.name),
   }));
 }
 
@@ -83,7 +84,7 @@ function prompts(): readonly Entry[] {
     title: text(prompt['name']),
     detail: text(prompt['description']),
     isCode: true,
-    open: () => go('prompts', text(prompt['name'])),
+    open: () => goInto('prompts', text(prompt['name'])),
   }));
 }
 
@@ -145,6 +146,12 @@ function actions(): readonly Entry[] {
     group: 'action',
     detail: each.detail ?? '',
   }));
+}
+
+/** Opens an item as Enter in its list does: with the cursor in its form. On a touch screen, that would open the keyboard. */
+function goInto(place: string, name: string): void {
+  if (!matchMedia('(pointer: coarse)').matches) enter(name);
+  go(place, name);
 }
 
 function setTheme(next: 'light' | 'dark' | 'system'): void {

@@ -1,7 +1,7 @@
 import './requests.css';
 import { type Signal, signal, useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type {
   RequestReportView,
   RequestsView,
@@ -13,6 +13,7 @@ import { Button } from '../../parts/controls/button.js';
 import { Empty } from '../../parts/empty.js';
 import { ErrorPanel } from '../../parts/error-panel.js';
 import { Icon } from '../../parts/icon.js';
+import { isFocusNowhere } from '../../parts/popup/layers.js';
 import { CodeBlock } from '../../parts/values/code-block.js';
 import { counted, duration } from '../../parts/values/format.js';
 import { run } from '../../state/api.js';
@@ -32,10 +33,16 @@ export function Requests(): VNode {
     command.start(async () => {
       view.value = await run('requests', {});
     });
+  const head = useRef<HTMLElement>(null);
   useEffect(() => void load(), []);
+  useEffect(() => {
+    // Running all of them is the next thing to do, also when the row that had the focus was removed.
+    if (isFocusNowhere()) head.current?.querySelector<HTMLElement>('.button.main:enabled')?.focus();
+  }, [view.value]);
   const send = (names: readonly string[]): void => {
     const id = connection.value?.id;
-    if (id === undefined) return;
+    // A button that is disabled while it works would lose the focus.
+    if (id === undefined || command.isRunning.value) return;
     risky.value = [];
     void command.start(async () => {
       const answer = await run('runRequests', { connection: id, names });
@@ -51,17 +58,12 @@ export function Requests(): VNode {
   };
   return (
     <section class="requests" aria-label="Requests">
-      <header class="requests-head">
+      <header class="requests-head" ref={head}>
         <h1>Requests</h1>
         <span class="muted mono">{view.value?.file}</span>
         <span class="requests-gap" />
         <Button icon="again" label="Read the file again" onClick={() => void load()} />
-        <Button
-          look="main"
-          icon="play"
-          isDisabled={requests.length === 0 || command.isRunning.value}
-          onClick={sendAll}
-        >
+        <Button look="main" icon="play" isDisabled={requests.length === 0} onClick={sendAll}>
           Run all
         </Button>
       </header>
@@ -184,13 +186,7 @@ function Row({
             <Icon name="timeline" label="The story of this call" />
           </a>
         )}
-        <Button
-          look="quiet"
-          icon="play"
-          label={`Run ${cleanLine(name, 60)}`}
-          isDisabled={command.isRunning.value}
-          onClick={onRun}
-        />
+        <Button look="quiet" icon="play" label={`Run ${cleanLine(name, 60)}`} onClick={onRun} />
         <Button look="quiet" icon="trash" label={`Remove ${cleanLine(name, 60)}`} onClick={remove} />
       </div>
       {report && <Report report={report} request={request} />}

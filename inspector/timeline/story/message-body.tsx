@@ -1,11 +1,12 @@
 import type { VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { MessageHead, MessageText } from '../../../src/inspector/contract/message.js';
 import type { ExchangeFacts } from '../../../src/inspector/contract/story.js';
 import { isObject } from '../../../src/jsonrpc/message.js';
 import { tryParse } from '../../../src/jsonrpc/try-parse.js';
 import { clean, cleanLine } from '../../../src/tooling/clean.js';
 import { CopyButton } from '../../parts/controls/copy-button.js';
+import { useKeys } from '../../parts/controls/keys.js';
 import { CodeBlock } from '../../parts/values/code-block.js';
 import { bytes, clock, duration } from '../../parts/values/format.js';
 import { JsonTree } from '../../parts/values/json-tree.js';
@@ -27,8 +28,19 @@ export function MessageBody({
   const value =
     text === undefined || text.isCut || text.text.length > TREE_AT_MOST ? undefined : tryParse(text.text);
   const isTree = !isRaw.value && value !== undefined;
+  const box = useRef<HTMLDivElement>(null);
+  const toggle = (): void => {
+    isRaw.value = !isRaw.value;
+  };
+  // Beside a tool, the key is for its result, unless one is in the timeline.
+  useKeys({
+    w: () =>
+      box.current?.closest('.story') || box.current?.closest('.timeline')?.contains(document.activeElement)
+        ? toggle()
+        : false,
+  });
   return (
-    <div class="message">
+    <div ref={box} class="message">
       <div class="message-facts label muted">
         <span>{head.from === 'client' ? 'client → server' : 'server → client'}</span>
         <span>{clock(head.at, true)}</span>
@@ -37,13 +49,7 @@ export function MessageBody({
         {head.status !== undefined && <span>HTTP {head.status}</span>}
         <span class="timeline-gap" />
         <label class="message-raw">
-          <input
-            type="checkbox"
-            checked={isRaw.value}
-            onChange={() => {
-              isRaw.value = !isRaw.value;
-            }}
-          />
+          <input type="checkbox" checked={isRaw.value} aria-keyshortcuts="w" onChange={toggle} />
           Raw
         </label>
         {text && <CopyButton text={text.text} label="Copy the message" />}

@@ -7,6 +7,7 @@ import type { OutputVerdict, Story } from '../../../../src/inspector/contract/st
 import { clean } from '../../../../src/tooling/clean.js';
 import { announce } from '../../../frame/announcer.js';
 import { Button } from '../../../parts/controls/button.js';
+import { useKeys } from '../../../parts/controls/keys.js';
 import { ErrorPanel } from '../../../parts/error-panel.js';
 import { Icon } from '../../../parts/icon.js';
 import { lazy } from '../../../parts/lazy.js';
@@ -16,6 +17,7 @@ import { LargeOutcome } from '../../../results/large-outcome.js';
 import { ResultView } from '../../../results/result-view.js';
 import { addressOf } from '../../../state/route.js';
 import { requestsFile } from '../../../state/store.js';
+import { nameCaller } from '../../connect/name-caller.js';
 import { commandFailure, isRunning, runAgain, stopRun } from './run-tool.js';
 
 const QuestionPanel = lazy(() =>
@@ -58,7 +60,7 @@ export function RunResult({
       {outcome === undefined && !isAsking && state}
       {isRunning(shown) && <Progress story={shown} />}
       {hasQuestions && <QuestionPanel key={shown.id} story={shown} />}
-      {error && <ErrorPanel failure={error} />}
+      {error && <ErrorPanel failure={error}>{nameCaller(shown.connection, error)}</ErrorPanel>}
       {outcome !== undefined && (
         <ResultView
           key={shown.id}
@@ -90,8 +92,15 @@ function RunState({
 }): VNode {
   const isKeeping = useSignal(false);
   const { id, state, serverMs, youMs, outcomeBytes, outputCheck, rounds } = story;
+  const mayKeep = requestsFile.value !== undefined && !isRunning(story);
+  const keep = (): void => {
+    isKeeping.value = true;
+  };
+  const box = useRef<HTMLDivElement>(null);
+  // On a phone, the result may be behind the form, and a window in it would not be seen.
+  useKeys({ s: () => (mayKeep && box.current?.checkVisibility() === true ? keep() : false) });
   return (
-    <div class="tools-state">
+    <div class="tools-state" ref={box}>
       <StateMark state={state} />
       {isRunning(story) ? (
         <Clock since={story.at} youMs={youMs} isWaiting={state === 'asks'} />
@@ -115,14 +124,13 @@ function RunState({
           keys="e"
           onClick={onEdit}
         />
-        {requestsFile.value !== undefined && !isRunning(story) && (
+        {mayKeep && (
           <Button
             look="quiet"
             icon="save"
             label="Keep this request, with what you expect"
-            onClick={() => {
-              isKeeping.value = true;
-            }}
+            keys="s"
+            onClick={keep}
           />
         )}
         {isKeeping.value && (
