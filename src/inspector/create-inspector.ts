@@ -53,6 +53,9 @@ export function createInspector(options: InspectorOptions): RunningInspector {
       tapes: tapes.views,
       mayConnect: options.openTarget !== undefined,
       ...(first && { first }),
+      ...(shared.history.isKept && {
+        history: shared.history.notice === undefined ? {} : { notice: shared.history.notice },
+      }),
       ...(requests.file !== undefined && { requestsFile: requests.file }),
       ...(options.sandboxOrigin !== undefined && { sandboxOrigin: options.sandboxOrigin }),
     }),

@@ -29,6 +29,7 @@ async function inspectUntil(signal: AbortSignal, input: Typed): Promise<void> {
     tool,
     port: wholeNumber(input, 'port', [0, 65_535]),
     config: input.text('config'),
+    hasHistory: !input.flag('no-history'),
   });
   try {
     const url = `${started.url}${fragmentOf(tool, values)}`;

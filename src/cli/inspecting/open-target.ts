@@ -119,7 +119,8 @@ function ofScript(file: string, spec: TargetSpec): OpenedTarget {
   const caller = callerIn(spec);
   const target = { ...runProcess(file, { caller }), ...settings, env: { ...env, [JOURNAL_VARIABLE]: mark } };
   const typed = [shellWord(file), ...(caller === undefined ? [] : callerWords(caller))].join(' ');
-  return { target, options: optionsOf(spec), address: file, typed, journalMark: mark };
+  const historyName = resolve(spec.cwd ?? '.', file);
+  return { target, options: optionsOf(spec), address: file, historyName, typed, journalMark: mark };
 }
 
 function callerIn({ as, scopes = [] }: TargetSpec): Auth | undefined {

@@ -1,6 +1,9 @@
 // Starts the inspector of a command, and serves its page.
 
+import { createHash } from 'node:crypto';
+import { realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import process from 'node:process';
 import { fullmcp } from '../../client/model/options.js';
 import type { TargetSpec } from '../../inspector/contract/connection.js';
 import type { OpenedTarget, RunningInspector } from '../../inspector/contract/options.js';
@@ -26,6 +29,8 @@ export interface StartOptions {
   readonly tool?: string | undefined;
   /** The file with the servers by name. Default: those of this folder, and of the user's hosts. */
   readonly config?: string | undefined;
+  /** Whether calls are kept for later visits. Default: true. */
+  readonly hasHistory?: boolean | undefined;
 }
 
 export interface StartedInspector {
@@ -41,7 +46,7 @@ const TYPED = 'typed';
 
 /** Starts to serve, and then to connect: the page is there at once, and shows how connecting goes. */
 export async function startInspector(options: StartOptions): Promise<StartedInspector> {
-  const { port, typed, again, tool, config } = options;
+  const { port, typed, again, tool, config, hasHistory = true } = options;
   const used = new UsedServers(join(stateFolder(), 'inspector-servers.json'));
   let places: Promise<readonly ConfiguredPlace[]> | undefined;
   // Read again each time that the page shows them: a configuration may have changed.
@@ -53,6 +58,7 @@ export async function startInspector(options: StartOptions): Promise<StartedInsp
     version: fullmcp.version,
     loginStore: sharedLogins(),
     taskFile: join(stateFolder(), 'inspector-tasks.json'),
+    ...(hasHistory && { historyFolder: historyFolder() }),
     requestsFile: resolve(REQUESTS_FILE),
     openTarget: async (spec) => {
       if (spec.name === TYPED && typed !== undefined) return withRevision(typed, spec);
@@ -89,6 +95,13 @@ export async function startInspector(options: StartOptions): Promise<StartedInsp
       await used.list();
     },
   };
+}
+
+/** The folder for the history of the project in which the command runs. Nothing is written into the project itself. */
+function historyFolder(): string {
+  const project = realpathSync(process.cwd());
+  const name = createHash('sha256').update(project).digest('hex').slice(0, 24);
+  return join(stateFolder(), 'inspector-history', name);
 }
 
 /** The page may ask for another revision of the same target. */

@@ -1,5 +1,6 @@
 // The target on the command line, as the inspector connects to it.
 
+import { resolve } from 'node:path';
 import process from 'node:process';
 import { resolveTarget } from '../../connect/targets/target.js';
 import type { TargetSpec } from '../../inspector/contract/connection.js';
@@ -52,7 +53,7 @@ function reporting(opened: OpenedTarget, file: string, caller: Auth | undefined)
   const server = opened.target as ServerProcess;
   const target = { ...server, env: { ...server.env, [JOURNAL_VARIABLE]: mark } };
   const typed = [opened.typed, ...(caller === undefined ? [] : callerWords(caller))].join(' ');
-  return { ...opened, target, address: file, typed, journalMark: mark };
+  return { ...opened, target, address: file, historyName: resolve(file), typed, journalMark: mark };
 }
 
 /** The target as it was typed, without secrets. */

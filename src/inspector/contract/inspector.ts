@@ -1,6 +1,7 @@
 // The messages between the page and the process behind it.
 
 import type { JsonObject } from '../../jsonrpc/message.js';
+import type { ManifestChange } from '../../tooling/manifest/manifest-change.js';
 import type { CatalogView, ConnectionView, FoundServer, TargetSpec } from './connection.js';
 import type { LogLine, MessageHead, MessageText } from './message.js';
 import type { RequestReportView, RequestsView } from './requests.js';
@@ -22,10 +23,18 @@ export interface PageSnapshot {
   readonly mayConnect: boolean;
   /** The name of the file in which the project keeps requests. */
   readonly requestsFile?: string;
+  /** Undefined if calls are not kept for later visits. */
+  readonly history?: HistoryView;
   /** The connection and the tool to show first. */
   readonly first?: { readonly connection?: string; readonly tool?: string };
   /** The origin that serves the frames of apps. */
   readonly sandboxOrigin?: string;
+}
+
+/** The history of the project. */
+export interface HistoryView {
+  /** What went wrong with its file, in a sentence. */
+  readonly notice?: string;
 }
 
 /** A change. Everything in it replaces what the page had under the same id. */
@@ -38,6 +47,7 @@ export type InspectorEvent = { readonly seq: number } & (
   | { readonly type: 'cleared'; readonly connection: string; readonly kept: readonly number[] }
   | { readonly type: 'found'; readonly found: readonly FoundServer[] }
   | { readonly type: 'tape'; readonly tape: TapeView }
+  | { readonly type: 'history'; readonly history: HistoryView }
 );
 
 /** The commands of the page, by name: what it sends, and what it gets. */
@@ -56,8 +66,13 @@ export interface Commands {
   read: [{ connection: string; uri: string }, { story: number }];
   prompt: [{ connection: string; name: string; args: Readonly<Record<string, string>> }, { story: number }];
   request: [{ connection: string; method: string; params: JsonObject }, { story: number }];
-  /** Sends the request of a story again. */
-  again: [{ story: number }, { story: number }];
+  /**
+   * Sends the request of a story again: on its connection, on another one, or in another revision. For a revision that no connection to the
+   * same server speaks, one is opened.
+   */
+  again: [{ story: number; connection?: string; revision?: string }, { story: number }];
+  /** The differences between what two servers offer, or one server in two revisions. */
+  compareServers: [{ before: string; after: string }, { changes: readonly ManifestChange[] }];
   complete: [
     {
       connection: string;
@@ -81,8 +96,10 @@ export interface Commands {
   logLevel: [{ connection: string; level: string | undefined }, object];
   ping: [{ connection: string }, { ms: number }];
   pin: [{ story: number; pinned: boolean }, object];
-  /** Removes the stories and messages of a connection, except those that are pinned or not over. */
+  /** Removes the stories and messages of a connection, also from the history, except those that are pinned or not over. */
   clear: [{ connection: string }, object];
+  /** Deletes the history of the project, of all its servers. */
+  forgetHistory: [object, object];
   /** Logs in again, or for the first time. */
   login: [{ connection: string }, object];
   /** Deletes tokens, registrations and everything else that is kept for this server. */

@@ -33,6 +33,8 @@ export interface InspectorOptions {
   readonly loginStore?: TokenStore;
   /** The file that keeps the ids of tasks, so that a later visit finds them again. Default: they are kept in memory. */
   readonly taskFile?: string;
+  /** The folder in which the calls of this project are kept for later visits. Default: they are kept in memory. */
+  readonly historyFolder?: string;
   /** The file in which the project keeps requests. Default: none, and the page cannot keep any. */
   readonly requestsFile?: string;
   /** The origin that serves the frames of apps. */
@@ -47,6 +49,8 @@ export interface OpenedTarget {
   readonly address: string;
   /** The target for a command line. */
   readonly typed: string;
+  /** The name that the calls of this server are kept under. Default: the address. */
+  readonly historyName?: string;
   /**
    * The word at the beginning of each line on stderr that is a `JournalEvent` as JSON: `<mark> <json>`. Set if the process was started
    * with the hook that reports the steps of handlers.

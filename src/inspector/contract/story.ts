@@ -50,6 +50,8 @@ export interface Story {
   /** The story that this one repeats. */
   readonly repeats?: number;
   readonly isPinned: boolean;
+  /** Set if the call was made before this inspector was started, and comes from the history of the project. */
+  readonly earlier?: EarlierFacts;
   /** The numbers of its messages, first and last; those between may belong to other stories. */
   readonly firstMessage?: number;
   readonly lastMessage?: number;
@@ -57,6 +59,16 @@ export interface Story {
   readonly bytesOut?: number;
   readonly bytesIn?: number;
 }
+
+/** The facts about a call of an earlier visit. */
+export interface EarlierFacts {
+  /** The revision that was spoken. */
+  readonly revision?: string;
+  /** The parts that the history does not have: secrets in the arguments, all arguments, the end of a large result. */
+  readonly lacks: readonly EarlierLack[];
+}
+
+export type EarlierLack = 'secrets' | 'arguments' | 'result';
 
 /** One request and its response. */
 export interface StoryRound {

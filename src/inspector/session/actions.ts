@@ -46,6 +46,7 @@ export function act(
     shared.asking.leave(story, whyGone(ending));
     const { outcome } = ending;
     story.end({ ...ending, ...(outcome !== undefined && { outcome: connection.mask(outcome) }) });
+    connection.keep(story, ending);
     shared.book.dropOutcomes();
   });
   return { story, ended };

@@ -6,7 +6,7 @@ import { LISTS } from '../stories/story-book.js';
 import type { StoryRecord } from '../stories/story-record.js';
 import { act, actionOf, callTool, followById, request } from './actions.js';
 import { type CommandParts, type CommandTable, storyIn } from './command-table.js';
-import type { InspectedConnection } from './connection/connection.js';
+import { type InspectedConnection, revisionOf } from './connection/connection.js';
 import { answerProblem } from './connection/handlers.js';
 import type { CommandInput } from './input.js';
 
@@ -54,7 +54,11 @@ export function callCommands({ connections }: CommandParts): CommandTable<Names>
       const params = input.object('params');
       return { story: request(of(input), actionOf(method, params), params).story.id };
     },
-    again: async (input) => ({ story: again(storyOf(input)).id }),
+    again: async (input) => {
+      const story = storyOf(input);
+      requireComplete(story);
+      return { story: again(story, await connectionFor(story, input)).id };
+    },
     complete: (input) => complete(input),
     async subscribe(input) {
       return { story: of(input).subscriptions.add(input.text('uri')).id };
@@ -94,12 +98,24 @@ export function callCommands({ connections }: CommandParts): CommandTable<Names>
     },
   };
 
-  function again(story: StoryRecord): StoryRecord {
-    const connection = connections.get(story.connection);
+  /** The connection of a story, or the one that a command wants instead. */
+  async function connectionFor(story: StoryRecord, input: CommandInput): Promise<InspectedConnection> {
+    const connection = connections.get(input.textIfGiven('connection') ?? story.connection);
+    const wanted = input.textIfGiven('revision');
+    if (wanted === undefined) return connection;
+    const revision = revisionOf(wanted);
+    if (revision === undefined)
+      throw new McpError('invalid_params', `"${wanted.slice(0, 40)}" is not a revision.`);
+    return connections.inRevision(connection, revision);
+  }
+
+  function again(story: StoryRecord, connection: InspectedConnection): StoryRecord {
     const { kind, title, method, args = {}, id: repeats } = story;
     switch (kind) {
-      case 'tool':
-        return callTool(connection, { tool: title, args, asTask: story.task !== undefined, repeats }).story;
+      case 'tool': {
+        const asTask = story.task !== undefined || story.earlier?.isTask === true;
+        return callTool(connection, { tool: title, args, asTask, repeats }).story;
+      }
       case 'task':
         return followById(connection, String(args['taskId'])).story;
       case 'subscription':
@@ -156,6 +172,18 @@ export function callCommands({ connections }: CommandParts): CommandTable<Names>
     if (error !== undefined) throw new McpError('remote_error', error.message);
     return found;
   }
+}
+
+/** The history has no secrets, and no large arguments: what is left of them must not be sent. */
+function requireComplete({ earlier }: StoryRecord): void {
+  const [lack] = earlier?.facts.lacks.filter((one) => one !== 'result') ?? [];
+  if (lack === undefined) return;
+  throw new McpError(
+    'invalid_request',
+    lack === 'secrets'
+      ? 'The history does not keep secrets. Put the arguments into the form, and fill in what is missing.'
+      : 'The arguments of this call were too large for the history.',
+  );
 }
 
 function notRepeatable(): McpError {

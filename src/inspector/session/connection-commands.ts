@@ -2,11 +2,16 @@
 
 import { McpError } from '../../protocol/errors.js';
 import { isLogLevel } from '../../protocol/tables/log-level.js';
+import type { Manifest } from '../../tooling/manifest/manifest.js';
+import { compareManifests } from '../../tooling/manifest/manifest-change.js';
 import type { CommandParts, CommandTable } from './command-table.js';
-import { type InspectedConnection, revisionOf } from './connection/connection.js';
+import { historyNameOf, type InspectedConnection, revisionOf } from './connection/connection.js';
 import type { CommandInput } from './input.js';
 import type { Login } from './login/login.js';
 import { readRoot, readSpec } from './read-target.js';
+
+/** More differences than this would not be read. */
+const MAX_CHANGES = 1000;
 
 type Names =
   | 'connect'
@@ -18,11 +23,13 @@ type Names =
   | 'logLevel'
   | 'ping'
   | 'clear'
+  | 'forgetHistory'
+  | 'compareServers'
   | 'login'
   | 'forgetLogin';
 
 export function connectionCommands({ connections, options, find }: CommandParts): CommandTable<Names> {
-  const { book, feed, messages } = connections.shared;
+  const { book, feed, messages, history } = connections.shared;
   const of = (input: CommandInput): InspectedConnection => connections.get(input.text('connection'));
   return {
     connect: async (input) => ({ connection: (await connections.open(readSpec(input))).id }),
@@ -88,7 +95,7 @@ export function connectionCommands({ connections, options, find }: CommandParts)
       }
     },
     async clear(input) {
-      const { id } = of(input);
+      const { id, init } = of(input);
       const kept = book.clear(
         id,
         (story) => story.isPinned || (!story.isOver && story.kind !== 'unsolicited'),
@@ -96,7 +103,25 @@ export function connectionCommands({ connections, options, find }: CommandParts)
       const keptStories = new Set(kept);
       messages.filter((head) => head.connection !== id || keptStories.has(head.story ?? -1));
       feed.emit({ type: 'cleared', connection: id, kept });
+      const pinned = new Set(kept.map((story) => book.get(story)?.keptAs));
+      const server = historyNameOf(init.opened);
+      await history.remove((run) => run.server === server && !pinned.has(run.id));
       return {};
+    },
+    async forgetHistory() {
+      await history.forget();
+      for (const { id } of connections.views) {
+        const kept = book.clear(id, ({ earlier }) => earlier === undefined);
+        feed.emit({ type: 'cleared', connection: id, kept });
+      }
+      feed.emit({ type: 'history', history: {} });
+      return {};
+    },
+    async compareServers(input) {
+      const [before, after] = ['before', 'after'].map((name) =>
+        manifestOfView(connections.get(input.text(name))),
+      );
+      return { changes: before && after ? compareManifests(before, after).slice(0, MAX_CHANGES) : [] };
     },
     async login(input) {
       const connection = of(input);
@@ -111,6 +136,26 @@ export function connectionCommands({ connections, options, find }: CommandParts)
       await login.forget();
       return {};
     },
+  };
+}
+
+/** Everything that a server offers, as the page shows it. */
+function manifestOfView({ view, catalog }: InspectedConnection): Manifest {
+  const { server, revision = '' } = view;
+  const { name = '', title, version } = server ?? {};
+  if (server === undefined || catalog.version === 0)
+    throw new McpError('invalid_request', `${view.name} has not been listed yet.`);
+  return {
+    fullmcp: 'manifest',
+    version: 1,
+    server: { name, ...(title !== undefined && { title }), ...(version !== undefined && { version }) },
+    revision,
+    capabilities: server.capabilities,
+    ...(server.instructions !== undefined && { instructions: server.instructions }),
+    tools: catalog.tools.map(({ tool }) => tool),
+    resources: catalog.resources,
+    templates: catalog.templates,
+    prompts: catalog.prompts,
   };
 }
 

@@ -1,9 +1,10 @@
 // All connections of an inspector.
 
 import { McpError } from '../../protocol/errors.js';
+import type { Revision } from '../../protocol/tables/revisions.js';
 import type { ConnectionView, TargetSpec } from '../contract/connection.js';
 import type { InspectorOptions, OpenedTarget } from '../contract/options.js';
-import { InspectedConnection } from './connection/connection.js';
+import { historyNameOf, InspectedConnection } from './connection/connection.js';
 import { KnownTasks } from './connection/known-tasks.js';
 import { SharedParts } from './connection/shared-parts.js';
 import { TaskFile } from './task-file.js';
@@ -50,15 +51,38 @@ export class Connections {
         'forbidden',
         'This inspector shows one server only. To see others, run: fullmcp inspect',
       );
-    if (this.#connections.size >= MAX_CONNECTIONS)
-      throw new McpError('overloaded', `There are ${MAX_CONNECTIONS} connections already. Close one first.`);
+    this.#requireRoom();
     const opened = await openTarget(spec);
+    const earlier = await this.shared.history.runs(historyNameOf(opened));
     const connection = this.#add(opened, spec, {
       isFixed: false,
       seesJournal: opened.journalMark !== undefined,
     });
+    this.shared.book.restore(connection.id, earlier);
     void connection.connect();
     return connection;
+  }
+
+  /** A connection to the same server that speaks this revision and no other. It is opened if there is none. */
+  async inRevision(connection: InspectedConnection, revision: Revision): Promise<InspectedConnection> {
+    const { opened, spec } = connection.init;
+    const isSame = (one: InspectedConnection): boolean =>
+      one.init.opened.target === opened.target && one.status === 'ready' && one.view.revision === revision;
+    const found = [connection, ...this.#connections.values()].find(isSame);
+    if (found !== undefined) return found;
+    requireOwn(connection);
+    this.#requireRoom();
+    const { seesJournal } = connection.init;
+    const other = this.#add({ ...opened, options: { ...opened.options, revision } }, spec, {
+      isFixed: false,
+      seesJournal,
+    });
+    other.requestedRevision = revision;
+    await other.connect();
+    const { failure } = other;
+    if (other.status === 'ready') return other;
+    await this.remove(other.id);
+    throw new McpError('connect_failed', failure?.message ?? 'The connection was closed.');
   }
 
   /** Closes a connection and forgets it. */
@@ -77,7 +101,13 @@ export class Connections {
 
   async close(): Promise<void> {
     await Promise.all([...this.#connections.values()].map((connection) => connection.close()));
+    await this.shared.history.idle;
     this.shared.feed.close();
+  }
+
+  #requireRoom(): void {
+    if (this.#connections.size >= MAX_CONNECTIONS)
+      throw new McpError('overloaded', `There are ${MAX_CONNECTIONS} connections already. Close one first.`);
   }
 
   #add(

@@ -8,6 +8,7 @@ import { tryParseObject } from '../../jsonrpc/try-parse.js';
 import type { Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { isSecretName } from '../../protocol/secrets/is-secret-name.js';
+import { REMOVED } from '../../testing/recording/secrets.js';
 import {
   promptOutcome,
   type RequestOutcome,
@@ -103,7 +104,7 @@ export class ProjectRequests {
   ): Promise<readonly RequestReportView[]> {
     const { requests: file } = await loadRequests(this.#required()).catch(forPage);
     const values = new RequestValues(file, process.env);
-    for (const name of file.env ?? []) connection.secrets.learn(process.env[name] ?? '');
+    for (const name of file.env ?? []) connection.learn(process.env[name] ?? '');
     const stories = new Map<string, number>();
     const options = { values, signal: new AbortController().signal, only: new Set(names) };
     const run = new RequestRun(file, options);
@@ -209,7 +210,8 @@ function answersOf(given: readonly GivenAnswer[]): SavedRequest['answers'] {
 function withVariables(written: JsonObject, args: JsonObject, variables: Set<string>): JsonObject {
   return Object.fromEntries(
     Object.entries(written).map(([name, value]) => {
-      if (!isSecretName(name, args[name]) || typeof args[name] !== 'string') return [name, value];
+      const isSecret = isSecretName(name, args[name]) || args[name] === REMOVED;
+      if (!isSecret || typeof args[name] !== 'string') return [name, value];
       if (typeof value === 'string' && value.startsWith('${')) return [name, value];
       const variable = name
         .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')

@@ -21,6 +21,9 @@ export interface QuestionOwner {
   readonly answerFor?: ((question: QuestionInit) => JsonObject | undefined) | undefined;
 }
 
+/** A question of an earlier visit: it is over, whatever became of it. */
+export type PastQuestion = Pick<QuestionView, 'at' | 'answeredAt' | 'answer' | 'gone'>;
+
 export class QuestionRecord {
   readonly asked: QuestionInit;
   /** The calls that show it: the one that asks, or those that may. */
@@ -34,9 +37,14 @@ export class QuestionRecord {
   #resolve: ((answer: JsonObject) => void) | undefined;
   #reject: ((reason: Error) => void) | undefined;
 
-  constructor(asked: QuestionInit, owners: readonly QuestionOwner[]) {
+  constructor(asked: QuestionInit, owners: readonly QuestionOwner[], past?: PastQuestion) {
     this.asked = asked;
     this.owners = owners;
+    if (past === undefined) return;
+    this.#at = past.at;
+    this.#answeredAt = past.answeredAt;
+    this.#answer = past.answer;
+    this.#gone = past.gone ?? (past.answeredAt === undefined ? 'the call is over' : undefined);
   }
 
   /** Takes it out of a call that has not asked it. */

@@ -3,6 +3,7 @@
 import type { Story } from '../contract/story.js';
 import type { ReadMessage, Scope } from '../wiretap/seen.js';
 import type { Feed } from './feed.js';
+import type { KeptRun } from './kept-run.js';
 import { relatedTask } from './read-task.js';
 import { type NewStory, StoryRecord } from './story-record.js';
 
@@ -40,6 +41,16 @@ export class StoryBook {
     this.#drop();
     this.#feed.storyChanged(id);
     return story;
+  }
+
+  /** Adds the runs of earlier visits to a new connection, oldest first. Those that the page shows already are left out. */
+  restore(connection: string, runs: readonly KeptRun[]): void {
+    const shown = new Set([...this.#stories.values()].map(({ keptAs }) => keptAs));
+    for (const earlier of runs) {
+      if (shown.has(earlier.id)) continue;
+      const { kind, title, method, args } = earlier;
+      this.begin({ connection, kind, title, method, args, earlier });
+    }
   }
 
   get(id: number): StoryRecord | undefined {

@@ -7,7 +7,8 @@ import type { Failure } from '../contract/failure.js';
 import type { OutputVerdict, Story, StoryKind, StoryRound, TaskView, Tick } from '../contract/story.js';
 import { type JournalGrid, journalOfQuestions } from '../journal/journal-grid.js';
 import type { HttpExchange, Scope, SeenMessage } from '../wiretap/seen.js';
-import type { QuestionRecord } from './question.js';
+import type { KeptRun } from './kept-run.js';
+import { QuestionRecord } from './question.js';
 
 const MAX_TICKS = 200;
 const MAX_ROUNDS = 500;
@@ -25,6 +26,8 @@ export interface NewStory {
   readonly args?: JsonObject | undefined;
   readonly repeats?: number | undefined;
   readonly isOpen?: boolean;
+  /** The run of an earlier visit that this story shows. */
+  readonly earlier?: KeptRun | undefined;
   readonly onChange: () => void;
 }
 
@@ -58,10 +61,14 @@ export class StoryRecord {
   readonly scope: Scope;
   readonly method: string;
   readonly args: JsonObject | undefined;
-  readonly clock: AskingClock = new AskingClock();
+  readonly clock: AskingClock;
   readonly rounds: OpenRound[] = [];
   readonly questions: QuestionRecord[] = [];
-  readonly at: number = Date.now();
+  readonly at: number;
+  /** The run of an earlier visit. It does not change any more. */
+  readonly earlier: KeptRun | undefined;
+  /** The id of its run in the history. */
+  keptAs: string | undefined;
   title: string;
   task: TaskView | undefined;
   journal: JournalGrid | undefined;
@@ -99,6 +106,12 @@ export class StoryRecord {
     this.#repeats = init.repeats;
     this.#state = init.isOpen ? 'open' : 'running';
     this.#onChange = init.onChange;
+    const { earlier } = init;
+    this.earlier = earlier;
+    this.keptAs = earlier?.id;
+    this.at = earlier?.at ?? Date.now();
+    this.clock = new AskingClock(earlier?.youMs);
+    if (earlier !== undefined) this.#restore(earlier);
     this.scope = { story: init.id, isBackground: init.kind === 'connect' || init.kind === 'unsolicited' };
   }
 
@@ -177,6 +190,19 @@ export class StoryRecord {
     this.changed();
   }
 
+  #restore({ endedAt, state, outcome, outcomeBytes, error, outputCheck, questions }: KeptRun): void {
+    this.#endedAt = endedAt;
+    this.#state = state;
+    this.#ending = { state, error, outputCheck };
+    this.#outcome = outcome;
+    this.#outcomeText = outcome && JSON.stringify(outcome);
+    this.#outcomeBytes = outcomeBytes;
+    for (const [at, { key, kind, message, round, ...past }] of questions.entries()) {
+      const asked = { id: `e${at + 1}`, kind, message, round, ...(key !== undefined && { key }) };
+      this.questions.push(new QuestionRecord(asked, [], past));
+    }
+  }
+
   /** Forgets the text of the outcome, which is the largest part. The page may have seen it. */
   dropOutcome(): void {
     this.#outcomeText = undefined;
@@ -214,13 +240,14 @@ export class StoryRecord {
       ...(this.task && { task: this.task }),
       ...(this.journal
         ? { journal: this.journal.view(this) }
-        : this.questions.length > 0 && { journal: journalOfQuestions(this) }),
+        : this.questions.length > 0 && this.earlier === undefined && { journal: journalOfQuestions(this) }),
       ...(this.#outcome && { outcome: this.#outcome }),
       ...(this.#outcomeBytes !== undefined && { outcomeBytes: this.#outcomeBytes }),
       ...(error && { error }),
       ...(outputCheck && { outputCheck }),
       ...(this.#repeats !== undefined && { repeats: this.#repeats }),
       isPinned: this.isPinned,
+      ...(this.earlier && { earlier: this.earlier.facts }),
       ...(this.#firstMessage !== undefined && { firstMessage: this.#firstMessage }),
       ...(this.#lastMessage !== undefined && { lastMessage: this.#lastMessage }),
       ...(this.#bytesOut > 0 && { bytesOut: this.#bytesOut }),
@@ -233,7 +260,11 @@ export class StoryRecord {
 class AskingClock {
   #open = 0;
   #since = 0;
-  #closedMs = 0;
+  #closedMs: number;
+
+  constructor(closedMs = 0) {
+    this.#closedMs = closedMs;
+  }
 
   get isAsking(): boolean {
     return this.#open > 0;

@@ -56,6 +56,11 @@ export class Secrets {
     this.#isSecretName = secretNames(this.#names);
   }
 
+  /** Adds a value that is a secret wherever it appears, and what is in it. */
+  addValue(value: string): void {
+    this.#learn(value);
+  }
+
   /** Finds the fields that schemas mark as secret, anywhere in a value. Returns the names that are new. */
   learnFrom(value: unknown): readonly string[] {
     const found = [...new Set(markedFields(value))].filter((name) => !this.#isSecretName(name));

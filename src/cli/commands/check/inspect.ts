@@ -6,6 +6,7 @@ const PAGE_OPTIONS: Options = {
   tool: { type: 'string', value: 'name', help: 'the tool to show first; name=value fills in its form' },
   port: { type: 'string', short: 'p', value: 'n', help: 'the port of the page; default: a free one' },
   'no-open': { type: 'boolean', help: 'print the address, and leave the browser alone' },
+  'no-history': { type: 'boolean', help: 'neither show nor keep the calls of earlier visits' },
   ui: { type: 'boolean', help: 'open the page', now: 'fullmcp inspect' },
 };
 

@@ -1,10 +1,9 @@
 // How a connection is authorized: by what was given with it, or by a login.
 
 import type { ConnectOptions } from '../../../connect/targets/options.js';
-import type { TokenStore } from '../../../oauth/client/store/token-store.js';
 import type { AuthView, TargetSpec } from '../../contract/connection.js';
 import type { OpenedTarget } from '../../contract/options.js';
-import { Login, loginServer } from '../login/login.js';
+import { Login, type LoginParts, loginServer } from '../login/login.js';
 import { viewOfToken } from '../login/token-view.js';
 import { targetHeaders } from './target-headers.js';
 
@@ -19,7 +18,7 @@ export interface ConnectionAuth {
 export function authorizationOf(
   opened: OpenedTarget,
   spec: TargetSpec,
-  { store, onChange }: { readonly store: TokenStore; readonly onChange: () => void },
+  parts: Pick<LoginParts, 'store' | 'onChange' | 'onSecret'>,
 ): ConnectionAuth {
   const { target, options } = opened;
   const { auth = spec.token } = options;
@@ -36,6 +35,6 @@ export function authorizationOf(
   const server = loginServer(target);
   if (server === undefined)
     return { login: undefined, options: {}, view: () => ({ state: 'none', hops: [] }) };
-  const login = new Login({ server, store, onChange });
+  const login = new Login({ server, ...parts });
   return { login, options: { auth: login.auth }, view: () => login.view };
 }

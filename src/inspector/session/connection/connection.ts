@@ -10,8 +10,10 @@ import type { LogLevel } from '../../../protocol/tables/log-level.js';
 import { type Revision, revisions } from '../../../protocol/tables/revisions.js';
 import type { CatalogView, ConnectionView } from '../../contract/connection.js';
 import type { Failure } from '../../contract/failure.js';
+import type { OpenedTarget } from '../../contract/options.js';
 import { follow, wordsOf } from '../../stories/follow-messages.js';
-import type { StoryRecord } from '../../stories/story-record.js';
+import { RunWriter } from '../../stories/kept-run.js';
+import type { StoryEnding, StoryRecord } from '../../stories/story-record.js';
 import { maskedValues } from '../../wiretap/mask.js';
 import type { Scope, WireListener } from '../../wiretap/seen.js';
 import { Wiretap } from '../../wiretap/wiretap.js';
@@ -41,6 +43,7 @@ export class InspectedConnection implements ConnectionState {
   /** The values that are masked in everything that the page sees. */
   readonly secrets: KnownValues;
   readonly mask: (text: string) => string;
+  readonly #runs: RunWriter;
   readonly lists: Lists;
   logLevel: LogLevel | undefined;
   /** False once the user has said which messages the server is asked for. */
@@ -68,11 +71,13 @@ export class InspectedConnection implements ConnectionState {
     this.requestedRevision = revisionOf(spec.revision) ?? opened.options.revision;
     this.secrets = maskedValues(secrets);
     this.mask = (text) => this.secrets.hide(text);
+    this.#runs = new RunWriter(secrets);
     this.tape = new ConnectionTape(secrets);
     this.lists = new Lists(this, shared);
     this.subscriptions = new OpenSubscriptions(this, shared);
     this.authorization = authorizationOf(opened, spec, {
       store: shared.loginStore,
+      onSecret: (secret) => this.learn(secret),
       onChange: () => {
         this.#countLogin();
         this.changed();
@@ -159,6 +164,27 @@ export class InspectedConnection implements ConnectionState {
     this.#attempt++;
     this.#setStatus('closed');
     await this.#leave('The connection was closed.');
+  }
+
+  /** Masks a value from now on, wherever it appears. */
+  learn(secret: string): void {
+    this.secrets.learn(secret);
+    this.#runs.learn(secret);
+  }
+
+  /** Keeps a call that is over for later visits. `outcome` is the whole one, before anything was masked in it. */
+  keep(story: StoryRecord, { outcome }: Pick<StoryEnding, 'outcome'>): void {
+    const { shared, opened } = this.init;
+    if (!shared.history.isKept) return;
+    const run = this.#runs.run(story.view, {
+      server: historyNameOf(opened),
+      revision: this.#client?.server.revision,
+      outcome,
+      definition: this.catalog.tools.find(({ tool }) => tool.name === story.title)?.tool,
+    });
+    if (run === undefined) return;
+    story.keptAs = run.id;
+    shared.history.keep(run);
   }
 
   changed(): void {
@@ -281,6 +307,11 @@ export class InspectedConnection implements ConnectionState {
     this.#client = undefined;
     await client?.close();
   }
+}
+
+/** The name that the calls of a server are kept under. */
+export function historyNameOf({ historyName, address }: OpenedTarget): string {
+  return historyName ?? address;
 }
 
 export function revisionOf(text: string | undefined): Revision | undefined {

@@ -14,6 +14,7 @@ import type { InspectorOptions, JournalEvent, OpenedTarget } from '../../contrac
 import { JournalGrid } from '../../journal/journal-grid.js';
 import { PageQuestions } from '../../stories/asking.js';
 import { Feed } from '../../stories/feed.js';
+import { HistoryFile } from '../../stories/history-file.js';
 import { MessageLog } from '../../stories/message-log.js';
 import { StoryBook } from '../../stories/story-book.js';
 import type { Scope } from '../../wiretap/seen.js';
@@ -30,6 +31,7 @@ export class SharedParts {
   readonly messages: MessageLog = new MessageLog();
   readonly asking: PageQuestions = new PageQuestions();
   readonly loginStore: TokenStore;
+  readonly history: HistoryFile;
   readonly taskResults: TaskResults = new TaskResults();
   readonly #options: InspectorOptions;
   #logs: LogLine[] = [];
@@ -41,6 +43,9 @@ export class SharedParts {
     this.#options = options;
     this.feed = new Feed({ connection, story: (id) => this.book.get(id)?.view });
     this.book = new StoryBook(this.feed);
+    this.history = new HistoryFile(options.historyFolder, (notice) =>
+      this.feed.emit({ type: 'history', history: { notice } }),
+    );
   }
 
   get logs(): readonly LogLine[] {

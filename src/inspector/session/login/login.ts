@@ -25,6 +25,8 @@ export interface LoginParts {
   readonly server: string;
   readonly store: TokenStore;
   readonly onChange: () => void;
+  /** Gets the tokens that are sent, so that nothing shows them that the server sends back. */
+  readonly onSecret: (secret: string) => void;
 }
 
 export class Login {
@@ -36,6 +38,8 @@ export class Login {
   #state: AuthView['state'] = 'none';
   #loginUrl: string | undefined;
   #token: TokenView | undefined;
+  /** The token that was sent last. */
+  #sent: string | undefined;
   #refused: HttpExchange | undefined;
 
   constructor(parts: LoginParts) {
@@ -47,7 +51,16 @@ export class Login {
   /** The `auth` of a connection. It stays the same object when everything is forgotten. */
   get auth(): ClientAuth {
     return {
-      headersFor: (request) => this.#client.headersFor(request),
+      headersFor: async (request) => {
+        const headers = await this.#client.headersFor(request);
+        const [, header] =
+          Object.entries(headers).find(([name]) => name.toLowerCase() === 'authorization') ?? [];
+        const token = header?.replace(/^(?:bearer|dpop) /i, '');
+        // A token is sent with many requests.
+        if (token !== undefined && token !== this.#sent) this.#parts.onSecret(token);
+        this.#sent = token;
+        return headers;
+      },
       onChallenge: (reply, request) => this.#client.onChallenge(reply, request),
       onReply: (reply, request) => this.#client.onReply?.(reply, request),
     };

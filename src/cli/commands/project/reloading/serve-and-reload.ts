@@ -1,5 +1,6 @@
 // Serves a file that is reloaded on save, over stdio or on this computer only.
 
+import { resolve } from 'node:path';
 import { shellWord } from '../../../../tooling/clean.js';
 import type { Typed } from '../../../command/definition.js';
 import { CommandError, usageError } from '../../../command/failures.js';
@@ -45,7 +46,9 @@ export async function serveAndReload(
         return await serveBelowHost(server, file, stoppable, journal);
       }
       const { port = FIRST_PORT, websocket } = listening;
-      const beside = journal && ((url: string) => inspectorBeside(url, url, journal).catch(withoutInspector));
+      const beside =
+        journal &&
+        ((url: string) => inspectorBeside(url, { address: url, file }, journal).catch(withoutInspector));
       const last = listening.port ?? FIRST_PORT + PORTS - 1;
       await serveOnFreePort([port, last], (free) =>
         // Every caller is trusted, so the environment may not choose another address.
@@ -105,7 +108,7 @@ async function serveBelowHost(
   { signal, out }: Typed,
   journal: JournalLines | undefined,
 ): Promise<void> {
-  const beside = journal && inspectorBeside(server, file, journal).catch(withoutInspector);
+  const beside = journal && inspectorBeside(server, { address: file, file }, journal).catch(withoutInspector);
   void beside?.then(({ note }) => out.note(note));
   try {
     await serveOnStdio(server, signal, { closeMs: CLOSE_MS });
@@ -130,11 +133,15 @@ async function serveOnFreePort(
 /** The inspector of a server. Its connection stays when the code changes. */
 async function inspectorBeside(
   target: string | LoadedServer,
-  address: string,
+  { address, file }: { readonly address: string; readonly file: string },
   journal: JournalLines,
 ): Promise<Beside> {
   const { startInspector } = await import('../../../inspecting/start-inspector.js');
-  const typed = { target, options: {}, address, typed: shellWord(address), journalMark: journal.mark };
+  const typed = {
+    ...{ target, options: {}, address, typed: shellWord(address), journalMark: journal.mark },
+    // The port may be another one the next time.
+    historyName: resolve(file),
+  };
   const { inspector, url: page, close } = await startInspector({ typed });
   journal.report = inspector.journalEvent;
   journal.written = inspector.stderrLine;
