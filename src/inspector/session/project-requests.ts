@@ -125,7 +125,7 @@ export class ProjectRequests {
     if (this.#path !== undefined) return this.#path;
     throw new McpError(
       'forbidden',
-      'This inspector keeps no requests. To keep some, run: fullmcp inspect --ui',
+      'This inspector keeps no requests. To keep some, run: fullmcp inspect',
     );
   }
 
