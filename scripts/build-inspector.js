@@ -2,7 +2,7 @@
 // trip, and compresses every file. Only the compressed form is in the package: the process unpacks it for browsers that do not take it.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { build } from 'vite';
 import { filesUnder } from './files.js';
@@ -15,9 +15,14 @@ export async function buildInspector(shipped) {
   process.env['NODE_ENV'] = 'production';
   await build({ configFile: 'inspector/vite.config.ts' });
   const { page, styleHash, inlined } = withOwnStyles(readFileSync(`${BUILT}/index.html`, 'utf8'));
-  const files = filesUnder(BUILT)
-    .map((file) => file.slice(BUILT.length + 1))
-    .filter((file) => file !== inlined);
+  const built = filesUnder(BUILT).map((file) => file.slice(BUILT.length + 1));
+  const scripts = built
+    .filter((file) => file.endsWith('.js'))
+    .map((file) => readFileSync(`${BUILT}/${file}`, 'utf8'));
+  // A part of the page that is loaded later may ask for styles that the page has inside.
+  const files = built.filter(
+    (file) => !inlined.includes(file) || scripts.some((script) => script.includes(basename(file))),
+  );
   for (const file of files)
     ship(`${shipped}/${file}`, file === 'index.html' ? Buffer.from(page) : readFileSync(`${BUILT}/${file}`));
   writeFileSync(`${shipped}/page.json`, `${JSON.stringify({ styleHash, files })}\n`);
@@ -28,11 +33,13 @@ export async function buildInspector(shipped) {
  * @param {string} page
  */
 function withOwnStyles(page) {
-  const link = /<link rel="stylesheet"[^>]*href="\.\/([^"]+)">/.exec(page);
-  if (link?.[1] === undefined) throw new Error('The page of the inspector has no stylesheet.');
-  const styles = readFileSync(`${BUILT}/${link[1]}`, 'utf8').trim();
+  const links = [...page.matchAll(/ *<link rel="stylesheet"[^>]*href="\.\/([^"]+)">\n?/g)];
+  const inlined = links.map(([, file = '']) => file);
+  if (inlined.length === 0) throw new Error('The page of the inspector has no stylesheet.');
+  const styles = inlined.map((file) => readFileSync(`${BUILT}/${file}`, 'utf8').trim()).join('\n');
   const styleHash = `sha256-${createHash('sha256').update(styles).digest('base64')}`;
-  return { page: page.replace(link[0], () => `<style>${styles}</style>`), styleHash, inlined: link[1] };
+  const bare = links.reduce((rest, [link]) => rest.replace(link, ''), page);
+  return { page: bare.replace('</head>', () => `<style>${styles}</style></head>`), styleHash, inlined };
 }
 
 /** @param {string} file @param {Buffer} content */
