@@ -30,6 +30,7 @@ const PLACES: ReadonlyMap<string, ComponentType> = new Map<string, ComponentType
   ['prompts', lazy(() => import('../places/prompts/prompts.js').then((module) => module.Prompts))],
   ['tasks', lazy(() => import('../places/tasks/tasks.js').then((module) => module.Tasks))],
   ['requests', lazy(() => import('../places/requests/requests.js').then((module) => module.Requests))],
+  ['compare', lazy(() => import('../places/compare/compare.js').then((module) => module.Compare))],
   ['tapes', lazy(() => import('../places/tapes/tapes.js').then((module) => module.Tapes))],
   ['server', lazy(() => import('../places/server/server.js').then((module) => module.ServerPlace))],
 ]);
@@ -109,5 +110,5 @@ function placeShown(): string {
   const wasReady = connection.value?.connectedAt !== undefined;
   if (status === undefined) return 'connect';
   if (status === 'ready' || status === 'reconnecting' || wasReady) return place;
-  return place === 'server' || place === 'timeline' || place === 'call' ? place : 'connect';
+  return ['server', 'timeline', 'call', 'compare'].includes(place) ? place : 'connect';
 }

@@ -7,6 +7,8 @@ export const timelineWidth: Signal<number> = remembered('timelineWidth', 440);
 export const listWidth: Signal<number> = remembered('listWidth', 264);
 /** At most this much of the height is for the form, once there is a result. */
 export const formHeight: Signal<number> = remembered('formHeight', 460);
+/** Whether a comparison leaves out what is equal. */
+export const onlyDifferences: Signal<boolean> = remembered('onlyDifferences', true);
 export const hasLetterKeys: Signal<boolean> = remembered('letterKeys', true);
 
 effect(() => {

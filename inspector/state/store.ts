@@ -2,7 +2,7 @@
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { CatalogView, ConnectionView, FoundServer } from '../../src/inspector/contract/connection.js';
-import type { InspectorEvent, PageSnapshot } from '../../src/inspector/contract/inspector.js';
+import type { HistoryView, InspectorEvent, PageSnapshot } from '../../src/inspector/contract/inspector.js';
 import type { LogLine, MessageHead } from '../../src/inspector/contract/message.js';
 import type { QuestionView, Story } from '../../src/inspector/contract/story.js';
 import type { TapeView } from '../../src/inspector/contract/tape.js';
@@ -20,6 +20,8 @@ export const mayConnect: Signal<boolean> = signal(true);
 export const sandboxOrigin: Signal<string | undefined> = signal(undefined);
 /** The name of the file in which the project keeps requests; undefined if there is none to write to. */
 export const requestsFile: Signal<string | undefined> = signal(undefined);
+/** The history of the project; undefined if calls are not kept for later visits. */
+export const history: Signal<HistoryView | undefined> = signal(undefined);
 /** The tool to open first, until it was opened. */
 export const firstTool: Signal<string | undefined> = signal(undefined);
 export const connections: Signal<ReadonlyMap<string, ConnectionView>> = signal(new Map());
@@ -68,6 +70,7 @@ export function takeSnapshot(snapshot: PageSnapshot): void {
     mayConnect.value = snapshot.mayConnect;
     sandboxOrigin.value = snapshot.sandboxOrigin;
     requestsFile.value = snapshot.requestsFile;
+    history.value = snapshot.history;
     // A snapshot that is taken again, after events were missed, does not move the page.
     if (current.value === undefined) firstTool.value = snapshot.first?.tool;
     connections.value = new Map(snapshot.connections.map((each) => [each.id, each]));
@@ -145,6 +148,9 @@ function take(event: InspectorEvent): void {
       return;
     case 'tape':
       tapes.value = new Map(tapes.value).set(event.tape.id, event.tape);
+      return;
+    case 'history':
+      history.value = event.history;
   }
 }
 

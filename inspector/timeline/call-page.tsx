@@ -6,8 +6,9 @@ import type { Story } from '../../src/inspector/contract/story.js';
 import { cleanLine } from '../../src/tooling/clean.js';
 import { CopyButton } from '../parts/controls/copy-button.js';
 import { useKeys } from '../parts/controls/keys.js';
+import { EarlierNote } from '../parts/earlier-note.js';
 import { Empty } from '../parts/empty.js';
-import { bytes, clock, counted, duration } from '../parts/values/format.js';
+import { bytes, counted, duration, moment } from '../parts/values/format.js';
 import { JsonTree } from '../parts/values/json-tree.js';
 import { QuestionPanel } from '../questions/question-panel.js';
 import { addressOf, go } from '../state/route.js';
@@ -64,18 +65,21 @@ function CallStory({ story }: { readonly story: Story }): VNode {
         </div>
         <Facts story={story} />
       </header>
+      <EarlierNote story={story} />
       <QuestionPanel story={story} />
       {!wasAsked && <StoryResult story={story} />}
       {story.journal && story.journal.rows.length > 0 && (
         <JournalGrid story={story} journal={story.journal} />
       )}
-      <section class="story-part" aria-label="The course of the call">
-        <h2>What happened</h2>
-        <div class="story-lanes">
-          <LaneHeads />
-          <Lanes story={story} limit={LANES_AT_MOST} />
-        </div>
-      </section>
+      {!story.earlier && (
+        <section class="story-part" aria-label="The course of the call">
+          <h2>What happened</h2>
+          <div class="story-lanes">
+            <LaneHeads />
+            <Lanes story={story} limit={LANES_AT_MOST} />
+          </div>
+        </section>
+      )}
       {story.args && Object.keys(story.args).length > 0 && (
         <section class="story-part" aria-label="Arguments">
           <h2>Arguments</h2>
@@ -83,10 +87,12 @@ function CallStory({ story }: { readonly story: Story }): VNode {
         </section>
       )}
       {wasAsked && <StoryResult story={story} />}
-      <section class="story-part" aria-label="Messages">
-        <h2>Messages</h2>
-        <StoryMessages story={story} />
-      </section>
+      {!story.earlier && (
+        <section class="story-part" aria-label="Messages">
+          <h2>Messages</h2>
+          <StoryMessages story={story} />
+        </section>
+      )}
     </article>
   );
 }
@@ -98,10 +104,10 @@ function Facts({ story }: { readonly story: Story }): VNode {
   return (
     <p class="story-facts muted">
       <span>#{story.id}</span>
-      <span>{clock(at)}</span>
+      <span>{moment(at)}</span>
       {server && (
         <span>
-          {cleanLine(server.name, 60)} {server.revision}
+          {cleanLine(server.name, 60)} {story.earlier?.revision ?? server.revision}
         </span>
       )}
       <span>server {duration(isGoing ? Math.max(0, now.value - at - youMs) : serverMs)}</span>

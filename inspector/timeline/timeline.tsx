@@ -4,10 +4,11 @@ import './story/story.css';
 import type { VNode } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Story } from '../../src/inspector/contract/story.js';
+import { cleanLine } from '../../src/tooling/clean.js';
 import { useKeys } from '../parts/controls/keys.js';
 import { Empty } from '../parts/empty.js';
 import { go } from '../state/route.js';
-import { ownStories, stories } from '../state/store.js';
+import { history, ownStories, stories } from '../state/store.js';
 import { Entry } from './lanes/entry.js';
 import { LANE_HEIGHT, LANES_IN_ENTRY, LaneHeads } from './lanes/lanes.js';
 import { Below } from './lists/below.js';
@@ -58,6 +59,11 @@ export function Timeline({
   return (
     <section ref={region} class="timeline" aria-label="Timeline">
       <Toolbar />
+      {history.value?.notice !== undefined && (
+        <p class="timeline-notice" role="status">
+          {cleanLine(history.value.notice, 500)}
+        </p>
+      )}
       {view.value === 'calls' ? <Calls /> : <MessagesView />}
       {view.value === 'calls' && selected && (
         <Below>

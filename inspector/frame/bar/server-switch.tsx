@@ -38,7 +38,10 @@ const DOTS = {
   closed: 'old',
 } as const satisfies Record<ConnectionView['status'], string>;
 
-function serverItem({ id, name, address, status, isFixed }: ConnectionView, isCurrent: boolean): MenuItem {
+function serverItem(
+  { id, name, address, status, isFixed, revision }: ConnectionView,
+  isCurrent: boolean,
+): MenuItem {
   return {
     id,
     isCurrent,
@@ -46,7 +49,9 @@ function serverItem({ id, name, address, status, isFixed }: ConnectionView, isCu
       <>
         <span class={`frame-dot ${DOTS[status]}`} />
         <span class="frame-menu-name">{cleanLine(name, 60)}</span>
-        <span class="label muted mono frame-menu-address">{cleanLine(address, 120)}</span>
+        <span class="label muted mono frame-menu-address">
+          {cleanLine(address, 120)} {revision}
+        </span>
         <span class="visually-hidden">{status}</span>
       </>
     ),

@@ -2,12 +2,12 @@
 
 import type { IconName } from '../../parts/icon.js';
 import { enter } from '../../parts/list/entering.js';
-import { clock, duration } from '../../parts/values/format.js';
+import { duration, moment } from '../../parts/values/format.js';
 import { saveTape } from '../../places/tapes/save-tape.js';
 import { run } from '../../state/api.js';
 import { go } from '../../state/route.js';
 import { theme } from '../../state/settings.js';
-import { catalog, connection, mayConnect, ownStories, requestsFile } from '../../state/store.js';
+import { catalog, connection, connections, mayConnect, ownStories, requestsFile } from '../../state/store.js';
 import { goToStory } from '../go-to-story.js';
 import { overlay } from './overlays.js';
 
@@ -59,7 +59,7 @@ function calls(count: number): readonly Entry[] {
       group: 'call',
       icon: 'timeline',
       title: `#${story.id} ${story.title}`,
-      detail: `${clock(story.at)}, ${story.state}, ${duration(story.serverMs)}`,
+      detail: `${moment(story.at)}, ${story.state}, ${duration(story.serverMs)}`,
       isCode: true,
       open: () => goToStory(story),
     }));
@@ -114,6 +114,14 @@ function actions(): readonly Entry[] {
         open: () => quietly(run('clear', { connection: id })),
       },
     );
+    for (const other of connections.value.values())
+      if (other.id !== id && other.catalogVersion > 0)
+        all.push({
+          icon: 'compare',
+          title: `Compare with ${other.name}`,
+          detail: `what both servers offer, ${other.revision ?? ''} ${other.address}`,
+          open: () => go('compare', `${id}..${other.id}`),
+        });
     if (!view.isFixed)
       all.push({
         icon: 'close',
@@ -142,7 +150,7 @@ function actions(): readonly Entry[] {
   );
   return all.map((each) => ({
     ...each,
-    id: `action ${each.title}`,
+    id: `action ${each.title} ${each.detail ?? ''}`,
     group: 'action',
     detail: each.detail ?? '',
   }));

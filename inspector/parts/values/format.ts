@@ -17,6 +17,14 @@ export function clock(at: number, fraction = false): string {
   return fraction ? `${text}.${String(date.getMilliseconds()).padStart(3, '0')}` : text;
 }
 
+/** As in `10:41:13` for today, and `Nov 17, 10:41` for other days. */
+export function moment(at: number): string {
+  const date = new Date(at);
+  if (date.toDateString() === new Date().toDateString()) return clock(at);
+  const day = date.toLocaleDateString('en', { month: 'short', day: 'numeric' });
+  return `${day}, ${clock(at).slice(0, 5)}`;
+}
+
 /** As in `412 B`, `1.2 kB`, `50 MB`. */
 export function bytes(count: number): string {
   if (count < 1000) return `${count} B`;

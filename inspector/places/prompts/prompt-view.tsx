@@ -27,7 +27,9 @@ export function PromptView({
   readonly prompt: ListedPrompt;
 }): VNode {
   const { name, title, description, args } = prompt;
-  const runs = ownStories.value.filter((story) => story.kind === 'prompt' && story.title === name);
+  const runs = ownStories.value.filter(
+    ({ kind, title: its, earlier }) => kind === 'prompt' && its === name && earlier === undefined,
+  );
   const latest = runs.findLast(isOver);
   const values = useSignal<Readonly<Record<string, string>>>(initialValues(prompt, latest));
   const isTried = useSignal(false);

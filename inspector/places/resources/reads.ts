@@ -11,7 +11,10 @@ export const MAX_SHOWN_BYTES = 5_000_000;
 
 /** The reads of a resource, oldest first. */
 export function readsOf(stories: readonly Story[], uri: string): readonly Story[] {
-  return stories.filter(({ kind, title }) => kind === 'read' && title === uri);
+  // A resource may have changed since an earlier visit.
+  return stories.filter(
+    ({ kind, title, earlier }) => kind === 'read' && title === uri && earlier === undefined,
+  );
 }
 
 export interface Reads {

@@ -26,7 +26,7 @@ const OVER: ReadonlySet<Story['state']> = new Set(['ok', 'tool-error', 'error'])
 /** The times of the server in calls that are over. Your time is not part of them. */
 export function timesOf(stories: readonly Story[], title?: string): readonly number[] {
   return stories
-    .filter((story) => CALLS.has(story.kind) && OVER.has(story.state))
+    .filter(({ kind, state, earlier }) => CALLS.has(kind) && OVER.has(state) && earlier === undefined)
     .filter((story) => title === undefined || story.title === title)
     .map(({ serverMs }) => serverMs);
 }

@@ -3,6 +3,7 @@
 import { type Signal, signal } from '@preact/signals';
 import { BoundedMap } from '../../../src/async/bounded-map.js';
 import type { ToolView } from '../../../src/inspector/contract/connection.js';
+import type { Story } from '../../../src/inspector/contract/story.js';
 import { isObject, type JsonObject } from '../../../src/jsonrpc/message.js';
 import { tryParse } from '../../../src/jsonrpc/try-parse.js';
 import { initialArguments } from '../../form/initial-value.js';
@@ -64,6 +65,15 @@ export function argumentsOf({ value, text }: Draft): JsonObject | undefined {
 export function schemaOf(tool: JsonObject): JsonObject {
   const schema = tool['inputSchema'];
   return typeof schema === 'object' && schema !== null ? (schema as JsonObject) : {};
+}
+
+/** The mark in the place of a secret that the history does not have. */
+const REMOVED = '***';
+
+/** The arguments of a run for the form. Secrets that were removed are empty again. */
+export function keptArguments({ args, earlier }: Story): JsonObject | undefined {
+  if (args === undefined || !earlier?.lacks.includes('secrets')) return args;
+  return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== REMOVED));
 }
 
 const begun = new WeakMap<JsonObject, Draft>();

@@ -15,7 +15,7 @@ import { addressOf, go, route } from '../../state/route.js';
 import { formHeight } from '../../state/settings.js';
 import { shownRun } from '../../state/shown-run.js';
 import { commandLine } from './copy/command-line.js';
-import { argumentsOf, draftOf, prefill, schemaOf, setDraft } from './draft.js';
+import { argumentsOf, draftOf, keptArguments, prefill, schemaOf, setDraft } from './draft.js';
 import { RunBar } from './run/run-bar.js';
 import { RunResult } from './run/run-result.js';
 import { commandFailure, isRunning, runAgain, runsOf, runTool, shownOf, stopRun } from './run/run-tool.js';
@@ -77,8 +77,9 @@ export function ToolPage({
   };
   const edit = (story: Story | undefined) => {
     if (story?.args === undefined) return;
-    const text = draft.text === undefined ? undefined : JSON.stringify(story.args, undefined, 2);
-    setDraft(connection.id, view, { value: story.args, text, isAttempted: false });
+    const args = keptArguments(story);
+    const text = draft.text === undefined ? undefined : JSON.stringify(args, undefined, 2);
+    setDraft(connection.id, view, { value: args, text, isAttempted: false });
     tab.value = 'form';
   };
   const pick = (story: Story | undefined) => {
@@ -86,7 +87,10 @@ export function ToolPage({
     shownRun.value = story.id;
     edit(story);
   };
-  const step = (by: number) => pick(runs[runs.findIndex(({ id }) => id === shown?.id) + by]);
+  const step = (by: number) => {
+    const at = shown === undefined ? runs.length : runs.indexOf(shown);
+    pick(runs[at + by]);
+  };
   useKeys({
     'Ctrl+Enter': () => send(false),
     'Ctrl+.': () => (shown && isRunning(shown) ? stopRun(shown) : false),
@@ -151,7 +155,10 @@ function PhoneTabs({ tab, story }: { readonly tab: Signal<string>; readonly stor
 /** The run before that had a result of the same kind. */
 function previousOf(runs: readonly Story[], shown: Story | undefined): Story | undefined {
   if (shown?.state !== 'ok') return undefined;
-  return runs.findLast(({ id, state, outcome }) => id < shown.id && state === 'ok' && outcome !== undefined);
+  return runs.findLast(
+    ({ id, state, outcome, earlier }) =>
+      id < shown.id && state === 'ok' && outcome !== undefined && earlier === undefined,
+  );
 }
 
 /** Whether an argument is still as it was sent. */

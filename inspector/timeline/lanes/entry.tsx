@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import type { Story } from '../../../src/inspector/contract/story.js';
 import { cleanLine } from '../../../src/tooling/clean.js';
 import { Icon } from '../../parts/icon.js';
-import { clock, counted, duration } from '../../parts/values/format.js';
+import { counted, duration, moment } from '../../parts/values/format.js';
 import { outcomeWords, stateOf, yourTime } from '../model/words.js';
 import { now } from '../now.js';
 import { StateWord } from '../state-mark.js';
@@ -21,10 +21,14 @@ export function Entry({
   readonly onMessage: (story: Story, seq: number) => void;
 }): VNode {
   const { word, tone } = stateOf(story);
+  const classes = ['entry', isOpen && 'is-open', story.earlier && 'is-earlier'].filter(Boolean).join(' ');
   return (
-    <div class={isOpen ? 'entry is-open' : 'entry'}>
+    <div class={classes}>
       <div class="entry-row">
-        <span class="entry-time">{clock(story.at)}</span>
+        <span class="entry-time" title={story.earlier && 'From an earlier visit'}>
+          {moment(story.at)}
+          {story.earlier && <span class="visually-hidden"> from an earlier visit</span>}
+        </span>
         <StateWord tone={tone} word={word === 'tool error' ? 'error' : word} />
         <span class="entry-title">
           {kindWord(story)}

@@ -3,7 +3,7 @@
 import { batch } from '@preact/signals';
 import type { Story } from '../../../src/inspector/contract/story.js';
 import type { JsonObject } from '../../../src/jsonrpc/message.js';
-import { setDraft } from '../../places/tools/draft.js';
+import { keptArguments, setDraft } from '../../places/tools/draft.js';
 import { run } from '../../state/api.js';
 import { go } from '../../state/route.js';
 import { shownRun } from '../../state/shown-run.js';
@@ -43,7 +43,8 @@ export function editStory(story: Story): void {
     if (story.kind === 'read') return go('resources', story.title);
     if (story.kind === 'prompt') return go('prompts', story.title, texts(story.args));
     const view = catalogs.value.get(story.connection)?.tools.find(({ tool }) => tool.name === story.title);
-    if (view) setDraft(story.connection, view, { value: story.args, text: undefined, isAttempted: false });
+    if (view)
+      setDraft(story.connection, view, { value: keptArguments(story), text: undefined, isAttempted: false });
     shownRun.value = story.id;
     go('tools', story.title);
   });

@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import type { Story } from '../../../src/inspector/contract/story.js';
 import { Button } from '../../parts/controls/button.js';
 import { Icon } from '../../parts/icon.js';
+import { CompareMenu } from '../../places/compare/compare-menu.js';
 import { shareAddress } from '../../state/api.js';
 import { canEdit, canRunAgain, editStory, stopStory, togglePin } from './story-actions.js';
 
@@ -56,6 +57,7 @@ export function StoryButtons({
           <Icon name="external" label="Share" />
         </a>
       )}
+      {story.endedAt !== undefined && canRunAgain(story) && <CompareMenu story={story} />}
       <Button
         look="quiet"
         icon="pin"

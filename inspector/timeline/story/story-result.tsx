@@ -9,15 +9,14 @@ import { catalogs } from '../../state/store.js';
 export function StoryResult({ story }: { readonly story: Story }): VNode | null {
   const { error, outcome, outcomeBytes } = story;
   const tool = catalogs.value.get(story.connection)?.tools.find((each) => each.tool.name === story.title);
-  if (error === undefined && outcome === undefined && outcomeBytes === undefined) return null;
+  const hasMore = outcomeBytes !== undefined && story.earlier === undefined;
+  if (error === undefined && outcome === undefined && !hasMore) return null;
   return (
     <div class="story-part">
       <h2>Result</h2>
       {error && <ErrorPanel failure={error} />}
       {outcome && !error && <ResultView outcome={outcome} tool={tool} story={story.id} />}
-      {!outcome && !error && outcomeBytes !== undefined && (
-        <LargeOutcome story={story.id} size={outcomeBytes} tool={tool} />
-      )}
+      {!outcome && !error && hasMore && <LargeOutcome story={story.id} size={outcomeBytes} tool={tool} />}
     </div>
   );
 }

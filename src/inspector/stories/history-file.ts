@@ -110,6 +110,7 @@ export class HistoryFile {
       this.#locked(async (folder) => {
         const own = (await readdir(folder)).filter((name) => name.startsWith(NAME));
         for (const name of own) await rm(join(folder, name), { force: true, recursive: true });
+        this.#pending = [];
       }),
     );
     this.#notice = undefined;

@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { tryParse } from '../../jsonrpc/try-parse.js';
 import { REDACTED as HIDDEN } from '../../protocol/secrets/text.js';
 import { REMOVED } from '../../testing/recording/secrets.js';
+import { isTime, steady } from './fresh-values.js';
 
 export interface ValueChange {
   /** The place, such as `structuredContent.items[0].price`. */
@@ -33,11 +34,6 @@ const LISTS: Readonly<Record<string, string>> = {
   resources: 'uri',
   resourceTemplates: 'uriTemplate',
 };
-const UUID = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi;
-const TIME = /\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?/g;
-const TIME_NAME = /(?:At|_at|[tT]ime|[tT]imestamp|[dD]ate|[eE]xpires|[eE]xpiry)$/;
-/** September 2001, in seconds: smaller numbers are not times. */
-const FIRST_TIME = 1e9;
 
 /** Every difference between two values. */
 export function compareValues(
@@ -96,17 +92,11 @@ export function compareValues(
   }
 
   function areTimes(one: unknown, other: unknown, path: string): boolean {
-    const isTime = (value: unknown): boolean => typeof value === 'number' && value >= FIRST_TIME;
-    return !options.strict && TIME_NAME.test(path) && isTime(one) && isTime(other);
+    return !options.strict && isTime(one, path) && isTime(other, path);
   }
 
   compare(before, after, '');
   return changes;
-}
-
-/** Text with ids and times that are new each time replaced. */
-function steady(text: string): string {
-  return text.replace(UUID, '<id>').replace(TIME, '<time>');
 }
 
 /** Whether a string is the recorded one, with something in the place of each secret. */

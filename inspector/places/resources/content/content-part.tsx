@@ -5,13 +5,13 @@ import type { JsonObject } from '../../../../src/jsonrpc/message.js';
 import { cleanLine } from '../../../../src/tooling/clean.js';
 import { Button } from '../../../parts/controls/button.js';
 import { CodeBlock } from '../../../parts/values/code-block.js';
+import { DifferenceView } from '../../../parts/values/difference-view.js';
 import { bytes } from '../../../parts/values/format.js';
 import { JsonTree } from '../../../parts/values/json-tree.js';
 import { looksLikeMarkdown } from '../../../parts/values/markdown/blocks.js';
 import { Markdown } from '../../../parts/values/markdown/markdown.js';
 import { Media } from '../../../results/media.js';
 import { stringIn } from '../listed.js';
-import { DifferenceView } from './difference-view.js';
 import { base64Bytes, hexHead } from './hex.js';
 
 const MAX_PARSED = 2_000_000;

@@ -3,7 +3,7 @@ import type { ConnectionView } from '../../../../src/inspector/contract/connecti
 import { cleanLine } from '../../../../src/tooling/clean.js';
 import { run } from '../../../state/api.js';
 import { hasLetterKeys, theme } from '../../../state/settings.js';
-import { version } from '../../../state/store.js';
+import { history, version } from '../../../state/store.js';
 import { Deletion } from './deletion.js';
 
 const THEMES = [
@@ -58,8 +58,21 @@ export function Settings({ connection }: { readonly connection: ConnectionView }
         done="The history is cleared"
         work={() => run('clear', { connection: id })}
       >
-        Deletes the calls and messages of {name}, except those that are pinned or not over.
+        Deletes the calls and messages of {name}, also those of earlier visits, except those that are pinned
+        or not over.
       </Deletion>
+      {history.value && (
+        <Deletion
+          title="History of the project"
+          button="Forget the history"
+          done="The history is forgotten"
+          work={() => run('forgetHistory', {})}
+        >
+          Calls are kept for 30 days in a file of yours outside of the project, without secrets, so that the
+          next visit shows them. Forget them, of all servers of this project.{' '}
+          {history.value.notice !== undefined && cleanLine(history.value.notice, 500)}
+        </Deletion>
+      )}
       {!connection.isFixed && (
         <Deletion
           title="Connection"
@@ -67,7 +80,7 @@ export function Settings({ connection }: { readonly connection: ConnectionView }
           done="Disconnected"
           work={() => run('disconnect', { connection: id })}
         >
-          Closes the connection to {name} and forgets its history.
+          Closes the connection to {name} and takes its calls from the page.
           {connection.process !== undefined && ' The process that was started for it is ended.'}
         </Deletion>
       )}

@@ -7,7 +7,7 @@ import { Button, Keys } from '../../../parts/controls/button.js';
 import { Icon } from '../../../parts/icon.js';
 import { Menu } from '../../../parts/popup/menu.js';
 import { StateMark } from '../../../parts/state-mark.js';
-import { clock, counted, duration } from '../../../parts/values/format.js';
+import { counted, duration, moment } from '../../../parts/values/format.js';
 import { CopyAs } from '../copy/copy-as.js';
 import type { Draft } from '../draft.js';
 import { isRunning, stopRun } from './run-tool.js';
@@ -73,7 +73,7 @@ export function RunBar({
       )}
       <span class="tools-run-rest">
         <CopyAs connection={connection} view={view} draft={draft} />
-        {shown && (
+        {runs.length > 0 && (
           <Menu
             label={`Runs of ${view.tool.name}`}
             items={runs
@@ -81,12 +81,12 @@ export function RunBar({
               .toReversed()
               .map((story) => ({
                 id: String(story.id),
-                isCurrent: story.id === shown.id,
+                isCurrent: story.id === shown?.id,
                 content: <RunItem story={story} />,
                 onPick: () => onPick(story),
               }))}
           >
-            #{shown.id}
+            {shown === undefined ? 'Earlier runs' : `#${shown.id}`}
           </Menu>
         )}
       </span>
@@ -95,12 +95,15 @@ export function RunBar({
 }
 
 function RunItem({ story }: { readonly story: Story }): VNode {
-  const { id, at, state, serverMs, args, repeats } = story;
+  const { id, at, state, serverMs, args, repeats, earlier } = story;
   return (
     <>
       <span class="mono">#{id}</span>
       <StateMark state={state} />
-      <span class="muted">{clock(at)}</span>
+      <span class="muted">
+        {moment(at)}
+        {earlier && ' · earlier visit'}
+      </span>
       <span class="muted">{duration(serverMs)}</span>
       {repeats !== undefined && <Icon name="again" size={12} label={`Run ${repeats} again`} />}
       <span class="mono muted tools-run-args">{cleanLine(JSON.stringify(args ?? {}), 60)}</span>

@@ -8,6 +8,7 @@ import { clean } from '../../../../src/tooling/clean.js';
 import { announce } from '../../../frame/announcer.js';
 import { Button } from '../../../parts/controls/button.js';
 import { useKeys } from '../../../parts/controls/keys.js';
+import { EarlierNote } from '../../../parts/earlier-note.js';
 import { ErrorPanel } from '../../../parts/error-panel.js';
 import { Icon } from '../../../parts/icon.js';
 import { lazy } from '../../../parts/lazy.js';
@@ -17,6 +18,7 @@ import { LargeOutcome } from '../../../results/large-outcome.js';
 import { ResultView } from '../../../results/result-view.js';
 import { addressOf } from '../../../state/route.js';
 import { requestsFile } from '../../../state/store.js';
+import { CompareMenu } from '../../compare/compare-menu.js';
 import { nameCaller } from '../../connect/name-caller.js';
 import { commandFailure, isRunning, runAgain, stopRun } from './run-tool.js';
 
@@ -67,13 +69,19 @@ export function RunResult({
           outcome={outcome}
           tool={view}
           story={shown.id}
-          note={checkNote(shown.outputCheck)}
+          note={
+            <>
+              {checkNote(shown.outputCheck)}
+              <EarlierNote story={shown} />
+            </>
+          }
           previous={previous?.outcome && { outcome: previous.outcome, name: `run #${previous.id}` }}
         >
           {state}
         </ResultView>
       )}
-      {outcome === undefined && !isRunning(shown) && outcomeBytes !== undefined && (
+      {outcome === undefined && <EarlierNote story={shown} />}
+      {outcome === undefined && !isRunning(shown) && !shown.earlier && outcomeBytes !== undefined && (
         <LargeOutcome key={shown.id} story={shown.id} size={outcomeBytes} tool={view} />
       )}
     </div>
@@ -142,6 +150,7 @@ function RunState({
             }}
           />
         )}
+        {!isRunning(story) && <CompareMenu story={story} />}
         <a class="button quiet icon" href={addressOf('call', String(id))} title="The story of this call (g)">
           <Icon name="timeline" label="The story of this call" />
         </a>

@@ -36,9 +36,11 @@ export function runsOf(tool: string): readonly Story[] {
   );
 }
 
-/** The run that is shown: the one that was picked, or the latest. */
+/** The run that is shown: the one that was picked, or the latest. Those of earlier visits are old news: they are shown if they are picked. */
 export function shownOf(runs: readonly Story[]): Story | undefined {
-  return runs.find(({ id }) => id === shownRun.value) ?? runs.at(-1);
+  return (
+    runs.find(({ id }) => id === shownRun.value) ?? runs.findLast(({ earlier }) => earlier === undefined)
+  );
 }
 
 export function isRunning({ state }: Story): boolean {
