@@ -3,6 +3,9 @@
 import { cleanLine } from '../../tooling/clean.js';
 import type { LintFinding } from '../../tooling/lint/rules.js';
 import type { Output } from '../terminal/output.js';
+import { wrapLine } from '../terminal/wrap.js';
+
+const INDENT = ' '.repeat(11);
 
 /** Prints findings on stdout, by the definition that they are about. */
 export function printFindings(findings: readonly LintFinding[], out: Output): void {
@@ -10,13 +13,12 @@ export function printFindings(findings: readonly LintFinding[], out: Output): vo
   let last = '';
   for (const { kind, name, severity, rule, path, vendors, says, fix } of findings) {
     const subject = `${kind} ${cleanLine(name, 128)}`;
-    if (subject !== last) out.styled(out.style('bold', subject));
+    if (subject !== last) out.styled(wrapLine(out.style('bold', subject), out.width, '  '));
     last = subject;
     const at = path ? ` at ${path}` : '';
     const whom = vendors.length > 0 ? ` (${vendors.join(', ')})` : '';
-    out.styled(
-      `  ${out.style(colours[severity], severity.padEnd(8))} ${out.style('cyan', rule)}  ${out.style('dim', `${says}${at}${whom}.`)}`,
-    );
-    out.styled(`           ${out.style('dim', fix)}`);
+    const line = `  ${out.style(colours[severity], severity.padEnd(8))} ${out.style('cyan', rule)}  ${out.style('dim', `${says}${at}${whom}.`)}`;
+    out.styled(wrapLine(line, out.width, INDENT));
+    out.styled(wrapLine(INDENT + out.style('dim', fix), out.width, INDENT));
   }
 }

@@ -28,6 +28,15 @@ export function wrapParts(text: string, columns: number, indent: string): string
   return filled(parts, { first: '', indent, width }).join('\n');
 }
 
+/** Breaks a line that is longer than the terminal between its words. Its spaces stay, and later lines begin with `indent`. */
+export function wrapLine(text: string, columns: number, indent: string): string {
+  const width = Math.max(MIN_WIDTH, columns);
+  if (lengthOf(text) <= width) return text;
+  // An indent that leaves no room for words is not one.
+  const room = width - indent.length < MIN_WIDTH ? ' '.repeat(4) : indent;
+  return filled(text.split(' '), { first: '', indent: room, width }).join('\n');
+}
+
 /** Breaks a line for a shell, with a backslash at the end of each line but the last. Words in quotes stay together. */
 export function wrapCommand(line: string, columns: number, indent: string): string {
   const width = Math.max(MIN_WIDTH, columns);
@@ -48,7 +57,7 @@ function filled(words: readonly string[], { first, indent, width }: Room): reado
   let line = first;
   let isStart = true;
   for (const word of words) {
-    if (!isStart && lengthOf(line) + 1 + lengthOf(word) > width) {
+    if (!isStart && line.trim() !== '' && lengthOf(line) + 1 + lengthOf(word) > width) {
       lines.push(line);
       line = indent + word;
     } else line += isStart ? word : ` ${word}`;

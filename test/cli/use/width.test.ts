@@ -1,6 +1,8 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createServer, tool } from 'fullmcp';
 import { describe, expect, it } from 'vitest';
-import { served } from '../check/support.js';
+import { folder, manifestFile, served } from '../check/support.js';
 import { fullmcp } from '../support/run-cli.js';
 
 const address = {
@@ -17,6 +19,8 @@ const url = await served(
   createServer({
     name: 'travel',
     version: '1.0.0',
+    instructions:
+      'Book a journey first, and then a seat. A journey that is not paid within a day is given to somebody else.\nAsk for a price before that.',
     tools: {
       book: tool({
         description:
@@ -39,6 +43,17 @@ const url = await served(
     },
   }),
 );
+
+const files = await folder();
+const emptyManifest = (): Promise<string> => manifestFile(join(files, 'before.json'), []);
+
+async function failingRequests(): Promise<string> {
+  const path = join(files, 'mcp.requests.json');
+  const expected = 'a journey by train from the coast to the mountains, with all the luggage that is allowed';
+  const requests = [{ name: 'books', tool: 'dig', expect: { equal: expected } }];
+  await writeFile(path, JSON.stringify({ version: 1, requests }));
+  return path;
+}
 
 const list = (columns: number | undefined) =>
   fullmcp(['list', url], { terminal: columns !== undefined, ...(columns !== undefined && { columns }) });
@@ -75,6 +90,28 @@ describe('fullmcp list', () => {
   it('prints a line for each tool to another program, however long', async () => {
     const { stdout } = await fullmcp(['list', url], { columns: 40 });
     expect(stdout.split('\n').filter((line) => !line.startsWith('    '))).toHaveLength(3);
+  });
+});
+
+describe.each([
+  ['lint', async () => ['lint', url]],
+  ['info', async () => ['info', url]],
+  ['doctor', async () => ['doctor', url]],
+  ['diff', async () => ['diff', await emptyManifest(), url]],
+  ['test', async () => ['test', url, '--file', await failingRequests()]],
+] as const)('fullmcp %s', (_, words) => {
+  it.each([40, 80, 140])('breaks its lines between words, with an indent, at %i columns', async (columns) => {
+    const typed = await words();
+    const plain = (await fullmcp(typed)).stdout;
+    const { stdout } = await fullmcp(typed, { terminal: true, columns });
+    const isOneWord = (line: string): boolean => !line.trim().includes(' ');
+    expect(lines(stdout).filter((line) => line.length > columns && !isOneWord(line))).toEqual([]);
+    if (columns === 40) expect(lines(stdout).length).toBeGreaterThan(lines(plain).length);
+    const spoken = (text: string): string =>
+      withoutColours(text)
+        .replaceAll(/\s+/g, ' ')
+        .replaceAll(/[\d.]+ m?s/g, '');
+    expect(spoken(stdout)).toBe(spoken(plain));
   });
 });
 

@@ -5,6 +5,7 @@ import { FoundError } from '../../command/failures.js';
 import { loadManifest } from '../../manifest/load-manifest.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
 import type { Output } from '../../terminal/output.js';
+import { wrapLine } from '../../terminal/wrap.js';
 
 /** `fullmcp diff`. */
 export const diff: Command = {
@@ -59,7 +60,8 @@ function print(changes: readonly ManifestChange[], out: Output): void {
   for (const { kind, name, change, breaking, says } of changes) {
     const mark = breaking ? out.style('red', 'BREAKING') : out.style('dim', '        ');
     const subject = `${kind} ${out.style('bold', cleanLine(name, 128))}`;
-    out.styled(`${mark} ${marks[change]} ${subject}  ${out.style('dim', says)}`);
+    const line = `${mark} ${marks[change]} ${subject}  ${out.style('dim', says)}`;
+    out.styled(wrapLine(line, out.width, ' '.repeat(11)));
   }
 }
 

@@ -15,6 +15,7 @@ import { withTarget } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
 import type { Output } from '../../terminal/output.js';
 import { progressLine } from '../../terminal/progress-line.js';
+import { wrapLine } from '../../terminal/wrap.js';
 
 /** `fullmcp test`. */
 export const test: Command = {
@@ -171,11 +172,13 @@ function print({ what, name, ms, problems, skipped }: RequestReport, out: Output
   out.redraw('');
   const title = cleanLine(what === 'request' ? name : `${what} ${name}`, 200);
   const time = what === 'request' && skipped === undefined ? `  ${out.style('dim', `${ms} ms`)}` : '';
+  const indent = ' '.repeat(10);
+  const line = (words: string): void => out.styled(wrapLine(words, out.width, indent));
   if (skipped !== undefined)
-    return out.styled(`${out.style('dim', 'not sent')}  ${title}  ${out.style('dim', skipped)}`);
+    return line(`${out.style('dim', 'not sent')}  ${title}  ${out.style('dim', skipped)}`);
   const mark = problems.length === 0 ? out.style('green', 'ok      ') : out.style('red', 'FAILED  ');
-  out.styled(`${mark}  ${title}${time}`);
-  for (const { says } of problems) out.styled(`          ${cleanLine(says, 2000)}`);
+  line(`${mark}  ${title}${time}`);
+  for (const { says } of problems) line(indent + cleanLine(says, 2000));
 }
 
 async function save(file: string, text: string): Promise<void> {

@@ -3,6 +3,7 @@ import type { Command, Options, Typed } from '../../command/definition.js';
 import { FoundError, usageError } from '../../command/failures.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
 import { takeTarget } from '../../target/read-target.js';
+import { wrapLine } from '../../terminal/wrap.js';
 import { examine } from './doctor/examine.js';
 import type { StepFinding } from './doctor/finding.js';
 
@@ -95,8 +96,9 @@ function checkOrigin(origin: string | undefined): void {
 
 function print({ out }: Typed, { step, status, message, fix }: StepFinding): void {
   const [style, mark] = MARKS[status];
-  out.styled(
-    `${out.style(style, mark)} ${out.style('bold', step.padEnd(16))}${cleanLine(message, MAX_TEXT)}`,
-  );
-  if (fix !== undefined) out.styled(`${' '.repeat(18)}${out.style('cyan', cleanLine(fix, MAX_TEXT))}`);
+  const indent = ' '.repeat(18);
+  const line = `${out.style(style, mark)} ${out.style('bold', step.padEnd(16))}${cleanLine(message, MAX_TEXT)}`;
+  out.styled(wrapLine(line, out.width, indent));
+  if (fix !== undefined)
+    out.styled(wrapLine(indent + out.style('cyan', cleanLine(fix, MAX_TEXT)), out.width, indent));
 }

@@ -4,6 +4,8 @@ import type { Command, Typed } from '../../command/definition.js';
 import { wholeNumber } from '../../command/parse.js';
 import { withTarget } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
+import type { Output } from '../../terminal/output.js';
+import { wrapLine } from '../../terminal/wrap.js';
 
 /** `fullmcp info`. */
 export const info: Command = {
@@ -48,8 +50,7 @@ export const info: Command = {
         ['round trip', ms.map((one) => `${one.toFixed(2)} ms`).join(', ')],
         ['instructions', instructions],
       ];
-      for (const [name, value] of rows)
-        if (value) out.styled(`${out.style('dim', name.padEnd(14))}${indented(out.style('bold', value))}`);
+      for (const [name, value] of rows) if (value) out.styled(fact(name, value, out));
     }),
 };
 
@@ -65,6 +66,11 @@ async function roundTrips(client: Client, input: Typed): Promise<readonly number
   return ms;
 }
 
-function indented(text: string): string {
-  return text.replaceAll('\n', `\n${' '.repeat(14)}`);
+/** A name, and the lines of its value beside it. */
+function fact(name: string, value: string, out: Output): string {
+  const indent = ' '.repeat(14);
+  const [first = '', ...others] = value.split('\n').map((line) => out.style('bold', line));
+  return [out.style('dim', name.padEnd(14)) + first, ...others.map((line) => indent + line)]
+    .map((line) => wrapLine(line, out.width, indent))
+    .join('\n');
 }
