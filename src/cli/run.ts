@@ -5,7 +5,7 @@ import { closestName } from '../schema/explain/closest-name.js';
 import type { CommandSummary, Typed } from './command/definition.js';
 import { EXIT, exitOf, explained, failureJson, ReportedError, usageError } from './command/failures.js';
 import { commandsBelow, findCommand } from './command/find-command.js';
-import { commandHelp, groupHelp, programHelp, shortHelp } from './command/help.js';
+import { commandHelp, commandJson, commandsJson, groupHelp, programHelp, shortHelp } from './command/help.js';
 import { currentLine } from './command/old-names.js';
 import { parseInput } from './command/parse.js';
 import { allCommands, commandGroups, firstCommands } from './commands.js';
@@ -58,23 +58,30 @@ async function run(line: readonly string[], own: readonly string[], more: Rest):
   const { out } = more;
   const [first = ''] = own;
   if (['--version', '-v', 'version'].includes(first)) return version(out);
-  if (first === '') return startWith(line, more);
+  if (own.every((word) => ['', '--json', '--debug'].includes(word))) return startWith(line, more);
   if (first === 'help' && own.some((word, at) => at > 0 && !word.startsWith('-')))
     return run([...own.slice(1), '--help'], [...own.slice(1), '--help'], more);
-  if (['--help', '-h', 'help'].includes(first)) return out.styled(programHelp(commandGroups, out));
+  if (['--help', '-h', 'help'].includes(first)) {
+    out.json(commandsJson(commandGroups));
+    return out.styled(programHelp(commandGroups, out));
+  }
   if (first === '__complete')
     return (await import('./completion/complete-words.js')).completeWords(allCommands, line.slice(1), more);
   const { words: typed, note } = currentLine(allCommands, line);
   const isHelp = own.includes('--help') || own.includes('-h');
   if (!isHelp && (await isTarget(first))) return openPrompt(line, more);
   const below = isHelp && !findCommand(allCommands, typed) ? commandsBelow(allCommands, [first]) : [];
-  if (below.length > 0) return out.styled(groupHelp(below, out));
+  if (below.length > 0) {
+    out.json(commandsJson({ [first]: below }));
+    return out.styled(groupHelp(below, out));
+  }
   const found = find(typed);
   if (note !== undefined) out.note(note);
   const command = await found.load();
   const rest = typed.slice(found.name.split(' ').length);
   if (isHelp) {
     const { TARGET_OPTIONS: shared } = await import('./target/options.js');
+    out.json(commandJson(found, command));
     return out.styled(commandHelp(found, command, { shared, out }));
   }
   await command.run(parseInput(found.name, command, rest, more));
@@ -87,7 +94,8 @@ function version(out: Output): void {
 
 /** A line without a command: the first commands, or the prompt of a server that is started by what follows `--`. */
 async function startWith(line: readonly string[], more: Rest): Promise<void> {
-  if (line[0] === '--') return openPrompt(line, more);
+  if (line.includes('--')) return openPrompt(line, more);
+  more.out.json(commandsJson(commandGroups));
   more.out.styled(shortHelp(commandGroups, firstCommands, more.out));
 }
 

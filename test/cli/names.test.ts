@@ -23,6 +23,34 @@ describe('fullmcp', () => {
     expect(stdout).toContain(`${others} more: \`fullmcp help\`\n`);
   });
 
+  it('alone also names the line that opens a prompt', async () => {
+    const { stdout } = await fullmcp([]);
+    expect(stdout).toMatch(/^ {2}<target> {2,}open a prompt to a server/m);
+  });
+
+  it('prints help as one JSON object with --json', async () => {
+    const names = Object.values(commandGroups).flatMap((group) => group.map(({ name }) => name));
+    for (const words of [['--json'], ['help', '--json'], ['--help', '--json'], ['-h', '--json']]) {
+      const { exit, json } = await fullmcp(words);
+      expect(exit).toBe(0);
+      const { ok, commands } = json<{ ok: boolean; commands: { name: string; summary: string }[] }>();
+      expect([ok, commands.map(({ name }) => name)]).toEqual([true, names]);
+      expect(commands.every(({ summary }) => summary.length > 0)).toBe(true);
+    }
+    const below = (await fullmcp(['help', 'auth', '--json'])).json<{ commands: { name: string }[] }>();
+    expect(below.commands.map(({ name }) => name)).toContain('auth login');
+    for (const words of [
+      ['help', 'call', '--json'],
+      ['call', '--help', '--json'],
+    ])
+      expect((await fullmcp(words)).json()).toMatchObject({
+        ok: true,
+        command: { name: 'call', usage: '<target> [tool] [name=value …]' },
+        options: expect.arrayContaining([expect.objectContaining({ name: 'detach', type: 'boolean' })]),
+        json: expect.stringContaining('ok: true'),
+      });
+  });
+
   it('lists all commands but the hidden ones with help, --help and -h', async () => {
     for (const word of ['help', '--help', '-h']) {
       const { exit, stdout } = await fullmcp([word]);

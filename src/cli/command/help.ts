@@ -33,6 +33,32 @@ export function commandHelp(
   ].join('\n');
 }
 
+/** The same as an object, for `--json`. */
+export function commandJson({ name, summary }: CommandSummary, command: Command): object {
+  const { usage, details, examples, options, json } = command;
+  const listed = Object.entries({ ...options, ...COMMON }).filter(([, { now }]) => now === undefined);
+  return {
+    ok: true,
+    command: { name, summary, usage, ...(details !== undefined && { details: oneLine(details) }) },
+    options: listed.map(([option, { now: _, ...about }]) => ({ name: option, ...about })),
+    examples,
+    json,
+  };
+}
+
+/** The names of commands and what they are for, as an object for `--json`. */
+export function commandsJson(groups: CommandGroups): object {
+  const commands = Object.entries(groups).flatMap(([group, listed]) =>
+    listed.map(({ name, summary }) => ({ name, summary, group })),
+  );
+  return { ok: true, commands };
+}
+
+/** Paragraphs whose lines are not broken. */
+function oneLine(text: string): string {
+  return text.replaceAll(/(?<!\n)\n(?!\n)/g, ' ');
+}
+
 /** Commands, by what they are for. */
 export type CommandGroups = Readonly<Record<string, readonly CommandSummary[]>>;
 
@@ -55,6 +81,12 @@ export function programHelp(groups: CommandGroups, out: Output): string {
   ].join('\n');
 }
 
+/** A line without a command. */
+const PROMPT: NamedSummary = {
+  name: '<target>',
+  summary: 'open a prompt to a server: list, call with completion, answer, tasks',
+};
+
 /** The help that `fullmcp` alone prints: the commands to begin with, and where the others are. */
 export function shortHelp(groups: CommandGroups, first: readonly string[], out: Output): string {
   const all = Object.values(groups).flat();
@@ -62,7 +94,7 @@ export function shortHelp(groups: CommandGroups, first: readonly string[], out: 
   return [
     wrapWords(`${out.style('bold', 'fullmcp')}: ${TITLE}`, out.columns),
     '',
-    ...commandLines(shown, widthOf(shown), out),
+    ...commandLines([...shown, PROMPT], widthOf([...shown, PROMPT]), out),
     '',
     wrapWords(`${all.length - shown.length} more: \`fullmcp help\``, out.columns),
     ...closing(out),
@@ -87,11 +119,13 @@ function closing(out: Output): readonly string[] {
   ];
 }
 
-function widthOf(commands: readonly CommandSummary[]): number {
+type NamedSummary = Pick<CommandSummary, 'name' | 'summary'>;
+
+function widthOf(commands: readonly NamedSummary[]): number {
   return Math.max(...commands.map(({ name }) => name.length)) + 4;
 }
 
-function commandLines(commands: readonly CommandSummary[], width: number, out: Output): readonly string[] {
+function commandLines(commands: readonly NamedSummary[], width: number, out: Output): readonly string[] {
   return commands.map(({ name, summary }) =>
     beside(`  ${out.style('cyan', name)}`, { length: name.length + 2, text: summary, width, out }),
   );
