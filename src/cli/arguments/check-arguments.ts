@@ -111,6 +111,15 @@ export function checkArguments(tool: ListedTool, args: JsonObject, isUnknownAllo
   throw usageError(lines.join('\n'), { sent: false, problem });
 }
 
+/** Whether arguments have a name that the schema does not mention, unless those are allowed. */
+export function hasUnknown(
+  { inputSchema }: ListedTool,
+  args: JsonObject,
+  isUnknownAllowed: boolean,
+): boolean {
+  return !isUnknownAllowed && (readable(() => unknownFields(inputSchema, args)) ?? []).length > 0;
+}
+
 function readable<T>(read: () => T): T | undefined {
   try {
     return read();

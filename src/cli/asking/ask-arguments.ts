@@ -5,7 +5,9 @@ import type { Client } from '../../client/model/client.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { ListedTool } from '../../protocol/model/model.js';
 import { fieldsOf } from '../../schema/read/across-branches.js';
+import type { ShapeField } from '../../schema/read/shape.js';
 import { cleanLine, shellWord } from '../../tooling/clean.js';
+import { hasUnknown } from '../arguments/check-arguments.js';
 import { readArguments } from '../arguments/read-arguments.js';
 import type { Options, Typed } from '../command/definition.js';
 import { CommandError, usageError } from '../command/failures.js';
@@ -78,17 +80,23 @@ function list(tools: readonly ListedTool[], { out }: Typed): void {
     out.note(`       … and ${tools.length - MAX_LISTED} more. Type a part of the name.`);
 }
 
-/** Asks for the required arguments that are missing. Returns them as one types them, or none if nobody is there to ask. */
+/**
+ * Asks for the required arguments that are missing. Returns them as one types them, or none if nobody is there to ask, or if what was typed
+ * is wrong: the check of the arguments says so before the person has typed the rest.
+ */
 export async function askArguments(
   tool: ListedTool,
   args: JsonObject,
   input: Typed,
 ): Promise<readonly string[]> {
   const schema = tool.inputSchema;
-  const missing = fieldsOf(schema, schema).filter(
-    ({ name, isRequired }) => isRequired && !Object.hasOwn(args, name),
-  );
+  const fields = fieldsOf(schema, schema);
+  const isGiven = ({ name }: ShapeField): boolean => Object.hasOwn(args, name);
+  const missing = fields.filter((field) => field.isRequired && !isGiven(field));
   if (missing.length === 0 || missing.length > MAX_ASKED || !canAsk(input)) return [];
+  const isWrong = (field: ShapeField): boolean =>
+    fieldOf(field, schema).check(args[field.name]) !== undefined;
+  if (hasUnknown(tool, args, input.flag('allow-unknown')) || fields.filter(isGiven).some(isWrong)) return [];
   const { out, signal } = input;
   const reader = linesOf(input.person());
   return out.quietly(async () => {

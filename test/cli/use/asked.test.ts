@@ -89,6 +89,24 @@ describe('arguments that are missing', () => {
     expect((await fullmcp(words)).stdout).toBe(first.stdout);
   });
 
+  it('are not asked for if what was typed is wrong', async () => {
+    for (const [word, problem] of [
+      ['nte=x', 'unknown field'],
+      ['note:=5', 'note'],
+    ]) {
+      const ran = await fullmcp(['call', url, 'add', word ?? ''], { terminal: true, keys: '1\n2\n' });
+      expect([ran.exit, ran.stdout]).toEqual([2, '']);
+      expect(ran.stderr).toContain('Wrong arguments for add. Nothing was sent.');
+      expect(ran.stderr).toContain(problem);
+      expect(ran.stderr).not.toContain('add needs:');
+    }
+    const allowed = await fullmcp(['call', url, 'add', 'nte=x', '--allow-unknown'], {
+      terminal: true,
+      keys: '1\n2\n',
+    });
+    expect([allowed.exit, allowed.stdout]).toEqual([0, '3\n']);
+  });
+
   it('are an error in a pipe, and nothing is sent', async () => {
     const { exit, stderr } = await fullmcp(['call', url, 'add'], { keys: '1\n2\n' });
     expect(exit).toBe(2);
