@@ -135,6 +135,8 @@ export function servedFor<S extends { readonly dispatch: (call: Call) => Promise
   return Object.create(server, {
     dispatch: { value: dispatchAs, enumerable: true },
     auth: { value: undefined, enumerable: true },
+    // Its rules apply to the caller, so a transport must not warn that nobody can use what they guard.
+    isGuarded: { value: false, enumerable: true },
   }) as S;
 }
 

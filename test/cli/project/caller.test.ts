@@ -105,6 +105,18 @@ describe('a server in a file that needs a caller', { timeout: 120_000 }, () => {
     expect((await client.callTool('admin')).text).toBe('done');
   });
 
+  it('is served without the warning that its rules guard what nobody can use', async () => {
+    const file = join(await folderWith({ 'server.mjs': tracker('me') }), 'server.mjs');
+    const said = vi.spyOn(console, 'error').mockReturnValue(undefined);
+    const { url, stop } = await serving(['run', file, '--http', '0', '--as', ada]);
+    expect((await fullmcp(['call', url, 'admin'])).stdout).toBe('done\n');
+    await stop();
+    expect(said.mock.calls.flat().join('\n')).not.toContain('access rules');
+    const unnamed = await serving(['run', file, '--http', '0']);
+    await unnamed.stop();
+    expect(said.mock.calls.flat().join('\n')).toContain('access rules');
+  });
+
   it('is used as the caller whom the claims of a token in a file describe', async () => {
     const folder = await folderWith({
       'server.mjs': tracker('me'),
