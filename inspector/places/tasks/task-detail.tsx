@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { cleanLine, shellWord } from '../../../src/tooling/clean.js';
+import { cleanLine } from '../../../src/tooling/clean.js';
 import { Button } from '../../parts/controls/button.js';
 import { CopyButton } from '../../parts/controls/copy-button.js';
 import { clock, counted, duration } from '../../parts/values/format.js';
@@ -11,6 +11,7 @@ import { now, useClock } from '../../timeline/now.js';
 import { StateWord } from '../../timeline/state-mark.js';
 import { stopStory } from '../../timeline/story/story-actions.js';
 import { StoryResult } from '../../timeline/story/story-result.js';
+import { taskLine } from '../tools/copy/command-line.js';
 import { groupOf, stepsOf, type TaskStory } from './task-groups.js';
 
 /** One task: how far it is, what it asks, how long it is kept, and what came of it. */
@@ -18,7 +19,7 @@ export function TaskDetail({ story }: { readonly story: TaskStory }): VNode {
   const { task } = story;
   const isGoing = groupOf(story) !== 'Ended';
   useClock(isGoing);
-  const typed = connections.value.get(story.connection)?.typed ?? '';
+  const connection = connections.value.get(story.connection);
   return (
     <article class="task" aria-label={`Task ${cleanLine(story.title, 80)}`}>
       <header class="task-head">
@@ -40,11 +41,9 @@ export function TaskDetail({ story }: { readonly story: TaskStory }): VNode {
       <Facts story={story} />
       <div class="task-actions">
         <CopyButton text={task.id} label="Copy id" hasWord />
-        <CopyButton
-          text={`fullmcp task ${shellWord(typed)} ${shellWord(task.id)}`}
-          label="Copy as command line"
-          hasWord
-        />
+        {connection && (
+          <CopyButton text={taskLine(connection, task.id)} label="Copy as command line" hasWord />
+        )}
         <a class="button quiet" href={addressOf('call', String(story.id))}>
           Story of this call
         </a>

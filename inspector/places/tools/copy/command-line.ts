@@ -29,6 +29,11 @@ export function promptLine(
   ]);
 }
 
+/** `fullmcp tasks <target> <id>`. */
+export function taskLine(connection: ConnectionView, id: string): string {
+  return line(connection, 'tasks', [id]);
+}
+
 function line(connection: ConnectionView, command: string, said: readonly string[]): string {
   const { typed } = connection;
   const words = said.map(shellWord);

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { clientCode, testCode } from '../../../../inspector/places/tools/copy/code.js';
-import { commandLine } from '../../../../inspector/places/tools/copy/command-line.js';
+import { commandLine, taskLine } from '../../../../inspector/places/tools/copy/command-line.js';
 import { curl } from '../../../../inspector/places/tools/copy/curl.js';
 import { fromQuery, toQuery } from '../../../../inspector/places/tools/from-query.js';
 import { readArguments } from '../../../../src/cli/arguments/read-arguments.js';
@@ -74,6 +74,12 @@ describe('a call as a command line', () => {
     expect([call, target, tool]).toEqual(['call', connection.typed, 'a tool; ls']);
     expect(readArguments(words, schema)).toEqual(args);
   });
+});
+
+test('a task is copied as the command that shows it', () => {
+  expect(taskLine(connection, 'a b')).toBe("fullmcp tasks http://localhost:3000/mcp 'a b'");
+  const started = { ...connection, typed: '-- node server.js' };
+  expect(taskLine(started, 'f713')).toBe('fullmcp tasks f713 -- node server.js');
 });
 
 test('a command that is started is the last thing on a command line, and has its words in code', () => {
