@@ -11,19 +11,36 @@ import type { OpenRound, StoryRecord } from './story-record.js';
 const OF_TASKS = /^tasks\//;
 
 const MAX_WORDS = 200;
+/** A line of the timeline needs no more than the beginning of what may be megabytes. */
+const MAX_LOOKED_AT = 20_000;
 
-/** The words of a log message or of progress, on one line; undefined for other messages. */
-export function wordsOf({ method, params = {} }: SeenMessage): string | undefined {
-  if (method === 'notifications/message') return cleanLine(logWords(params), MAX_WORDS);
-  return method === 'notifications/progress' ? cleanLine(progressWords(params), MAX_WORDS) : undefined;
+/** Replaces the secrets of a connection in a string. */
+type Mask = (text: string) => string;
+
+/** The words of a log message or of progress, on one line and without secrets; undefined for other messages. */
+export function wordsOf({ method, params = {} }: SeenMessage, mask: Mask): string | undefined {
+  if (method === 'notifications/message') return shown(logWords(params), MAX_WORDS, mask);
+  return method === 'notifications/progress' ? progressWords(params, mask) : undefined;
+}
+
+/** Text on one line. Secrets are masked before it is cut: a part of one would not be found. */
+function shown(text: string, limit: number, mask: Mask): string {
+  return cleanLine(mask(text.slice(0, MAX_LOOKED_AT)), limit);
+}
+
+/** The number of a message, and what its words are masked with. */
+export interface Following {
+  readonly seq: number;
+  readonly mask: Mask;
 }
 
 /** Adds a message to its story. */
-export function follow(story: StoryRecord, seen: SeenMessage, seq: number): void {
+export function follow(story: StoryRecord, seen: SeenMessage, following: Following): void {
+  const { seq } = following;
   story.sawMessage(seq, seen);
   if (seen.from === 'client') followClient(story, seen, seq);
-  else if (seen.kind === 'response' || seen.kind === 'error') followResponse(story, seen, seq);
-  else if (seen.kind === 'notification') followNotification(story, seen, seq);
+  else if (seen.kind === 'response' || seen.kind === 'error') followResponse(story, seen, following);
+  else if (seen.kind === 'notification') followNotification(story, seen, following);
   else if (seen.kind === 'unreadable')
     story.tick({ at: seen.at, kind: 'notification', text: 'a message that cannot be read', message: seq });
 }
@@ -60,13 +77,13 @@ function followClient(
   });
 }
 
-function followResponse(story: StoryRecord, seen: SeenMessage, seq: number): void {
+function followResponse(story: StoryRecord, seen: SeenMessage, following: Following): void {
   const { kind, result, bytes, answers } = seen;
-  if (result !== undefined) followTask(story, seen, seq);
+  if (result !== undefined) followTask(story, seen, following);
   const round = story.rounds.find(({ request }) => request !== undefined && request === answers?.seq);
   if (round === undefined || answers === undefined) return;
   round.ms = answers.ms;
-  round.response = seq;
+  round.response = following.seq;
   round.bytesIn = bytes;
   round.outcome = outcomeOf(kind, result);
   const state = result?.['requestState'];
@@ -74,11 +91,11 @@ function followResponse(story: StoryRecord, seen: SeenMessage, seq: number): voi
 }
 
 /** A poll is a tick only if it tells something new: most polls tell the same again. */
-function followTask(story: StoryRecord, { result = {}, at }: SeenMessage, seq: number): void {
+function followTask(story: StoryRecord, { result = {}, at }: SeenMessage, { seq, mask }: Following): void {
   const { task: before, progress: last } = story;
-  story.task = readTask(result, before) ?? before;
+  story.task = readTask(result, before, mask) ?? before;
   const reported = isObject(result['_meta']) ? result['_meta']['fullmcp/progress'] : undefined;
-  const text = isObject(reported) ? takeProgress(story, reported) : undefined;
+  const text = isObject(reported) ? takeProgress(story, reported, mask) : undefined;
   if (before === undefined || story.task === undefined) return;
   const { statusMessage } = story.task;
   if (text !== undefined) {
@@ -102,11 +119,11 @@ function outcomeOf(
 function followNotification(
   story: StoryRecord,
   { method = '', params = {}, at }: SeenMessage,
-  seq: number,
+  { seq, mask }: Following,
 ): void {
   switch (method) {
     case 'notifications/progress': {
-      const text = takeProgress(story, params);
+      const text = takeProgress(story, params, mask);
       story.tick({ at, kind: 'progress', text, message: seq });
       return;
     }
@@ -115,7 +132,7 @@ function followNotification(
       story.tick({
         at,
         kind: 'log',
-        text: cleanLine(logWords(params), 300),
+        text: shown(logWords(params), 300, mask),
         ...(typeof level === 'string' && { level: level.slice(0, 20) }),
         message: seq,
       });
@@ -123,12 +140,12 @@ function followNotification(
     }
     case 'notifications/tasks':
     case 'notifications/tasks/status': {
-      story.task = readTask(params, story.task) ?? story.task;
+      story.task = readTask(params, story.task, mask) ?? story.task;
       const { statusMessage, status } = params;
       story.tick({
         at,
         kind: 'status',
-        text: cleanLine(String(statusMessage ?? status ?? ''), 200),
+        text: shown(String(statusMessage ?? status ?? ''), 200, mask),
         message: seq,
       });
       return;
@@ -140,7 +157,7 @@ function followNotification(
       story.tick({
         at,
         kind: isChange ? 'changed' : 'notification',
-        text: cleanLine(isChange && typeof uri === 'string' ? `${what} changed` : what, 300),
+        text: shown(isChange && typeof uri === 'string' ? `${what} changed` : what, 300, mask),
         message: seq,
       });
     }
@@ -148,24 +165,23 @@ function followNotification(
 }
 
 /** Takes over the progress, and returns it for people. */
-function takeProgress(story: StoryRecord, params: Record<string, unknown>): string {
+function takeProgress(story: StoryRecord, params: Record<string, unknown>, mask: Mask): string {
   const { progress, total, message } = params;
   if (typeof progress === 'number')
     story.progress = {
       progress,
       ...(typeof total === 'number' && { total }),
-      ...(typeof message === 'string' && { message: cleanLine(message, 200) }),
+      ...(typeof message === 'string' && { message: shown(message, MAX_WORDS, mask) }),
     };
-  return progressWords(params);
+  return progressWords(params, mask);
 }
 
-function progressWords({ progress, total, message }: Record<string, unknown>): string {
+function progressWords({ progress, total, message }: Record<string, unknown>, mask: Mask): string {
   if (typeof progress !== 'number') return 'progress that cannot be read';
   const count = typeof total === 'number' ? `${progress} of ${total}` : String(progress);
-  return typeof message === 'string' ? `${count}: ${cleanLine(message, 200)}` : count;
+  return typeof message === 'string' ? `${count}: ${shown(message, MAX_WORDS, mask)}` : count;
 }
 
 function logWords({ data }: Record<string, unknown>): string {
-  // A line of the timeline needs no more than the beginning of what may be megabytes.
-  return typeof data === 'string' ? data.slice(0, 2000) : (JSON.stringify(data) ?? '').slice(0, 2000);
+  return typeof data === 'string' ? data : (JSON.stringify(data) ?? '');
 }

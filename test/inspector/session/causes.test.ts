@@ -152,6 +152,26 @@ describe('log messages of the newest revision', () => {
   });
 });
 
+describe('log messages on stdio, while two calls are at work', () => {
+  test('are in no call, because nothing says which one has logged', async () => {
+    await connect();
+    const napping = await call('naps');
+    await own.until('the call', () => own.story(napping).rounds.length === 1);
+    const { ticks } = await own.ended(await call('chatty'));
+    expect(ticks).toEqual([]);
+    expect(own.story(napping).ticks).toEqual([]);
+    const unsolicited = (): readonly string[] =>
+      own.inspector
+        .snapshot()
+        .stories.filter(({ kind }) => kind === 'unsolicited')
+        .flatMap((story) => story.ticks.map(({ text }) => text));
+    await own.until('the message', () => unsolicited().includes('the lion sleeps'));
+    await own.run('stop', { story: napping });
+    await own.ended(napping);
+    expect((await own.ended(await call('chatty'))).ticks).toMatchObject([{ text: 'the lion sleeps' }]);
+  });
+});
+
 describe('a question in a session on stdio, while two calls run', () => {
   test('is shown in both calls, whose time it stops, and is answered in either', async () => {
     await connect('2025-11-25');

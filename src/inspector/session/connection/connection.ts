@@ -325,11 +325,10 @@ function hear(connection: ConnectionState, isCurrent: () => boolean): WireListen
   return {
     mask,
     message(seen) {
-      const says = wordsOf(seen);
-      const head = messages.add(id, seen, says === undefined ? undefined : mask(says));
+      const head = messages.add(id, seen, wordsOf(seen, mask));
       feed.message(head);
       const story = book.get(seen.scope.story);
-      if (story !== undefined) follow(story, seen, head.seq);
+      if (story !== undefined) follow(story, seen, { seq: head.seq, mask });
       return head.seq;
     },
     ownerOf: (message) => book.ownerOf(id, message),
