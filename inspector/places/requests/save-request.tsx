@@ -43,7 +43,7 @@ export function SaveRequest({
   const save = async (event: Event): Promise<void> => {
     event.preventDefault();
     const isSaved = await command.start(async () => {
-      const expect = expectationOf(kind.value, text.value);
+      const expect = expectationOf(kind.value, text.value, valueOfResult(story));
       const replace = mayReplace.value;
       await run('saveRequest', { story: story.id, name: name.value.trim(), expect, replace });
     });
@@ -144,10 +144,18 @@ function textFor(kind: Expected, story: Story, schema: unknown): string {
   }
 }
 
-/** The text that was typed: JSON if it is an object, an array or a value of another type, and a string otherwise. */
-function expectationOf(kind: Expected, text: string): JsonObject {
+/**
+ * The text that was typed. It is a string if the result is text, and JSON otherwise: `42` is expected of `42 apples`, too. Only where both are
+ * objects or arrays, JSON in a text is compared as JSON, however it is written.
+ */
+export function expectationOf(kind: Expected, text: string, result: unknown): JsonObject {
   if (kind === 'nothing') return {};
   if (kind === 'fails') return { fails: text.trim() === '' ? true : text.trim().slice(0, 1000) };
   const parsed = tryParse(text);
-  return { [kind]: parsed === undefined ? text : parsed };
+  const isJson = parsed !== undefined && (typeof result !== 'string' || isWhole(parsed, tryParse(result)));
+  return { [kind]: isJson || kind === 'matches' ? (parsed ?? text) : text };
+}
+
+function isWhole(...values: readonly unknown[]): boolean {
+  return values.every((value) => typeof value === 'object' && value !== null);
 }

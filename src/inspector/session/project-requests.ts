@@ -7,8 +7,7 @@ import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { tryParseObject } from '../../jsonrpc/try-parse.js';
 import type { Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
-import { isSecretName } from '../../protocol/secrets/is-secret-name.js';
-import { REMOVED } from '../../testing/recording/secrets.js';
+import { lacksSecret, REMOVED } from '../../testing/recording/secrets.js';
 import {
   promptOutcome,
   type RequestOutcome,
@@ -78,15 +77,19 @@ export class ProjectRequests {
       if (!replace && file.requests.some((one) => one.name === name))
         throw new RequestsError(`There is a request ${JSON.stringify(name.slice(0, 100))} already.`);
       const values = new RequestValues(file, process.env);
-      const variables = new Set(file.env ?? []);
-      const kept = requestOf(story, name, (args) => withVariables(values.written(args), args, variables));
-      const written = Object.keys(expect).length === 0 ? {} : { expect: values.written(expect) };
+      const listed = listedOf(connection);
+      values.learnFrom([...listed.tools.values()]);
+      const variables = new SecretVariables(file.env ?? []);
+      const kept = requestOf(story, name, (args) => variables.in(values.written(args), args) as JsonObject);
+      const named = new RequestValues({ env: [...variables.names] }, { ...process.env, ...variables.values });
+      named.learnFrom([...listed.tools.values()]);
+      const written = Object.keys(expect).length === 0 ? {} : { expect: named.written(expect) };
       const { kind, subject } = subjectOf(kept);
       const list = `${kind}s` as const;
-      const definition = listedOf(connection)[list].get(subject);
+      const definition = listed[list].get(subject);
       const next = {
         ...withRequest(file, { ...kept, ...written }),
-        ...(variables.size > 0 && { env: [...variables] }),
+        ...(variables.names.size > 0 && { env: [...variables.names] }),
       };
       return definition ? withDefinition(next, list, [subject, values.plain(definition)]) : next;
     });
@@ -123,10 +126,7 @@ export class ProjectRequests {
 
   #required(): string {
     if (this.#path !== undefined) return this.#path;
-    throw new McpError(
-      'forbidden',
-      'This inspector keeps no requests. To keep some, run: fullmcp inspect',
-    );
+    throw new McpError('forbidden', 'This inspector keeps no requests. To keep some, run: fullmcp inspect');
   }
 
   async #change(change: (file: SavedRequests) => SavedRequests): Promise<RequestsView> {
@@ -206,22 +206,71 @@ function answersOf(given: readonly GivenAnswer[]): SavedRequest['answers'] {
   );
 }
 
-/** Arguments whose secrets, which were removed, are variables: a file that everybody reads must not have them. */
-function withVariables(written: JsonObject, args: JsonObject, variables: Set<string>): JsonObject {
-  return Object.fromEntries(
-    Object.entries(written).map(([name, value]) => {
-      const isSecret = isSecretName(name, args[name]) || args[name] === REMOVED;
-      if (!isSecret || typeof args[name] !== 'string') return [name, value];
-      if (typeof value === 'string' && value.startsWith('${')) return [name, value];
-      const variable = name
-        .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
-        .replaceAll(/\W/g, '_')
-        .toUpperCase();
-      const sound = /^[A-Z_]/.test(variable) ? variable.slice(0, 100) : `_${variable.slice(0, 99)}`;
-      variables.add(sound);
-      return [name, `$\{${sound}}`];
-    }),
-  );
+/** Variables in the place of secrets that were removed from arguments: a file that everybody reads must not have them. */
+class SecretVariables {
+  readonly names: Set<string>;
+  readonly #secrets = new Map<string, string>();
+
+  /** `names` are the variables that the file has already. */
+  constructor(names: readonly string[]) {
+    this.names = new Set(names);
+  }
+
+  /** A value without secrets, with a variable for each of them. `path` has the names of the fields that lead to it. */
+  in(written: unknown, value: unknown, path: readonly string[] = []): unknown {
+    // The request of a run that was itself started from the file.
+    if (typeof value === 'string' && this.names.has(/^\$\{(\w+)\}$/.exec(value)?.[1] ?? '')) return value;
+    if (value === REMOVED) return this.#named(variableName(path.slice(-1)));
+    if (typeof value === 'string' || typeof value === 'number')
+      return lacksSecret(written) && written !== value ? this.#variable(String(value), path) : written;
+    const entries = typeof value === 'object' && value !== null ? Object.entries(value) : [];
+    const kept = typeof written === 'object' && written !== null ? Object.entries(written) : [];
+    // A secret that is an object was removed as a whole, and each of its parts is one.
+    const parts = entries.map(([name, inner], at) => {
+      const [shown, part] = kept[at] ?? [name, written];
+      return [shown, this.in(part, inner, Array.isArray(value) ? path : [...path, name])] as const;
+    });
+    if (Array.isArray(value)) return parts.map(([, part]) => part);
+    return isObject(value) ? Object.fromEntries(parts) : value;
+  }
+
+  /** The secrets by the names of their variables. */
+  get values(): Readonly<Record<string, string>> {
+    return Object.fromEntries(this.#secrets);
+  }
+
+  /** A variable that is named like the field, or like the way to it if another secret has that name. */
+  #variable(secret: string, path: readonly string[]): string {
+    const short = variableName(path.slice(-1));
+    const long = variableName(path);
+    const more = Array.from({ length: MAX_ALIKE }, (_, at) => `${long.slice(0, 95)}_${at + 2}`);
+    const name = [short, long, ...more].find((one) => this.#isFor(one, secret)) ?? long;
+    this.#secrets.set(name, secret);
+    return this.#named(name);
+  }
+
+  /** The variable itself. A call of an earlier visit was kept without the secret, so that nothing else is known of it. */
+  #named(name: string): string {
+    this.names.add(name);
+    return `$\{${name}}`;
+  }
+
+  #isFor(name: string, secret: string): boolean {
+    return (this.#secrets.get(name) ?? process.env[name] ?? secret) === secret;
+  }
+}
+
+/** Secrets of one request whose fields lead to the same name. */
+const MAX_ALIKE = 100;
+
+/** The name of an environment variable for a field, as in `CARD_NUMBER` for `card.number`. */
+function variableName(path: readonly string[]): string {
+  const name = path
+    .join('_')
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replaceAll(/\W/g, '_')
+    .toUpperCase();
+  return /^[A-Z_]/.test(name) ? name.slice(0, 100) : `_${name.slice(0, 99)}`;
 }
 
 /** The lists that the page shows. */

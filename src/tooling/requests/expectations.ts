@@ -7,6 +7,7 @@ import { decodeBase64 } from '../../protocol/encoding/base64.js';
 import { McpError } from '../../protocol/errors.js';
 import { compileSchema } from '../../schema/compile.js';
 import { explain } from '../../schema/explain/explain.js';
+import { jsonTypesOf } from '../../schema/read/across-branches.js';
 import { cleanLine } from '../clean.js';
 import { compareValues, type ValueChange } from '../tape/compare-values.js';
 import type { RequestValues } from './request-values.js';
@@ -230,8 +231,7 @@ function missingPlace(wanted: unknown, actual: unknown, { path, steps }: Search)
 
 function misfits(schema: JsonObject, value: unknown, values: RequestValues): readonly string[] {
   const compiled = compileSchema(schema, { io: 'output' });
-  const actual =
-    typeof value === 'string' && schema['type'] !== 'string' ? (tryParse(value) ?? value) : value;
+  const actual = typeof value === 'string' && !isAboutText(schema) ? (tryParse(value) ?? value) : value;
   const result = compiled.validate(actual);
   if (result instanceof Promise || result.ok) return [];
   // The sentences quote the value, so they are made of one without secrets.
@@ -239,9 +239,18 @@ function misfits(schema: JsonObject, value: unknown, values: RequestValues): rea
   const explained = compiled.validate(shown);
   if (explained instanceof Promise || explained.ok)
     return ['The result does not match the schema, in a field that is a secret.'];
-  return [
-    `The result does not match the schema: ${cleanLine(explain(explained.issues, compiled, shown), 500)}`,
-  ];
+  // The schema may have variables in it, too.
+  const why = values.shown(explain(explained.issues, compiled, shown));
+  return [`The result does not match the schema: ${cleanLine(why, 500)}`];
+}
+
+const TEXT_KEYWORDS = ['pattern', 'minLength', 'maxLength', 'format'];
+
+/** Whether a schema describes text: then text that could be read as JSON is not. */
+function isAboutText(schema: JsonObject): boolean {
+  return (
+    jsonTypesOf(schema, schema).has('string') || TEXT_KEYWORDS.some((name) => schema[name] !== undefined)
+  );
 }
 
 async function contentValue(parts: readonly object[], text: string): Promise<unknown> {

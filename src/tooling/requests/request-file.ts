@@ -1,6 +1,8 @@
 // The file of requests in the folder of a project: read with limits, and replaced as a whole, never over the change of somebody else.
 
-import { lstat, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { Buffer } from 'node:buffer';
+import { constants, type Stats } from 'node:fs';
+import { lstat, open, rename, rm, stat } from 'node:fs/promises';
 import {
   MAX_FILE_BYTES,
   NO_REQUESTS,
@@ -80,21 +82,42 @@ async function openPart(path: string, part: string): ReturnType<typeof open> {
   }
 }
 
+// A link could lead out of the project, and a pipe never ends. Windows knows neither flag.
+const READING = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
 async function readText(path: string): Promise<string | undefined> {
+  let file: Awaited<ReturnType<typeof open>> | undefined;
   try {
-    const stats = await lstat(path);
-    // A link could lead out of the project, and a pipe or a device never ends.
-    if (!stats.isFile())
-      throw new RequestsError(
-        `${path} is not a file, but a ${stats.isSymbolicLink() ? 'link' : 'folder or a device'}.`,
-      );
-    if (stats.size > MAX_FILE_BYTES)
-      throw new RequestsError(`${path} is larger than ${MAX_FILE_BYTES / 1e6} MB.`);
-    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path));
+    checkKind(await lstat(path), path);
+    file = await open(path, READING);
+    // The file may be another one by now, and it may grow.
+    checkKind(await file.stat(), path);
+    const bytes = Buffer.alloc(MAX_FILE_BYTES + 1);
+    let length = 0;
+    for (;;) {
+      const { bytesRead } = await file.read(bytes, length, bytes.length - length);
+      length += bytesRead;
+      if (length > MAX_FILE_BYTES) throw tooLarge(path);
+      if (bytesRead === 0) return new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length));
+    }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw explained(error, path, 'read');
+  } finally {
+    await file?.close();
   }
+}
+
+function checkKind(stats: Stats, path: string): void {
+  if (!stats.isFile())
+    throw new RequestsError(
+      `${path} is not a file, but a ${stats.isSymbolicLink() ? 'link' : 'folder or a device'}.`,
+    );
+  if (stats.size > MAX_FILE_BYTES) throw tooLarge(path);
+}
+
+function tooLarge(path: string): RequestsError {
+  return new RequestsError(`${path} is larger than ${MAX_FILE_BYTES / 1e6} MB.`);
 }
 
 function explained(error: unknown, path: string, what: 'read' | 'written'): RequestsError {

@@ -1,9 +1,9 @@
 // Environment variables in the values of saved requests: replaced before a request is sent, and put back in everything that is shown or written.
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import { KnownValues } from '../../protocol/secrets/known-values.js';
-import { partsOf } from '../../protocol/secrets/values.js';
-import { Secrets } from '../../testing/recording/secrets.js';
+import { REDACTED } from '../../protocol/secrets/text.js';
+import { formsOf, partsOf } from '../../protocol/secrets/values.js';
+import { REMOVED, Secrets } from '../../testing/recording/secrets.js';
 import { RequestsError, type SavedRequests } from './saved-request.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -12,27 +12,33 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const VARIABLE = /\$\$\{|\$\{([^{}]*)\}/g;
 const NAME = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
 const MAX_VALUE = 100_000;
-/** A shorter value is a part of many words. */
-const MIN_HIDDEN = 4;
+/** A shorter value is a part of many words and numbers, and counts only where it is a word of its own. */
+const MIN_INSIDE = 4;
+
+/** A form in which a server may repeat the value of a variable. */
+interface KnownForm {
+  readonly form: string;
+  readonly name: string;
+}
 
 /** The values of one run: variables that the file lists, and the secrets that neither a terminal nor a file may get. */
 export class RequestValues {
   readonly #allowed: ReadonlySet<string>;
   readonly #env: Environment;
-  /** The values that may be written back, with the name of the variable that each came from. */
-  readonly #variables: KnownValues;
+  /** The longest first: one may be a part of another. */
+  readonly #forms: readonly KnownForm[];
   readonly #secrets: Secrets;
 
   constructor({ env: allowed = [] }: Pick<SavedRequests, 'env'>, env: Environment) {
     this.#allowed = new Set(allowed);
     this.#env = env;
-    const names = new Map<string, string>();
+    const forms = new Map<string, KnownForm>();
     for (const name of allowed) {
-      const value = Object.hasOwn(env, name) ? env[name] : undefined;
-      for (const part of value === undefined ? [] : [...partsOf(value), value]) names.set(part, name);
+      const value = (Object.hasOwn(env, name) ? env[name] : undefined) ?? '';
+      for (const form of [...partsOf(value), value].flatMap((part) => [...formsOf(part)]))
+        if (form !== '') forms.set(form, { form, name });
     }
-    const mask = (secret: string): string => `\${${names.get(secret) ?? ''}}`;
-    this.#variables = new KnownValues([...names.keys()], { mask, minLength: MIN_HIDDEN });
+    this.#forms = [...forms.values()].sort((one, other) => other.form.length - one.form.length);
     this.#secrets = new Secrets();
   }
 
@@ -49,18 +55,57 @@ export class RequestValues {
   /** A value of a server, as it may be shown: without secrets, and with the names of variables in the place of their values. */
   shown<T>(value: T, field = ''): T {
     const copy = this.#secrets.without({ [field]: value });
-    return mapped(copy[field], (text) => this.#variables.hide(text)) as T;
+    return mapped(copy[field], {
+      text: (text) => this.#named(text, this.#formsIn(text)),
+      number: (number) => {
+        const forms = this.#formsOf(number);
+        return forms.length > 0 ? this.#named(String(number), forms) : number;
+      },
+    }) as T;
   }
 
   /** A value of a server, as it may be written into the file: reading the file again gives the same value, except for secrets. */
   written<T>(value: T): T {
     const copy = this.#secrets.without({ value }).value;
-    return mapped(copy, (text) => this.#variables.hide(text.replaceAll('${', () => '$${'))) as T;
+    return mapped(copy, {
+      text: (text) => {
+        // The rest of a text that had a secret in it is never what comes back.
+        if (text.includes(REDACTED)) return REMOVED;
+        const kept = this.#named(text, this.#formsIn(text), { isRead: true });
+        // A form of a value, or a value after a `$`, would be read as another text: only anything can be expected.
+        return this.#text(kept, '') === text ? kept : REMOVED;
+      },
+      number: (number) => (this.#formsOf(number).length > 0 ? REMOVED : number),
+    }) as T;
   }
 
   /** A definition of a server, as it may be written into the file: variables in it are not replaced when the file is read. */
   plain<T>(value: T): T {
-    return mapped(value, (text) => this.#variables.hide(text)) as T;
+    const isLong = ({ form }: KnownForm): boolean => form.length >= MIN_INSIDE;
+    // The words of a definition are compared on other computers, too, whose variables have other values.
+    return mapped(value, { text: (text) => this.#named(text, this.#formsIn(text).filter(isLong)) }) as T;
+  }
+
+  #formsIn(text: string): readonly KnownForm[] {
+    return this.#forms.filter(
+      ({ form }) => text.includes(form) && new RegExp(expressionFor(form), 'u').test(text),
+    );
+  }
+
+  #formsOf(number: number): readonly KnownForm[] {
+    const digits = String(number);
+    return digits.length < MIN_INSIDE ? [] : this.#forms.filter(({ form }) => form === digits);
+  }
+
+  /**
+   * The text with the names of variables. All at once: a name that takes the place of a value may have another value in it. Text that is
+   * read again has `$$` + `{` in the place of `$` + `{`.
+   */
+  #named(text: string, forms: readonly KnownForm[], { isRead = false } = {}): string {
+    const names = new Map(forms.map(({ form, name }) => [form, `$\{${name}}`]));
+    const found = [...forms.map(({ form }) => expressionFor(form)), ...(isRead ? ['\\$\\{'] : [])];
+    if (found.length === 0) return text;
+    return text.replace(new RegExp(found.join('|'), 'gu'), (form) => names.get(form) ?? `$${form}`);
   }
 
   #expand(value: unknown, place: string): unknown {
@@ -68,7 +113,10 @@ export class RequestValues {
     if (Array.isArray(value)) return value.map((item, at) => this.#expand(item, `${place}[${at}]`));
     if (!isObject(value)) return value;
     return fromEntries(
-      Object.entries(value).map(([name, inner]) => [name, this.#expand(inner, `${place}.${name}`)]),
+      Object.entries(value).map(([name, inner]) => [
+        this.#text(name, place),
+        this.#expand(inner, `${place}.${name}`),
+      ]),
     );
   }
 
@@ -99,12 +147,26 @@ export class RequestValues {
   }
 }
 
-/** A copy in which each string, also each name of a field, is changed. */
-function mapped(value: unknown, change: (text: string) => string): unknown {
-  if (typeof value === 'string') return change(value);
-  if (Array.isArray(value)) return value.map((item) => mapped(item, change));
+/** Finds a form of a value: anywhere, or as a word of its own if it is short. */
+function expressionFor(form: string): string {
+  const literal = form.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+  return form.length < MIN_INSIDE ? `(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])` : literal;
+}
+
+interface Changes {
+  readonly text: (text: string) => string;
+  /** Default: numbers stay. */
+  readonly number?: (number: number) => unknown;
+}
+
+/** A copy in which each string, also each name of a field, and each number is changed. */
+function mapped(value: unknown, changes: Changes): unknown {
+  const { text, number } = changes;
+  if (typeof value === 'string') return text(value);
+  if (typeof value === 'number') return number ? number(value) : value;
+  if (Array.isArray(value)) return value.map((item) => mapped(item, changes));
   if (!isObject(value)) return value;
-  return fromEntries(Object.entries(value).map(([name, inner]) => [change(name), mapped(inner, change)]));
+  return fromEntries(Object.entries(value).map(([name, inner]) => [text(name), mapped(inner, changes)]));
 }
 
 // A field may be called __proto__.

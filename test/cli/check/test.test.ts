@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -343,6 +343,66 @@ describe('a hostile mcp.requests.json', () => {
     expect((await fullmcp(['test', shop, '--file', tmpdir()])).exit).toBe(2);
   });
 
+  it.each([
+    ['has 100 MB', async (path: string) => truncate(path, 100_000_000), /is larger than 5 MB/],
+    ['is not UTF-8', async (path: string) => writeFile(path, Buffer.from([0xff, 0xfe])), /is not UTF-8/],
+  ])('that %s is not read', async (_, make, message) => {
+    const path = await file({ requests: [] });
+    await make(path);
+    const ran = await fullmcp(['test', shop, '--file', path, '--update']);
+    expect([ran.exit, ran.stderr]).toEqual([2, expect.stringMatching(message)]);
+  });
+
+  it('that is a pipe does not make the command wait', { skip: process.platform === 'win32' }, async () => {
+    const path = `${await file({ requests: [] })}.pipe`;
+    await execute('mkfifo', [path]);
+    const ran = await fullmcp(['test', shop, '--file', path]);
+    expect([ran.exit, ran.stderr]).toEqual([2, expect.stringContaining('is not a file')]);
+  });
+
+  it('has names such as __proto__ as ordinary names', async () => {
+    const text = `{"version":1,"requests":[
+      {"name":"__proto__","tool":"echo","arguments":{"text":"a","__proto__":{"polluted":1}},
+       "expect":{"contains":{"__proto__":{"polluted":1}}}},
+      {"name":"constructor","tool":"__proto__","expect":{"fails":true}},
+      {"name":"answers","tool":"order","answers":{"__proto__":{"size":"large"}}}
+    ],"definitions":{"tools":{"__proto__":{"description":"x"},"constructor":{}}}}`;
+    const path = await file(text);
+    const ran = await fullmcp(['test', shop, '--file', path, '--json']);
+    expect(ran.exit).toBe(1);
+    const { results } = ran.json<{ results: { name: string; problems: { says: string }[] }[] }>();
+    expect(results.map(({ name, problems }) => [name, problems.length])).toEqual([
+      ['__proto__', 1],
+      ['__proto__', 1],
+      ['constructor', 0],
+      ['answers', 1],
+    ]);
+    expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
+    await fullmcp(['test', shop, '--file', path, '--update']);
+    expect(JSON.parse(await readFile(path, 'utf8')).requests).toEqual(JSON.parse(text).requests);
+  });
+
+  it('does not make the command print a variable that it may use, in whatever it expects', async () => {
+    vi.stubEnv('SHOP_KEY', SECRET);
+    const expectations = [
+      { equal: VARIABLE },
+      { equal: { [VARIABLE]: VARIABLE } },
+      { contains: `x${VARIABLE}` },
+      { matches: { const: VARIABLE } },
+      { fails: VARIABLE },
+    ];
+    const requests = expectations.flatMap((expected, at) => [
+      { name: `a${at}`, tool: 'echo', arguments: { text: VARIABLE.repeat(2) }, expect: expected },
+      { name: `b${at}`, tool: VARIABLE, arguments: {}, expect: expected },
+    ]);
+    const path = await file({ env: ['SHOP_KEY'], requests });
+    for (const words of [[], ['--json'], ['--junit', `${path}.xml`], ['--update'], ['--debug']]) {
+      const ran = await fullmcp(['test', shop, '--file', path, ...words]);
+      expect(ran.stdout + ran.stderr).not.toContain(SECRET);
+    }
+    for (const name of [path, `${path}.xml`]) expect(await readFile(name, 'utf8')).not.toContain(SECRET);
+  });
+
   it('cannot control the terminal, and neither can a result', async () => {
     const ran = await run(
       { requests: [{ name: `x ${HOSTILE}`, tool: 'hostile', expect: { equal: HOSTILE.slice(1) } }] },
@@ -355,7 +415,7 @@ describe('a hostile mcp.requests.json', () => {
   });
 });
 
-describe('fullmcp test in a project made by fullmcp new', { timeout: 120_000 }, () => {
+describe('fullmcp test in a project made by fullmcp new', { timeout: 240_000 }, () => {
   it('fails after a change of a description, of a schema and of a value, each with a sentence', async () => {
     const folder = join(await folderWith({}), 'shop');
     expect((await fullmcp(['new', folder, '--yes'])).exit).toBe(0);
@@ -364,7 +424,7 @@ describe('fullmcp test in a project made by fullmcp new', { timeout: 120_000 }, 
       ...words: readonly string[]
     ): Promise<{ stdout: string; stderr: string; code: number }> => {
       const at = { cwd: folder, env: plainEnv };
-      return execute(process.execPath, [program, 'test', ...words], at).then(
+      return execute(process.execPath, [program, 'test', '--timeout', '100s', ...words], at).then(
         ({ stdout, stderr }) => ({ stdout, stderr, code: 0 }),
         (error) => error as { stdout: string; stderr: string; code: number },
       );
@@ -375,18 +435,57 @@ describe('fullmcp test in a project made by fullmcp new', { timeout: 120_000 }, 
 
     const server = join(folder, 'src/server.ts');
     const text = await readFile(server, 'utf8');
-    await writeFile(
-      server,
-      text
-        .replace('Greet a person', 'Greet somebody')
-        .replace("z.string().describe('The name of the person')", 'z.string().max(20)')
-        .replace('Hello, ', 'Hi, '),
-    );
-    const failed = await test();
-    expect(failed.code).toBe(1);
-    expect(failed.stdout).toContain('Its description was "Greet a person" and is "Greet somebody".');
-    expect(failed.stdout).toMatch(/Its input schema changed: name: .*20/);
-    expect(failed.stdout).toContain('The result is "Hi, Ada!"; "Hello, Ada!" was expected.');
-    expect(failed.stderr).toBe('1 passed, 2 failed.\n');
+    const junit = join(folder, 'report.xml');
+    for (const [what, was, is, name, ...says] of CHANGES) {
+      expect(text, what).toContain(was);
+      await writeFile(server, text.replace(was, is));
+      const { code, stdout } = await test('--json', '--junit', junit);
+      expect(code, what).toBe(1);
+      const { ok, passed, failed, results } = JSON.parse(stdout);
+      expect([ok, passed, failed]).toEqual([false, 2, 1]);
+      const found = results.filter(({ problems }: { problems: object[] }) => problems.length > 0);
+      expect(found).toMatchObject([{ name, problems: says.map((one) => ({ says: one })) }]);
+      const xml = await readFile(junit, 'utf8');
+      expect(unclosed(xml)).toEqual([]);
+      expect(xml).toContain('<testsuites tests="3" failures="1" skipped="0"');
+      expect(xml.match(/<failure /g)).toHaveLength(1);
+    }
+    expect(await test('--only', 'greets Ada')).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('          The result is "Hi, Ada!"; "Hello, Ada!" was expected.\n'),
+      stderr: expect.stringContaining('1 failed.'),
+    });
   });
 });
+
+/** Each change of the server: its text before and after, the name in the report, and its sentences. */
+const CHANGES = [
+  [
+    'a description',
+    'Greet a person',
+    'Greet somebody',
+    'greet',
+    'Its description was "Greet a person" and is "Greet somebody".',
+  ],
+  [
+    'a schema',
+    "z.string().describe('The name of the person')",
+    "z.string().max(20).describe('The name of the person')",
+    'greet',
+    'Its input schema changed: name: maxLength was not set and is 20.',
+  ],
+  ['a value', 'Hello, ', 'Hi, ', 'greets Ada', 'The result is "Hi, Ada!"; "Hello, Ada!" was expected.'],
+] as const;
+
+/** The elements of XML that are opened and not closed, or closed and not opened. */
+function unclosed(xml: string): readonly string[] {
+  const open: string[] = [];
+  for (const [, end, name = '', self] of xml.matchAll(/<(\/?)([a-z]+)(?:\s+[a-z]+="[^"<]*")*\s*(\/?)>/g)) {
+    if (end === '') {
+      if (self === '') open.push(name);
+    } else if (open.at(-1) === name) open.pop();
+    else open.push(`/${name}`);
+  }
+  const rest = xml.replaceAll(/<\?xml [^?]*\?>|<\/?[a-z]+(?:\s+[a-z]+="[^"<]*")*\s*\/?>/g, '');
+  return /[<>]|&(?!(?:amp|lt|gt|quot|apos|#\d+);)/.test(rest) ? [...open, rest.trim()] : open;
+}
