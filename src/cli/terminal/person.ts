@@ -108,7 +108,13 @@ export class PersonLines {
 
   #open(editing: LineEditing | undefined): Interface {
     const { input, output, interrupt } = this.#person;
-    const opened = createInterface({ input, output, terminal: true, ...editingOptions(editing) });
+    let isOpen = true;
+    const opened = createInterface({
+      input,
+      output,
+      terminal: true,
+      ...editingOptions(editing, () => isOpen),
+    });
     this.#editing = editing;
     opened.on('line', (line) => {
       if (this.#waiting) this.#waiting(line);
@@ -126,6 +132,7 @@ export class PersonLines {
       waiting?.('');
     });
     opened.on('close', () => {
+      isOpen = false;
       if (this.#interface === opened) {
         this.#interface = undefined;
         this.#isOver = this.#waiting === undefined;
@@ -138,12 +145,15 @@ export class PersonLines {
   }
 }
 
-function editingOptions(editing: LineEditing | undefined): Partial<ReadLineOptions> {
+function editingOptions(editing: LineEditing | undefined, isOpen: () => boolean): Partial<ReadLineOptions> {
   if (editing === undefined) return { historySize: 0 };
   return {
     history: [...editing.history],
     historySize: Math.max(1, editing.history.length),
     completer: (line: string, done: (error: null, found: [string[], string]) => void) =>
-      void editing.complete(line).then((found) => done(null, found)),
+      void editing.complete(line).then((found) => {
+        // A line that has ended since would read on, and lose what is typed for the next one.
+        if (isOpen()) done(null, found);
+      }),
   };
 }

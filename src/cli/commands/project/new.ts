@@ -62,7 +62,9 @@ export const newProject: Command = {
       next,
     });
     if (out.isJson) return;
+    out.note(`Made in ${cleanLine(folder, 200)}:`);
     for (const path of Object.keys(files)) out.note(`  ${path}`);
+    out.note('Next:');
     out.value(next.join('\n'));
   },
 };
