@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import type { Story } from '../../../src/inspector/contract/story.js';
+import { sharedStory } from '../../../src/inspector/stories/share-story.js';
+
+// A story that is shared is one HTML file. Everything that a server put into it is text there.
+
+const HOSTILE = [
+  '</pre></main><script>alert(1)</script>',
+  '</title><svg onload=alert(1)>',
+  '<!-- <script> ',
+  '--><img src=x onerror=alert(1)>',
+  ']]><?xml ?>',
+  '"><a href="javascript:alert(1)">x</a>',
+  "' onclick='alert(1)",
+  '&lt;script&gt;',
+  'a\u2028b\u2029c\u202ed\u0000e\u001b[2Jf\ufeff',
+].join('\n');
+
+function story(text: string, more: Partial<Story> = {}): Story {
+  return {
+    id: 1,
+    connection: text,
+    kind: 'tool',
+    title: text,
+    method: text,
+    args: { [text]: text },
+    state: 'ok',
+    at: 0,
+    serverMs: 1,
+    youMs: 0,
+    rounds: [],
+    ticks: [{ at: 0, kind: 'log', text }],
+    droppedTicks: 0,
+    questions: [
+      { id: 'q1', kind: 'url', message: text, url: text, answer: { [text]: text }, at: 0, round: 1 },
+    ],
+    error: { code: text, message: text },
+    outcome: { content: [{ type: 'text', text }], [text]: text },
+    ...more,
+  } as unknown as Story;
+}
+
+const facts = (text: string, outcome?: string) => ({
+  server: text,
+  revision: text,
+  version: '1.0.0',
+  outcome,
+});
+
+const tagsOf = (html: string): readonly string[] => html.match(/<[^>]*>/g) ?? [];
+
+describe('a story that is shared', () => {
+  it('has the same elements whatever a server has put into it, and no character that hides or turns around others', () => {
+    const [plain, hostile] = ['plain', HOSTILE].map((text) => sharedStory(story(text), facts(text)));
+    expect(tagsOf(hostile ?? '')).toEqual(tagsOf(plain ?? ''));
+    for (const character of ['\u2028', '\u2029', '\u202e', '\u0000', '\u001b', '\ufeff'])
+      expect(hostile).not.toContain(character);
+    expect(hostile).not.toContain('<!--');
+    expect(hostile).toContain('&lt;/pre&gt;');
+    expect(hostile).toContain('&amp;lt;script&amp;gt;');
+  });
+
+  it('runs nothing, loads nothing and leads nowhere', () => {
+    const html = sharedStory(story(HOSTILE), facts(HOSTILE));
+    expect(html).toContain(
+      "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
+    );
+    for (const tag of tagsOf(html))
+      expect(tag).not.toMatch(/^<(?:script|a|img|svg|iframe|link|form|object|base)\b|\son\w+=|src=|href=/i);
+  });
+
+  it('is cut if a result is huge, and says how much is missing', () => {
+    const outcome = JSON.stringify({ content: [{ type: 'text', text: '<b>'.repeat(2_000_000) }] });
+    const html = sharedStory(story('plain'), facts('plain', outcome));
+    expect(html.length).toBeLessThan(3_000_000);
+    expect(html).toMatch(/… \(\d{7} more characters\)/);
+    expect(tagsOf(html)).toEqual(tagsOf(sharedStory(story('plain'), facts('plain'))));
+  });
+
+  it('has no secrets of arguments, wherever a server repeats them', () => {
+    const secret = 'open-sesame-4711';
+    const html = sharedStory(
+      story('plain', {
+        args: { login: { password: secret } },
+        ticks: [{ at: 0, kind: 'log', text: `in with ${secret}` }],
+        outcome: { content: [{ type: 'text', text: `in with ${secret}` }] },
+      }),
+      facts('plain'),
+    );
+    expect(html).not.toContain(secret);
+  });
+});
