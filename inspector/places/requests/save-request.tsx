@@ -146,7 +146,7 @@ function textFor(kind: Expected, story: Story, schema: unknown): string {
 
 /**
  * The text that was typed. It is a string if the result is text, and JSON otherwise: `42` is expected of `42 apples`, too. Only where both are
- * objects or arrays, JSON in a text is compared as JSON, however it is written.
+ * objects or arrays, JSON inside of text is compared as JSON, however it is written.
  */
 export function expectationOf(kind: Expected, text: string, result: unknown): JsonObject {
   if (kind === 'nothing') return {};

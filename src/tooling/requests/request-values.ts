@@ -69,7 +69,7 @@ export class RequestValues {
     const copy = this.#secrets.without({ value }).value;
     return mapped(copy, {
       text: (text) => {
-        // The rest of a text that had a secret in it is never what comes back.
+        // The rest of text that had a secret in it is never what comes back.
         if (text.includes(REDACTED)) return REMOVED;
         const kept = this.#named(text, this.#formsIn(text), { isRead: true });
         // A form of a value, or a value after a `$`, would be read as another text: only anything can be expected.
