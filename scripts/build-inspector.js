@@ -1,8 +1,8 @@
 // Builds the page of the inspector: bundles it with Vite, puts its first styles into the page itself so that it paints with one round
 // trip, and compresses every file. Only the compressed form is in the package: the process unpacks it for browsers that do not take it.
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, posix } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { build } from 'vite';
 import { filesUnder } from './files.js';
@@ -25,6 +25,7 @@ export async function buildInspector(shipped) {
   );
   for (const file of files)
     ship(`${shipped}/${file}`, file === 'index.html' ? Buffer.from(page) : readFileSync(`${BUILT}/${file}`));
+  copyFileSync('inspector/style/inter/LICENSE.txt', `${shipped}/inter-license.txt`);
   writeFileSync(`${shipped}/page.json`, `${JSON.stringify({ styleHash, files })}\n`);
 }
 
@@ -36,7 +37,12 @@ function withOwnStyles(page) {
   const links = [...page.matchAll(/ *<link rel="stylesheet"[^>]*href="\.\/([^"]+)">\n?/g)];
   const inlined = links.map(([, file = '']) => file);
   if (inlined.length === 0) throw new Error('The page of the inspector has no stylesheet.');
-  const styles = inlined.map((file) => readFileSync(`${BUILT}/${file}`, 'utf8').trim()).join('\n');
+  // Addresses in styles are relative to their file, which is in a folder, while the page is not.
+  const stylesOf = (/** @type {string} */ file) =>
+    readFileSync(`${BUILT}/${file}`, 'utf8')
+      .trim()
+      .replaceAll('url(./', `url(./${posix.dirname(file)}/`);
+  const styles = inlined.map(stylesOf).join('\n');
   const styleHash = `sha256-${createHash('sha256').update(styles).digest('base64')}`;
   const bare = links.reduce((rest, [link]) => rest.replace(link, ''), page);
   return { page: bare.replace('</head>', () => `<style>${styles}</style></head>`), styleHash, inlined };

@@ -10,7 +10,7 @@ import { withPackage } from './pack.js';
 import { evalsOf, globalsOf, importsOf, tokenize } from './scan.js';
 
 // Where it goes, and why it is not less: docs/dependencies.md, "The size of the package".
-const UNPACKED_BYTES = { page: 140_000, rest: 4_700_000 };
+const UNPACKED_BYTES = { page: 165_000, rest: 4_700_000 };
 const INSTALLED_PACKAGES = 5;
 const INSTALLED_BYTES = 6_000_000;
 /**
@@ -52,6 +52,7 @@ const MUST_BE_PACKED = [
   'dist/index.js',
   'dist/index.d.ts',
   'dist/config.schema.json',
+  'dist/inspector/inter-license.txt',
 ];
 
 process.chdir(root);

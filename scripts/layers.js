@@ -14,6 +14,10 @@ export const LAYERS = {
     what: 'waiting and bounding: delays, deadlines, aborts, lifetimes, retries, intervals, turns, shared attempts, maps with bounds; no MCP word in it',
     may: [],
   },
+  face: {
+    what: 'the mark and the font of the pages that people see; no MCP word in it',
+    may: [],
+  },
   jsonrpc: { what: 'JSON-RPC 2.0 and its framings; no MCP word in it', tests: ['test/fuzz'], may: [] },
   schema: {
     what: 'Standard Schema or JSON Schema in, JSON Schema out; validation, coercion, error messages; the one reader of what a schema describes',
@@ -56,7 +60,7 @@ export const LAYERS = {
   oauth: {
     what: 'authorization: the hardened fetch, the metadata documents, the login of a client, the providers of a server, the tokens of callers for the servers behind a proxy, the authorization server in front of another provider',
     tests: ['test/flows/auth', 'test/flows/oauth'],
-    may: ['async', 'jsonrpc', 'protocol', 'state'],
+    may: ['async', 'face', 'jsonrpc', 'protocol', 'state'],
     rooms: {
       fetch: 'a fetch that reaches no private address and follows no dangerous redirect',
       documents: 'metadata of servers and resources, and challenges',
@@ -125,7 +129,7 @@ export const LAYERS = {
   transports: {
     what: 'bytes to Call and back, at both ends: HTTP, stdio, WebSocket, in-process',
     tests: ['test/flows/hostile', 'test/floods'],
-    may: ['async', 'jsonrpc', 'protocol', 'state'],
+    may: ['async', 'face', 'jsonrpc', 'protocol', 'state'],
     rooms: {
       client: 'wires, exchanges, links: what all client transports share',
       server: 'channels with their limits, and drains: what all server transports share',
@@ -216,6 +220,7 @@ export const LAYERS = {
     tests: ['test/flows/cluster', 'test/chaos'],
     may: [
       'async',
+      'face',
       'jsonrpc',
       'schema',
       'protocol',
@@ -299,6 +304,7 @@ export const LAYERS = {
     tests: ['test/inspector'],
     may: [
       'async',
+      'face',
       'jsonrpc',
       'schema',
       'protocol',

@@ -1,5 +1,5 @@
 // Makes the pictures of the inspector in docs/pictures, from the demo, so that they never get old. With a folder as argument, makes
-// pictures of every screen there instead: light and dark, wide and 360 px.
+// pictures of every screen there instead, for somebody to look at: light and dark, at three widths.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,11 @@ import { root } from './files.js';
 
 const [folder] = process.argv.slice(2);
 const WIDE = { width: 1280, height: 800 };
-const PHONE = { width: 360, height: 780 };
+const SIZES = [
+  { width: 1440, height: 900 },
+  { width: 1024, height: 768 },
+  { width: 390, height: 844 },
+];
 const ORDER = {
   customer: {
     name: 'Ann Miller',
@@ -29,15 +33,30 @@ const ORDER = {
  */
 const SCREENS = {
   connect: { at: '#/connect' },
+  'tool-before': { at: '#/tools/countdown' },
   tools: { at: `#/tools/place_order?${new URLSearchParams(flat(ORDER))}`, go: run },
+  'tool-failed': { at: '#/tools/find_order?id=9', go: runOnce },
+  'tool-text': { at: '#/tools/add?a=2&b=40', go: runOnce },
+  'tool-list': { at: '#/tools' },
   question: { at: '#/tools/order_pizza', go: orderPizza },
   story: { at: '#/call/' },
+  'menu-copy': { at: '#/tools/add?a=2&b=40', go: (page) => press(page, /^Copy as/) },
+  'menu-servers': { at: '#/tools/add?a=2&b=40', go: (page) => press(page, /Servers$/) },
+  palette: { at: '#/tools/add?a=2&b=40', go: (page) => page.keyboard.press('Control+k') },
+  keys: { at: '#/tools/add?a=2&b=40', go: (page) => page.keyboard.press('?') },
   resources: { at: '#/resources' },
+  resource: { at: '#/resources/demo%3A%2F%2Freadme' },
+  template: { at: '#/resources/notes%3A%2F%2F%7Bid%7D' },
   prompts: { at: '#/prompts/explain' },
   tasks: { at: '#/tasks' },
+  requests: { at: '#/requests' },
   server: { at: '#/server' },
+  authorization: { at: '#/server/auth' },
+  logs: { at: '#/server/logs' },
+  latency: { at: '#/server/latency' },
   tokens: { at: '#/server/tokens' },
   findings: { at: '#/server/findings' },
+  settings: { at: '#/server/settings' },
   timeline: { at: '#/timeline' },
   tapes: { at: '#/tapes' },
 };
@@ -77,12 +96,14 @@ async function keep(url) {
 /** @param {string} url @param {string} into */
 async function showAll(url, into) {
   mkdirSync(into, { recursive: true });
-  for (const [size, viewport] of Object.entries({ wide: WIDE, phone: PHONE }))
+  for (const viewport of SIZES)
     for (const theme of /** @type {const} */ (['light', 'dark'])) {
       const page = await open(url, viewport, theme);
       for (const name of Object.keys(SCREENS)) {
         await show(page, name);
-        await page.screenshot({ path: `${into}/${name}-${size}-${theme}.png` });
+        await page.screenshot({ path: `${into}/${name}-${viewport.width}-${theme}.png` });
+        // Closes what is open on top.
+        await page.keyboard.press('Escape');
       }
       await page.close();
     }
@@ -112,12 +133,24 @@ async function show(page, name) {
   await settled(page);
   await screen.go?.(page);
   await settled(page);
+  await page.evaluate(() => document.fonts.ready);
 }
 
 /** @param {import('playwright-core').Page} page */
 async function run(page) {
   await page.keyboard.press('Control+Enter');
   await page.getByText('fits its schema').first().waitFor({ state: 'attached' });
+}
+
+/** @param {import('playwright-core').Page} page */
+async function runOnce(page) {
+  await page.keyboard.press('Control+Enter');
+}
+
+/** Opens the menu of the first button with this name that can be seen. @param {import('playwright-core').Page} page @param {RegExp} name */
+async function press(page, name) {
+  const buttons = page.getByRole('button', { name }).filter({ visible: true });
+  if ((await buttons.count()) > 0) await buttons.first().click();
 }
 
 /** @param {import('playwright-core').Page} page */

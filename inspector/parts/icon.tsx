@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { MARK_SHAPE } from '../../src/face/mark.js';
 
 // Drawn on 16 × 16 with a line of 1.5.
 const PATHS = {
@@ -81,6 +82,15 @@ export function Icon({
       {...named}
     >
       <path d={PATHS[name]} />
+    </svg>
+  );
+}
+
+/** The mark of fullmcp. */
+export function Mark(): VNode {
+  return (
+    <svg class="mark" width="20" height="20" viewBox="0 0 16 16" role="img" aria-label="fullmcp">
+      <path d={MARK_SHAPE} />
     </svg>
   );
 }

@@ -126,6 +126,24 @@ describeInChromium('oauthProxy in Chromium', { timeout: 120_000 }, () => {
     }
   });
 
+  it('has the mark and the font of fullmcp, and loads nothing for them', async () => {
+    const { flow } = await setUp();
+    const page = await openPage();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    const complaints: string[] = [];
+    page.on('console', (message) => complaints.push(message.text()));
+    const url = flow.authorizeUrl(flow.attempt());
+    await page.goto(url);
+    await page.evaluate('document.fonts.ready');
+    expect(await page.evaluate('[...document.fonts].map((font) => font.family + " " + font.status)')).toEqual(
+      ['Inter loaded'],
+    );
+    expect(await page.locator('svg.mark').boundingBox()).toMatchObject({ width: 24, height: 24 });
+    expect(asked.filter((address) => !address.endsWith('/favicon.ico'))).toEqual([url]);
+    expect(complaints.filter((text) => text.includes('Content Security Policy'))).toEqual([]);
+  });
+
   describe.skipIf(!hasSuite())('the conformance suite for authorization servers', () => {
     for (const revision of ['2025-11-25', '2026-07-28'])
       it(`passes on ${revision}, without a warning`, async () => {

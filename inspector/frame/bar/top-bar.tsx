@@ -2,7 +2,7 @@ import './top-bar.css';
 import type { VNode } from 'preact';
 import { cleanLine } from '../../../src/tooling/clean.js';
 import { Button, Keys } from '../../parts/controls/button.js';
-import { Icon } from '../../parts/icon.js';
+import { Icon, Mark } from '../../parts/icon.js';
 import { isNarrow } from '../../state/media.js';
 import { addressOf, type Route, route } from '../../state/route.js';
 import { theme } from '../../state/settings.js';
@@ -33,7 +33,10 @@ export function TopBar({ place }: { readonly place: string }): VNode {
             <h1 class="frame-back-name">{cleanLine(titleOf(back), 60)}</h1>
           </>
         ) : (
-          <ServerSwitch />
+          <>
+            <Mark />
+            <ServerSwitch />
+          </>
         )}
         {view && !back && <RevisionSwitch connection={view} />}
         {view && <ConnectionState connection={view} />}

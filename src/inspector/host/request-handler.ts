@@ -139,6 +139,7 @@ function pagePolicy(styleHash: string, sandboxOrigin: string | undefined): strin
     `style-src 'self' '${styleHash}'`,
     "img-src 'self' data: blob:",
     'media-src data: blob:',
+    "font-src 'self'",
     "connect-src 'self'",
     `frame-src ${sandboxOrigin ?? "'none'"}`,
     "frame-ancestors 'none'",

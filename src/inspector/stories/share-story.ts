@@ -1,5 +1,7 @@
 // A story as one HTML file for somebody else: without scripts, without anything to fetch, and without secrets.
 
+import { FONT_FACE } from '../../face/font.js';
+import { MARK } from '../../face/mark.js';
 import { tryParse } from '../../jsonrpc/try-parse.js';
 import { Secrets } from '../../testing/recording/secrets.js';
 import { clean, cleanJson, cleanLine } from '../../tooling/clean.js';
@@ -19,10 +21,11 @@ export interface SharedFacts {
 const MAX_PART = 500_000;
 const MAX_TICKS = 200;
 
-/** The policy of the file: it may use its own style, and nothing else. */
-const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+/** The policy of the file: it may use its own style with its font, and nothing else. */
+const POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; font-src data:; base-uri 'none'; form-action 'none'";
 const STYLE =
-  'body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1c1e21;background:#fff}h1{font-size:1.4rem;overflow-wrap:anywhere}h2{font-size:1rem;margin:1.5rem 0 .5rem}pre{background:#f4f5f7;padding:.75rem;border-radius:6px;white-space:pre-wrap;overflow-wrap:anywhere}dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem}dt{color:#5b626b}dd{margin:0;overflow-wrap:anywhere}@media(prefers-color-scheme:dark){body{color:#e6e8eb;background:#16181b}pre{background:#22262b}dt{color:#a0a8b2}}';
+  '.mark{color:#3b78e7}body{font:15px/1.5 Inter,system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1c1e21;background:#fff}h1{font-size:1.4rem;overflow-wrap:anywhere}h2{font-size:1rem;margin:1.5rem 0 .5rem}pre{background:#f4f5f7;padding:.75rem;border-radius:6px;white-space:pre-wrap;overflow-wrap:anywhere}dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem}dt{color:#5b626b}dd{margin:0;overflow-wrap:anywhere}@media(prefers-color-scheme:dark){body{color:#e6e8eb;background:#16181b}pre{background:#22262b}dt{color:#a0a8b2}}';
 
 /** The file. Everything in it that came from a server, or was typed, is text. */
 export function sharedStory(story: Story, facts: SharedFacts): string {
@@ -44,7 +47,8 @@ export function sharedStory(story: Story, facts: SharedFacts): string {
     '<html lang="en"><head><meta charset="utf-8">',
     `<meta http-equiv="Content-Security-Policy" content="${POLICY}">`,
     '<meta name="viewport" content="width=device-width"><meta name="referrer" content="no-referrer">',
-    `<title>${text(title)}</title><style>${STYLE}</style></head><body><main>`,
+    `<title>${text(title)}</title><style>${FONT_FACE}${STYLE}</style></head><body><main>`,
+    MARK,
     `<h1>${text(title)}</h1>`,
     factList(story, facts),
     ...sections,

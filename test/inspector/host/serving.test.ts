@@ -27,7 +27,7 @@ describe('the page of the inspector', () => {
   it('has a policy without inline script, and the hash of its own styles', () => {
     const policy = String(user.page.headers['content-security-policy']);
     expect(policy).toMatch(
-      /^default-src 'none'; script-src 'self'; style-src 'self' 'sha256-[\w+/=]{44}'; img-src 'self' data: blob:; media-src data: blob:; connect-src 'self'; frame-src http:\/\/127\.0\.0\.1:\d+; frame-ancestors 'none'; base-uri 'none'; form-action 'none'$/,
+      /^default-src 'none'; script-src 'self'; style-src 'self' 'sha256-[\w+/=]{44}'; img-src 'self' data: blob:; media-src data: blob:; font-src 'self'; connect-src 'self'; frame-src http:\/\/127\.0\.0\.1:\d+; frame-ancestors 'none'; base-uri 'none'; form-action 'none'$/,
     );
     expect(user.page.body).not.toMatch(/<script(?![^>]*\bsrc=)/);
   });

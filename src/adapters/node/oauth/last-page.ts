@@ -1,4 +1,6 @@
-// The page that the browser shows when a login has ended.
+// The page that the browser shows when a login has ended. Loaded with the first such page.
+
+import { FONT_FACE } from '../../../face/font.js';
 
 /** The end of a login. */
 export interface LastPage {
@@ -13,7 +15,7 @@ export const pageHeaders: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
   'content-security-policy':
-    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    "default-src 'none'; style-src 'unsafe-inline'; font-src data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
   'cross-origin-opener-policy': 'same-origin',
@@ -31,7 +33,7 @@ export function printPage({ name, error }: LastPage): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${asHtml(`${title} – ${name}`)}</title>
-<style>${style}</style>
+<style>${FONT_FACE}${style}</style>
 <main${isDone ? '' : ' class="failed" role="alert"'}>
 <svg viewBox="0 0 48 48" aria-hidden="true"><circle cx="24" cy="24" r="24"/><path d="${isDone ? 'M14 25l7 7 14-15' : 'M16 16l16 16M32 16L16 32'}"/></svg>
 <h1>${title}</h1>
@@ -42,7 +44,7 @@ ${isDone ? '' : `<p class="reason">${asHtml(error)}</p>\n`}<p>${asHtml(last)}</p
 }
 
 const style = `
-:root { color-scheme: light dark; --back: #f4f5f7; --card: #fff; --edge: #dfe2e7; --text: #1c2026; --soft: #555d69; --mark: #1b7f47; font: 17px/1.5 system-ui, sans-serif; }
+:root { color-scheme: light dark; --back: #f4f5f7; --card: #fff; --edge: #dfe2e7; --text: #1c2026; --soft: #555d69; --mark: #1b7f47; font: 17px/1.5 Inter, system-ui, sans-serif; }
 .failed { --mark: #b3261e; }
 @media (prefers-color-scheme: dark) {
 :root { --back: #14171b; --card: #1e2227; --edge: #343a42; --text: #eceff3; --soft: #aab2bd; --mark: #2f9e62; }

@@ -7,7 +7,6 @@ import type { BrowserOptions } from '../../../oauth/client/create-auth.js';
 import type { Redirection } from '../../../oauth/client/grants/authorization-code.js';
 import type { UserAgent, WaitingUserAgent } from '../../../oauth/client/user-agent.js';
 import { McpError } from '../../../protocol/errors.js';
-import { pageHeaders, printPage } from './last-page.js';
 import { openBrowser } from './open-browser.js';
 
 // The system's browser, and a server on this computer that the browser is sent back to (RFC 8252).
@@ -84,6 +83,11 @@ function waitingAgent(
   function answer(response: ServerResponse, status: number, error: string | undefined): void {
     if (response.headersSent || response.destroyed) return;
     pages.add(once(response, 'close'));
+    void send(response, status, error).catch(() => response.destroy());
+  }
+
+  async function send(response: ServerResponse, status: number, error: string | undefined): Promise<void> {
+    const { pageHeaders, printPage } = await import('./last-page.js');
     response.writeHead(status, { ...pageHeaders, connection: 'close' }).end(printPage({ name, error }));
   }
 

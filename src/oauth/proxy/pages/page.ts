@@ -1,3 +1,4 @@
+import { MARK } from '../../../face/mark.js';
 import { encodeBase64 } from '../../../protocol/encoding/base64.js';
 import { digestOf } from '../../../state/canonical.js';
 import { Html, html } from './html.js';
@@ -16,15 +17,22 @@ export interface Page {
   readonly next?: string;
 }
 
-let policy: Promise<string> | undefined;
+/** The parts that all pages have in common. */
+interface Look {
+  readonly style: string;
+  readonly policy: string;
+}
+
+let look: Promise<Look> | undefined;
 
 /** Prints a page. It has no script, loads nothing, cannot be framed, and its forms lead only to ourselves. */
 export async function pageReply({ title, body, status = 200, cookies = [], next }: Page): Promise<Response> {
-  policy ??= contentPolicy();
+  look ??= loadLook();
+  const { style, policy } = await look;
   const headers = new Headers({
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-store',
-    'content-security-policy': await policy,
+    'content-security-policy': policy,
     'x-frame-options': 'DENY',
     'x-content-type-options': 'nosniff',
     // With "no-referrer", browsers would not tell the origin of a form.
@@ -39,10 +47,11 @@ export async function pageReply({ title, body, status = 200, cookies = [], next 
 <meta name="robots" content="noindex">
 ${next !== undefined && html`<meta http-equiv="refresh" content="0; url=${next}">`}
 <title>${title}</title>
-${new Html(`<style>${STYLE}</style>`)}
+${new Html(`<style>${style}</style>`)}
 </head>
 <body>
 <main>
+${new Html(MARK)}
 ${body}
 </main>
 </body>
@@ -51,18 +60,23 @@ ${body}
   return new Response(document.text, { status, headers });
 }
 
-async function contentPolicy(): Promise<string> {
-  const digest = encodeBase64(await digestOf(STYLE));
-  return `default-src 'none'; style-src 'sha256-${digest}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
+/** The font is loaded with the first page: most processes never send one. */
+async function loadLook(): Promise<Look> {
+  const { FONT_FACE } = await import('../../../face/font.js');
+  const style = `${FONT_FACE}${STYLE}`;
+  const digest = encodeBase64(await digestOf(style));
+  const policy = `default-src 'none'; style-src 'sha256-${digest}'; font-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
+  return { style, policy };
 }
 
 /** The style of all pages. Its digest is in the policy of the pages, so it must be in them exactly as it is here. */
 const STYLE: string = `
-:root{color-scheme:light dark;--page:#f3f4f6;--card:#fff;--ink:#15181e;--soft:#555d6b;--line:#dde1e7;--accent:#1f5fbf;--on-accent:#fff;--warn:#fff5dc;--warn-line:#e2b64a;--warn-ink:#573d00}
-@media (prefers-color-scheme:dark){:root{--page:#0f1216;--card:#191d24;--ink:#eceff4;--soft:#a5aebd;--line:#313845;--accent:#8bb8ff;--on-accent:#08152b;--warn:#332a12;--warn-line:#8a6d1f;--warn-ink:#f6dea0}}
+:root{color-scheme:light dark;--page:#f3f4f6;--card:#fff;--ink:#15181e;--soft:#555d6b;--line:#dde1e7;--accent:#1f5bd6;--on-accent:#fff;--warn:#fff5dc;--warn-line:#e2b64a;--warn-ink:#573d00}
+@media (prefers-color-scheme:dark){:root{--page:#0f1216;--card:#191d24;--ink:#eceff4;--soft:#a5aebd;--line:#313845;--accent:#7aa7ff;--on-accent:#08152b;--warn:#332a12;--warn-line:#8a6d1f;--warn-ink:#f6dea0}}
 *{box-sizing:border-box}
-body{margin:0;min-height:100vh;display:grid;align-items:center;justify-items:center;padding:24px 16px;background:var(--page);color:var(--ink);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
+body{margin:0;min-height:100vh;display:grid;align-items:center;justify-items:center;padding:24px 16px;background:var(--page);color:var(--ink);font:16px/1.5 Inter,system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
 main{width:100%;max-width:480px;background:var(--card);border:1px solid var(--line);border-radius:14px;padding:32px;box-shadow:0 6px 24px rgb(0 0 0/.07)}
+.mark{display:block;margin:0 0 20px;color:var(--accent)}
 h1{margin:0 0 8px;font-size:1.4rem;line-height:1.3;font-weight:650;overflow-wrap:anywhere;text-wrap:balance}
 p{margin:0 0 16px;overflow-wrap:anywhere}
 .soft{color:var(--soft)}

@@ -1,5 +1,7 @@
 // The page that a person sees who opens the endpoint in a browser. Loaded with the first such request.
 
+import { FONT_FACE } from '../../../face/font.js';
+import { MARK } from '../../../face/mark.js';
 import type { HeaderFields, Incoming } from './incoming.js';
 
 /** The facts of the page. */
@@ -12,15 +14,14 @@ export interface BrowserPageFacts {
   readonly publicUrl: string | undefined;
 }
 
-const STYLE =
-  'body{font:16px/1.5 system-ui,sans-serif;max-width:42rem;margin:4rem auto;padding:0 1rem}code{font:14px ui-monospace,monospace}pre{padding:.75rem;overflow:auto;border:1px solid}';
+const STYLE = `${FONT_FACE}body{font:16px/1.5 Inter,system-ui,sans-serif;max-width:42rem;margin:4rem auto;padding:0 1rem}h1{line-height:1.25;overflow-wrap:anywhere}.mark{color:#3b78e7}code{font:14px ui-monospace,monospace}pre{padding:.75rem;overflow:auto;border:1px solid}`;
 
 /** The digest of the style, by which alone the page may have one. */
-const STYLE_DIGEST = 'sha256-fXvC3mTPsTwnNWNLFetb5jNgvFYI91569/zDPjQwpmM=';
+const STYLE_DIGEST = 'sha256-kQi3L7TP2/YXrWwcTiAyDqyuT0pzKY7PPSSdrjSPPHg=';
 
 const HEADERS: HeaderFields = {
   'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': `default-src 'none'; style-src '${STYLE_DIGEST}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  'content-security-policy': `default-src 'none'; style-src '${STYLE_DIGEST}'; font-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-store',
@@ -49,6 +50,7 @@ function pageOf(url: string, name: string | undefined): string {
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
 <style>${STYLE}</style>
+${MARK}
 <h1>${title}</h1>
 <p>A server of the Model Context Protocol is served here. It talks to programs, such as assistants and editors, and not to browsers. Paste this address into yours:</p>
 <pre><code>${address}</code></pre>

@@ -32,7 +32,7 @@ async function pageOf(reply: Response): Promise<string> {
   const style = /<style>(.*)<\/style>/.exec(html)?.[1] ?? '';
   const digest = createHash('sha256').update(style).digest('base64');
   expect(reply.headers.get('content-security-policy')).toBe(
-    `default-src 'none'; style-src 'sha256-${digest}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    `default-src 'none'; style-src 'sha256-${digest}'; font-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   );
   expect(html).not.toMatch(/<script|<a |<img|<link|javascript:| on\w+=/i);
   return html;
