@@ -41,7 +41,7 @@ export interface KeptRun {
 }
 
 /** The most characters of one call in the file. */
-const MAX_RUN = 64 * 1024;
+export const MAX_RUN: number = 64 * 1024;
 /** Secrets of a larger result could not be removed in reasonable time, so that only its size is kept. */
 const MAX_READ = 512 * 1024;
 const MAX_QUESTIONS = 20;

@@ -143,7 +143,10 @@ describe('the history of a project', () => {
 
     await using second = visit();
     await calls(second, []);
-    const [login, , asked] = earlierOf(second) as readonly { id: number; [field: string]: unknown }[];
+    const [login, , asked] = earlierOf(second) as readonly object[] as readonly {
+      id: number;
+      [field: string]: unknown;
+    }[];
     expect(login).toMatchObject({ args: { password: '***' }, earlier: { lacks: ['secrets'] } });
     expect(asked).toMatchObject({ questions: [{ kind: 'form', answer: { action: 'accept' } }] });
     // Nobody logs in with the mark of a removed secret.

@@ -63,9 +63,14 @@ describe('a story that is shared', () => {
   it('runs nothing, loads nothing and leads nowhere', () => {
     const html = sharedStory(story(HOSTILE), facts(HOSTILE));
     expect(html).toContain(
-      "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
+      "default-src 'none'; style-src 'unsafe-inline'; font-src data:; base-uri 'none'; form-action 'none'",
     );
-    for (const tag of tagsOf(html))
+    const tags = tagsOf(html);
+    // The one picture is our mark.
+    expect(tags.filter((tag) => tag.startsWith('<svg'))).toEqual([
+      expect.stringMatching(/^<svg class="mark" /),
+    ]);
+    for (const tag of tags.filter((one) => !one.startsWith('<svg class="mark"')))
       expect(tag).not.toMatch(/^<(?:script|a|img|svg|iframe|link|form|object|base)\b|\son\w+=|src=|href=/i);
   });
 

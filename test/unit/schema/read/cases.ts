@@ -434,6 +434,7 @@ export const cases: readonly SchemaCase[] = [
     list: '{ sku: string, count?: int }[]',
     types: 'readonly ({ /** A postal code */ sku: string; count?: number; })[]',
     option: 'json',
+    form: 'a JSON array',
     reads: ['[{"sku":"5"}]', [{ sku: '5' }]],
   },
   {
