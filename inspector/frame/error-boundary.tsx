@@ -4,6 +4,8 @@ import { ErrorPanel } from '../parts/error-panel.js';
 
 interface Props {
   readonly children: ComponentChildren;
+  /** The name of what is shown: when it changes, a failure is over. */
+  readonly of?: string | undefined;
 }
 
 interface State {
@@ -13,6 +15,10 @@ interface State {
 /** Keeps the rest of the page alive if a part of it fails. */
 export class ErrorBoundary extends Component<Props, State> {
   override state: State = { error: undefined };
+
+  override componentDidUpdate({ of }: Props): void {
+    if (of !== this.props.of && this.state.error !== undefined) this.setState({ error: undefined });
+  }
 
   static override getDerivedStateFromError(error: unknown): State {
     return { error };

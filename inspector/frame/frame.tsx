@@ -7,7 +7,7 @@ import { lazy } from '../parts/lazy.js';
 import { Connect } from '../places/connect/connect.js';
 import { Tools } from '../places/tools/tools.js';
 import { isNarrow, isWide } from '../state/media.js';
-import { route } from '../state/route.js';
+import { addressOf, route } from '../state/route.js';
 import { timelineWidth } from '../state/settings.js';
 import { connection, connections, live } from '../state/store.js';
 import { Announcer } from './announcer.js';
@@ -34,6 +34,9 @@ const PLACES: ReadonlyMap<string, ComponentType> = new Map<string, ComponentType
   ['tapes', lazy(() => import('../places/tapes/tapes.js').then((module) => module.Tapes))],
   ['server', lazy(() => import('../places/server/server.js').then((module) => module.ServerPlace))],
 ]);
+
+/** The places with a list: its filter, its groups and where it is scrolled to stay when another item is opened. */
+const LISTS: ReadonlySet<string> = new Set(['tools', 'resources', 'prompts', 'tasks', 'server']);
 
 /** The page: the bar at the top, the place that is shown, and the timeline beside it. */
 export function Frame(): VNode {
@@ -65,7 +68,10 @@ export function Frame(): VNode {
               {placesOf(shown).find(({ place }) => place === shown)?.label ?? shown}
             </h1>
           )}
-          <ErrorBoundary key={`${shown} ${route.value.name ?? ''}`}>
+          <ErrorBoundary
+            key={LISTS.has(shown) ? shown : addressOf(shown, route.value.name)}
+            of={route.value.name}
+          >
             <Place name={shown} />
           </ErrorBoundary>
         </main>

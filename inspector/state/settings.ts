@@ -16,12 +16,16 @@ effect(() => {
   else document.documentElement.dataset['theme'] = theme.value;
 });
 
-/** A signal whose value outlives the page. */
-export function remembered<T>(name: string, initial: T): Signal<T> {
+/** A signal whose value outlives the page; with `sessionStorage`, until its tab is closed. */
+export function remembered<T>(
+  name: string,
+  initial: T,
+  storage: 'localStorage' | 'sessionStorage' = 'localStorage',
+): Signal<T> {
   const key = `fullmcp.${name}`;
   let value = initial;
   try {
-    const text = localStorage.getItem(key);
+    const text = globalThis[storage].getItem(key);
     if (text !== null) value = JSON.parse(text) as T;
   } catch {
     // A browser without storage, or a value of another version.
@@ -30,7 +34,7 @@ export function remembered<T>(name: string, initial: T): Signal<T> {
   effect(() => {
     const text = JSON.stringify(kept.value);
     try {
-      localStorage.setItem(key, text);
+      globalThis[storage].setItem(key, text);
     } catch {
       // Then it is remembered until the page is closed.
     }

@@ -8,6 +8,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['1 … 6', 'go to a place'],
   ['/', 'filter the list'],
   ['j k', 'move in the list; arrows do the same'],
+  ['← →', 'close and open a group of the list'],
   ['Enter', 'open, and go into the form'],
   ['Ctrl+Enter', 'run, or answer'],
   ['Ctrl+.', 'stop the running call'],

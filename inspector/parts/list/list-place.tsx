@@ -1,5 +1,6 @@
 import './list-place.css';
 import type { ComponentChildren, VNode } from 'preact';
+import { cleanLine } from '../../../src/tooling/clean.js';
 import { isNarrow } from '../../state/media.js';
 import { listWidth } from '../../state/settings.js';
 import { Splitter } from '../controls/split.js';
@@ -43,14 +44,29 @@ export function ListPlace({
   );
 }
 
+/** A name whose first characters are those of its group: dimmed, but there, because the whole name is what one searches and copies. */
+export function RowName({ name, prefix }: { readonly name: string; readonly prefix: number }): VNode {
+  const rest = cleanLine(name.slice(prefix), 100);
+  if (prefix === 0) return <>{rest}</>;
+  return (
+    <>
+      <span class="muted">{cleanLine(name.slice(0, prefix), 100)}</span>
+      {rest}
+    </>
+  );
+}
+
 /** The two lines of a row: a name with something beside it, and a note below. */
 export function RowText({
   name,
+  prefix = 0,
   aside,
   note,
   isCode = true,
 }: {
   readonly name: string;
+  /** The number of characters that the names of its group begin with. */
+  readonly prefix?: number;
   readonly aside?: ComponentChildren;
   readonly note?: string | undefined;
   readonly isCode?: boolean;
@@ -58,7 +74,9 @@ export function RowText({
   return (
     <>
       <span class="row-line">
-        <span class={isCode ? 'row-name mono' : 'row-name'}>{name}</span>
+        <span class={isCode ? 'row-name mono' : 'row-name'}>
+          <RowName name={name} prefix={prefix} />
+        </span>
         {aside !== undefined && <span class="row-aside label muted">{aside}</span>}
       </span>
       {note !== undefined && note !== '' && (

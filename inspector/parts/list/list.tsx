@@ -1,34 +1,43 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren, VNode } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
+import { cleanLine } from '../../../src/tooling/clean.js';
+import { remembered } from '../../state/settings.js';
 import { closest } from '../close-names.js';
+import { Button } from '../controls/button.js';
 import { useKeys } from '../controls/keys.js';
-import { Icon } from '../icon.js';
+import { Icon, type IconName } from '../icon.js';
 import { isFocusNowhere } from '../popup/layers.js';
-import { enter } from './entering.js';
+import { Menu } from '../popup/menu.js';
+import { type ListItem, LONG, matches, plain, rowsOf, type Section, sectionsOf } from './arrange.js';
+import { ListRows, type RowsHandle } from './list-rows.js';
 
-const SHOWN_AT_FIRST = 300;
-/** A list that is longer than this is searched rather than walked through. */
-const LONG = 50;
+export type { ListItem } from './arrange.js';
 
-export interface ListItem {
+/** A mark that items of a list have, and that the list can be filtered by. */
+export interface Mark {
   readonly id: string;
-  /** The name, for close ones and for the order of the matches. */
-  readonly name: string;
-  /** The words that the filter searches besides the name. */
-  readonly text: string;
-  readonly href: string;
-  readonly content: ComponentChildren;
-  /** The heading of the group that begins with this item. */
-  readonly heading?: string | undefined;
+  /** As in `destructive`. */
+  readonly label: string;
+  readonly icon: IconName;
 }
 
-/** A list of links that can be filtered and walked through with j, k and the arrow keys. */
+/** A list with fewer items is seen as a whole. */
+const FEW = 10;
+const NONE: readonly never[] = [];
+
+/** The groups that were opened and closed in this session, by the name of their list and their own. */
+const toggled: Signal<Readonly<Record<string, boolean>>> = remembered('groups', {}, 'sessionStorage');
+const MAX_TOGGLED = 500;
+
+/** A list of links that can be filtered and walked through with the keyboard. A long one has groups, and what was used last on top. */
 export function List({
   items,
   label,
   selected,
   noun,
+  marks = NONE,
+  recent = NONE,
   isStale = false,
   children,
 }: {
@@ -38,51 +47,62 @@ export function List({
   readonly selected?: string | undefined;
   /** The kind of an item, as in `tool`. */
   readonly noun: string;
+  /** The marks that items may have. */
+  readonly marks?: readonly Mark[];
+  /** The ids of the items that were used last, the latest first. */
+  readonly recent?: readonly string[];
   /** The list is being fetched again: this is the last known one. */
   readonly isStale?: boolean;
   /** The end of the list, below its items. */
   readonly children?: ComponentChildren;
 }): VNode {
   const filter = useSignal('');
-  const limit = useSignal(SHOWN_AT_FIRST);
+  const chosen = useSignal<readonly string[]>(NONE);
   const input = useRef<HTMLInputElement>(null);
-  const list = useRef<HTMLUListElement>(null);
+  const rowsHandle = useRef<RowsHandle>(null);
+  const revealed = useRef<string>(undefined);
   const id = useId();
-  const matching = matches(items, filter.value);
-  const shown = matching.slice(0, limit.value);
+  const isFiltered = filter.value.trim() !== '' || chosen.value.length > 0;
 
-  const move = (by: number) => {
-    const links = [...(list.current?.querySelectorAll<HTMLAnchorElement>('a') ?? [])];
-    const focused = links.indexOf(document.activeElement as HTMLAnchorElement);
-    const from = focused >= 0 ? focused : links.findIndex((link) => link.ariaCurrent === 'true');
-    links[Math.min(links.length - 1, Math.max(0, from + by))]?.focus();
-  };
-  const isInside = () => list.current?.contains(document.activeElement) === true;
+  const keyOf = ({ key }: Section) => `${label} ${key}`;
+  const isOpen = (section: Section) => toggled.value?.[keyOf(section)] ?? section.isOpenAtFirst;
+  const matching = useMemo(() => {
+    const marked = items.filter((item) => chosen.value.every((mark) => item.marks?.includes(mark)));
+    return matches(marked, filter.value);
+  }, [items, filter.value, chosen.value]);
+  const sections = useMemo(
+    // What matches words is in the order of how well it does.
+    () => (filter.value.trim() === '' ? sectionsOf(matching, isFiltered ? NONE : recent) : [plain(matching)]),
+    [matching, recent],
+  );
+  const rows = useMemo(() => rowsOf(sections, isOpen), [sections, toggled.value]);
+
   useKeys({
     '/': () => input.current?.focus(),
-    j: () => move(1),
-    k: () => move(-1),
-    ArrowDown: () => (isInside() ? move(1) : false),
-    ArrowUp: () => (isInside() ? move(-1) : false),
+    j: () => rowsHandle.current?.move(1),
+    k: () => rowsHandle.current?.move(-1),
   });
   useEffect(() => {
-    list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
-  }, [selected]);
+    // What is selected elsewhere is shown here, once: its group can be closed again.
+    if (selected === undefined || revealed.current === selected || filter.value) return;
+    const around = sections.filter((section) => section.items.some((item) => item.id === selected));
+    if (around.length === 0) return;
+    revealed.current = selected;
+    const [group] = around.slice(-1);
+    if (group && !around.some(isOpen)) toggle(keyOf(group), true);
+  }, [selected, sections]);
   useEffect(() => {
     // On a touch screen, the focus would open the keyboard.
     if (!isFocusNowhere() || matchMedia('(pointer: coarse)').matches) return;
-    const row = list.current?.querySelector<HTMLElement>('[aria-current]');
     if (items.length > LONG) input.current?.focus({ preventScroll: true });
-    else row?.focus({ preventScroll: true });
+    else rowsHandle.current?.focusSelected();
   }, []);
-  /** Opens an item as a click does, and puts the cursor into its form. */
-  const open = (link: HTMLAnchorElement | null | undefined) => {
-    if (!link) return;
-    enter(link.dataset['id'] ?? '');
-    link.click();
+  const showAll = () => {
+    filter.value = '';
+    chosen.value = NONE;
+    input.current?.focus();
   };
 
-  const close = shown.length === 0 && filter.value ? closest(filter.value, items) : undefined;
   return (
     <div class="list">
       <div class="list-filter">
@@ -100,90 +120,142 @@ export function List({
             filter.value = event.currentTarget.value;
           }}
           onKeyDown={(event) => {
-            if (event.key === 'ArrowDown') {
-              event.preventDefault();
-              list.current?.querySelector('a')?.focus();
-            } else if (event.key === 'Enter') {
-              event.preventDefault();
-              open(list.current?.querySelector('a'));
-            } else if (event.key === '/' && filter.value === '') {
-              // The key that leads here leads nowhere else from here.
-              event.preventDefault();
-            } else if (event.key === 'Escape' && filter.value) {
-              event.preventDefault();
-              filter.value = '';
-            }
+            if (event.key === 'ArrowDown') rowsHandle.current?.focusFirst();
+            else if (event.key === 'Enter') rowsHandle.current?.openFirst();
+            else if (event.key === 'Escape' && isFiltered) showAll();
+            // The key that leads here leads nowhere else from here.
+            else if (event.key !== '/' || filter.value !== '') return;
+            event.preventDefault();
           }}
         />
         <span class="label muted" aria-live="polite">
-          {filter.value ? `${matching.length} of ${items.length}` : items.length}
+          {isFiltered ? `${matching.length} of ${items.length}` : items.length}
           <span class="visually-hidden"> {label}</span>
         </span>
-        {!filter.value && <kbd aria-hidden="true">/</kbd>}
+        {!isFiltered && <kbd aria-hidden="true">/</kbd>}
+        {items.length > FEW && <MarkMenu items={items} marks={marks} chosen={chosen} />}
       </div>
-      <nav class={isStale ? 'list-rows is-stale' : 'list-rows'} aria-label={label}>
-        <ul ref={list} id={id}>
-          {shown.map((item) => [
-            item.heading !== undefined && !filter.value && (
-              <li key={`heading ${item.id}`} class="list-heading label muted">
-                {item.heading}
-              </li>
-            ),
-            <li key={item.id}>
-              <a
-                href={item.href}
-                class="list-row"
-                data-id={item.id}
-                aria-current={item.id === selected ? 'true' : undefined}
-                onKeyDown={(event) => {
-                  if (event.key !== 'Enter' || event.ctrlKey || event.metaKey || event.shiftKey) return;
-                  event.preventDefault();
-                  open(event.currentTarget);
+      {chosen.value.length > 0 && (
+        <div class="list-marks" role="group" aria-label="Marks to filter by">
+          {marks
+            .filter((mark) => chosen.value.includes(mark.id))
+            .map((mark) => (
+              <Button
+                key={mark.id}
+                look="quiet"
+                icon="close"
+                isPressed
+                label="Remove from the filter"
+                onClick={() => {
+                  switchMark(chosen, mark.id);
+                  input.current?.focus();
                 }}
               >
-                {item.content}
-              </a>
-            </li>,
-          ])}
-        </ul>
-        {shown.length === 0 && filter.value && (
-          <p class="list-none muted">
-            No {noun} has “{filter.value}” in it.{' '}
-            {close && (
-              <>
-                <a href={close.href}>{close.name}</a> is close.
-              </>
-            )}
-          </p>
-        )}
-        {matching.length > shown.length && (
-          <button
-            type="button"
-            class="button quiet list-more"
-            onClick={() => {
-              limit.value += SHOWN_AT_FIRST;
-            }}
-          >
-            Show {Math.min(SHOWN_AT_FIRST, matching.length - shown.length)} more
-          </button>
+                {mark.label}
+              </Button>
+            ))}
+        </div>
+      )}
+      <ListRows
+        id={id}
+        label={label}
+        rows={rows}
+        selected={selected}
+        filtered={`${chosen.value.join(' ')} ${filter.value}`}
+        isStale={isStale}
+        handle={rowsHandle}
+        onToggle={({ group }, isNowOpen) => toggle(keyOf(group), isNowOpen)}
+      >
+        {matching.length === 0 && isFiltered && (
+          <div class="list-none muted">
+            <p>
+              {noneOf(
+                noun,
+                filter.value,
+                marks.filter((mark) => chosen.value.includes(mark.id)),
+              )}{' '}
+              <Close typed={filter.value} items={items} />
+            </p>
+            <Button onClick={showAll}>
+              Show all {items.length} {noun}s
+            </Button>
+          </div>
         )}
         {children}
-      </nav>
+      </ListRows>
     </div>
   );
 }
 
-/** The items that contain every word: those that have it in their name first. */
-function matches(items: readonly ListItem[], filter: string): readonly ListItem[] {
-  const words = filter.toLowerCase().split(' ').filter(Boolean);
-  if (words.length === 0) return items;
-  const inName: ListItem[] = [];
-  const elsewhere: ListItem[] = [];
-  for (const item of items) {
-    const name = item.name.toLowerCase();
-    if (words.every((word) => name.includes(word))) inName.push(item);
-    else if (words.every((word) => name.includes(word) || item.text.toLowerCase().includes(word)))
-      elsewhere.push(item);
-  }
-  return [...inName, ...elsewhere];
+function toggle(key: string, isOpen: boolean): void {
+  const { [key]: _, ...others } = toggled.value ?? {};
+  toggled.value = Object.fromEntries([...Object.entries(others), [key, isOpen]].slice(-MAX_TOGGLED));
+}
+
+function switchMark(chosen: Signal<readonly string[]>, mark: string): void {
+  const others = chosen.value.filter((each) => each !== mark);
+  chosen.value = others.length < chosen.value.length ? others : [...others, mark];
+}
+
+/** The marks that some items have, with the number of these, to filter by. */
+function MarkMenu({
+  items,
+  marks,
+  chosen,
+}: {
+  readonly items: readonly ListItem[];
+  readonly marks: readonly Mark[];
+  readonly chosen: Signal<readonly string[]>;
+}): VNode | null {
+  const counts = useMemo(() => {
+    const found = new Map<string, number>();
+    for (const item of items)
+      for (const mark of item.marks ?? []) found.set(mark, (found.get(mark) ?? 0) + 1);
+    return found;
+  }, [items]);
+  const offered = marks.filter((mark) => counts.has(mark.id) || chosen.value.includes(mark.id));
+  if (offered.length === 0) return null;
+  return (
+    <Menu
+      label="Filter by mark"
+      class="icon list-mark-menu"
+      items={offered.map((mark) => ({
+        id: mark.id,
+        isChecked: chosen.value.includes(mark.id),
+        onPick: () => switchMark(chosen, mark.id),
+        content: (
+          <>
+            <Icon name={chosen.value.includes(mark.id) ? 'check' : mark.icon} />
+            {mark.label}
+            <span class="muted list-mark-count">{counts.get(mark.id) ?? 0}</span>
+          </>
+        ),
+      }))}
+    >
+      <Icon name="filter" label="Filter by mark" />
+    </Menu>
+  );
+}
+
+/** As in `No tool that is marked “destructive” has “pay” in it.` */
+function noneOf(noun: string, typed: string, chosen: readonly Mark[]): string {
+  const marked = chosen.map((mark) => `“${mark.label}”`).join(' and ');
+  if (typed.trim() === '') return `No ${noun} is marked ${marked}.`;
+  return `No ${noun} ${marked && `that is marked ${marked} `}has “${typed}” in it.`;
+}
+
+function Close({
+  typed,
+  items,
+}: {
+  readonly typed: string;
+  readonly items: readonly ListItem[];
+}): VNode | null {
+  const close = typed ? closest(typed, items) : undefined;
+  if (close === undefined) return null;
+  return (
+    <>
+      <a href={close.href}>{cleanLine(close.name, 100)}</a> is close.
+    </>
+  );
 }

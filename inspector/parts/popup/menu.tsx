@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { useTypedWord } from '../controls/typed-word.js';
 import { Icon, type IconName } from '../icon.js';
 import { Popover } from './popover.js';
 
@@ -8,6 +9,8 @@ export interface MenuItem {
   readonly id: string;
   readonly content: ComponentChildren;
   readonly isCurrent?: boolean;
+  /** Whether it is switched on, for an item that is a switch. */
+  readonly isChecked?: boolean;
   /** Whether a line separates it from the item before. */
   readonly hasLine?: boolean;
   readonly onPick: () => void;
@@ -16,9 +19,6 @@ export interface MenuItem {
     | { readonly label: string; readonly icon: IconName; readonly onPick: () => void }
     | undefined;
 }
-
-/** Letters that follow each other faster than this are one word. */
-const WORD_MS = 700;
 
 /** A button that opens a list of things to pick. Arrow keys, Home, End and the first letters of an item move in it. */
 export function Menu({
@@ -86,25 +86,17 @@ function MenuItems({
   readonly onClose: () => void;
 }): VNode {
   const list = useRef<HTMLDivElement>(null);
-  const typed = useRef({ text: '', at: 0 });
+  const findTyped = useTypedWord();
   const mains = () => [...(list.current?.querySelectorAll<HTMLElement>('[data-item]') ?? [])];
   useEffect(() => {
     const current = items.findIndex(({ isCurrent }) => isCurrent);
     mains()[Math.max(0, current)]?.focus();
   }, []);
   const find = (letter: string, from: number): number => {
-    const { text, at } = typed.current;
-    const now = Date.now();
-    const word = `${now - at < WORD_MS ? text : ''}${letter.toLowerCase()}`;
-    typed.current = { text: word, at: now };
     const all = mains();
-    // A new word is looked for after the item that has the focus, so that a letter typed again finds the next one.
-    const first = word.length === 1 ? from + 1 : from;
-    for (let step = 0; step < all.length; step++) {
-      const index = (first + step + all.length) % all.length;
-      if (all[index]?.textContent?.trim().toLowerCase().startsWith(word)) return index;
-    }
-    return -1;
+    const begins = (index: number, word: string) =>
+      all[index]?.textContent?.trim().toLowerCase().startsWith(word) === true;
+    return findTyped(letter, from, { count: all.length, begins });
   };
   const move = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -128,12 +120,14 @@ function MenuItems({
   };
   return (
     <div class="menu-items" role="menu" id={id} ref={list} aria-label={label} tabIndex={-1} onKeyDown={move}>
-      {items.map(({ id: key, content, isCurrent, hasLine, onPick, aside }) => [
+      {items.map(({ id: key, content, isCurrent, isChecked, hasLine, onPick, aside }) => [
         hasLine === true && <hr key={`line ${key}`} />,
         <div key={key} class="menu-row" role="none">
           <button
             type="button"
-            role="menuitem"
+            {...(isChecked === undefined
+              ? { role: 'menuitem' }
+              : { role: 'menuitemcheckbox', 'aria-checked': isChecked })}
             data-item
             class={isCurrent ? 'menu-item is-current' : 'menu-item'}
             aria-current={isCurrent ? 'true' : undefined}

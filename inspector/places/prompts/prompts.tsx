@@ -26,9 +26,10 @@ export function Prompts(): VNode | null {
     name: each.name,
     text: `${each.title} ${each.description ?? ''}`,
     href: addressOf('prompts', each.name),
-    content: (
+    content: (prefix: number) => (
       <RowText
-        name={cleanLine(each.name, 120)}
+        name={each.name}
+        prefix={prefix}
         aside={argumentNames(each)}
         note={cleanLine(each.description ?? each.title, 200)}
       />

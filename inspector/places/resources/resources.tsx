@@ -4,7 +4,7 @@ import type { ConnectionView } from '../../../src/inspector/contract/connection.
 import { cleanLine } from '../../../src/tooling/clean.js';
 import { Empty } from '../../parts/empty.js';
 import { Icon } from '../../parts/icon.js';
-import { List, type ListItem } from '../../parts/list/list.js';
+import { List, type ListItem, type Mark } from '../../parts/list/list.js';
 import { ListPlace, RowText } from '../../parts/list/list-place.js';
 import { isNarrow } from '../../state/media.js';
 import { addressOf, route } from '../../state/route.js';
@@ -34,6 +34,7 @@ export function Resources(): VNode | null {
           items={[...rows(resources, 'Resources', server), ...rows(templates, 'Templates', server)]}
           label="Resources"
           noun="resource"
+          marks={MARKS}
           selected={open}
         >
           {failures.map(({ list, message }) => (
@@ -63,22 +64,26 @@ export function Resources(): VNode | null {
   );
 }
 
+const MARKS: readonly Mark[] = [{ id: 'subscribed', label: 'subscribed', icon: 'bell' }];
+
 function rows(
   items: readonly Listed[],
   heading: string,
   { subscriptions }: ConnectionView,
 ): readonly ListItem[] {
-  return items.map((item, at) => {
+  return items.map((item) => {
     const watched = subscriptions.find(({ uri }) => uri === item.uri);
     return {
       id: item.uri,
-      name: cleanLine(item.title, 120),
+      name: item.title,
+      path: item.uri,
       text: `${item.uri} ${item.name} ${item.description ?? ''}`,
       href: addressOf('resources', item.uri),
-      ...(at === 0 && { heading: `${heading} ${items.length}` }),
-      content: (
+      heading,
+      marks: watched === undefined ? [] : ['subscribed'],
+      content: () => (
         <RowText
-          name={cleanLine(item.title, 120)}
+          name={item.title}
           isCode={false}
           aside={
             watched === undefined ? (

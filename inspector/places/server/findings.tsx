@@ -1,11 +1,13 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
+import { useId } from 'preact/hooks';
 import type { CatalogView, FindingView } from '../../../src/inspector/contract/connection.js';
 import { clean, cleanLine } from '../../../src/tooling/clean.js';
 import { Badge } from '../../parts/badge.js';
 import { Button } from '../../parts/controls/button.js';
 import { CopyButton } from '../../parts/controls/copy-button.js';
 import { Empty } from '../../parts/empty.js';
+import { Icon } from '../../parts/icon.js';
 import { counted } from '../../parts/values/format.js';
 import { addressOf } from '../../state/route.js';
 import { TONES } from '../tools/tool-findings.js';
@@ -100,16 +102,12 @@ function BySubject({ findings }: { readonly findings: readonly FindingView[] }):
           </ul>
         </section>
       ))}
-      {findings.length > limit.value && (
-        <Button onClick={() => (limit.value += SHOWN_AT_FIRST)}>
-          Show {Math.min(SHOWN_AT_FIRST, findings.length - limit.value)} more of {findings.length}
-        </Button>
-      )}
+      <More of={findings.length} limit={limit} step={SHOWN_AT_FIRST} />
     </>
   );
 }
 
-/** One block for each rule, with its fix once. In it, the fields, and the definitions that have each of them. */
+/** One block for each rule, with its fix once. In it, one line for each finding, however many definitions have it. */
 function ByRule({ findings }: { readonly findings: readonly FindingView[] }): VNode {
   const groups = [...grouped(findings, ({ rule }) => rule)].sort(
     ([, [one]], [, [other]]) => severityOf(one) - severityOf(other),
@@ -124,43 +122,94 @@ function ByRule({ findings }: { readonly findings: readonly FindingView[] }): VN
             <span class="muted">{counted(list.length, 'finding')}</span>
           </h2>
           {list[0]?.fix !== undefined && <p class="muted">{cleanLine(list[0].fix, 500)}</p>}
-          <ul>
-            {grouped(list, ({ path = '', message }) => path || message).map(([field, own]) => (
-              <FieldFindings key={field} findings={own} />
-            ))}
-          </ul>
+          <SameFindings findings={list} />
         </section>
       ))}
     </>
   );
 }
 
+/** The findings of a rule, those of most definitions first. */
+function SameFindings({ findings }: { readonly findings: readonly FindingView[] }): VNode {
+  const limit = useSignal(SHOWN_LINES);
+  const lines = [...grouped(findings, ({ message }) => message)].sort(
+    ([, one], [, other]) => other.length - one.length,
+  );
+  return (
+    <>
+      <ul>
+        {lines.slice(0, limit.value).map(([message, same]) => (
+          <SameFinding key={message} findings={same} />
+        ))}
+      </ul>
+      <More of={lines.length} limit={limit} step={SHOWN_AT_FIRST} />
+    </>
+  );
+}
+
+const SHOWN_LINES = 10;
 const SHOWN_SUBJECTS = 8;
 
-/** A field that has the same finding in one or more definitions. */
-function FieldFindings({ findings }: { readonly findings: readonly FindingView[] }): VNode {
-  const isWhole = useSignal(false);
-  const shown = isWhole.value ? findings.slice(0, 1000) : findings.slice(0, SHOWN_SUBJECTS);
+/** A line for one or more definitions that have the same finding. It names a few; many are listed when it is opened. */
+function SameFinding({ findings }: { readonly findings: readonly FindingView[] }): VNode {
+  const isOpen = useSignal(false);
+  const limit = useSignal(SHOWN_AT_FIRST);
+  const id = useId();
   const [first] = findings;
-  const rest = findings.length - shown.length;
+  const isOneField = findings.every(({ path }) => path === first?.path);
+  const isMany = findings.length > SHOWN_SUBJECTS;
+  const words = (
+    <>
+      {isOneField && first?.path && <code>{cleanLine(first.path, 100)} </code>}
+      {cleanLine(first?.message ?? '', 300)}
+      {findings.length > 1 && <span class="muted"> in {findings.length}</span>}
+    </>
+  );
   return (
     <li class="server-finding-field">
-      <p>
-        {first?.path && <code>{cleanLine(first.path, 100)} </code>}
-        {cleanLine(first?.message ?? '', 300)}
-        {findings.length > 1 && <span class="muted"> in {findings.length}</span>}
-      </p>
-      <p class="server-finding-subjects">
-        {shown.map((finding) => (
-          <Subject key={`${finding.kind} ${finding.name}`} finding={finding} />
-        ))}
-        {rest > 0 && !isWhole.value && (
-          <Button look="quiet" onClick={() => (isWhole.value = true)}>
-            {rest} more
-          </Button>
-        )}
-      </p>
+      {isMany ? (
+        <button
+          type="button"
+          class="server-finding-line"
+          aria-expanded={isOpen.value}
+          aria-controls={id}
+          onClick={() => (isOpen.value = !isOpen.value)}
+        >
+          <Icon name={isOpen.value ? 'down' : 'right'} size={12} />
+          <span>{words}</span>
+        </button>
+      ) : (
+        <p>{words}</p>
+      )}
+      <div id={id} class="server-finding-subjects" hidden={isMany && !isOpen.value}>
+        {(!isMany || isOpen.value) &&
+          findings.slice(0, limit.value).map((finding) => (
+            <span key={`${finding.kind} ${finding.name} ${finding.path}`}>
+              <Subject finding={finding} />
+              {!isOneField && finding.path && <code class="muted"> {cleanLine(finding.path, 60)}</code>}
+            </span>
+          ))}
+        {isOpen.value && <More of={findings.length} limit={limit} step={SHOWN_AT_FIRST * 2} />}
+      </div>
     </li>
+  );
+}
+
+/** A button that shows more of a long list. */
+function More({
+  of,
+  limit,
+  step,
+}: {
+  readonly of: number;
+  readonly limit: Signal<number>;
+  readonly step: number;
+}): VNode | null {
+  if (of <= limit.value) return null;
+  return (
+    <Button onClick={() => (limit.value += step)}>
+      Show {Math.min(step, of - limit.value)} more of {of}
+    </Button>
   );
 }
 

@@ -35,7 +35,7 @@ export function ServerPlace(): VNode | null {
       name: TITLES[section],
       text: summary,
       href: addressOf('server', section),
-      content: <RowText name={TITLES[section]} note={summary} isCode={false} />,
+      content: () => <RowText name={TITLES[section]} note={summary} isCode={false} />,
     };
   });
   return (

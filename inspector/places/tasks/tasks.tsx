@@ -21,7 +21,7 @@ export function Tasks(): VNode {
   const id = route.value.name;
   const shown = all.find(({ task }) => task.id === id) ?? (id === undefined ? all[0] : undefined);
   const items: readonly ListItem[] = groups.flatMap(({ name, tasks }) =>
-    tasks.map((story, index) => itemOf(story, index === 0 ? name : undefined)),
+    tasks.map((story) => itemOf(story, name)),
   );
   return (
     <div class={id === undefined ? 'tasks' : 'tasks has-detail'}>
@@ -48,14 +48,14 @@ export function Tasks(): VNode {
   );
 }
 
-function itemOf(story: TaskStory, heading: string | undefined): ListItem {
+function itemOf(story: TaskStory, heading: string): ListItem {
   return {
     id: story.task.id,
     name: story.title,
     text: `${story.task.id} ${story.task.statusMessage ?? ''}`,
     href: addressOf('task', story.task.id),
     heading,
-    content: (
+    content: () => (
       <>
         <span class="tasks-row">
           <span class="mono tasks-name">{cleanLine(story.title, 80)}</span>

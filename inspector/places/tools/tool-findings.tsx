@@ -28,12 +28,22 @@ const byTool: ReadonlySignal<ReadonlyMap<string, readonly FindingView[]>> = comp
   return found;
 });
 
+/** The tools that have a mark: those with errors or warnings. Nearly every tool has advice, so that advice is not marked. */
+export const markedTools: ReadonlySignal<ReadonlySet<string>> = computed(
+  () =>
+    new Set(
+      (catalog.value?.findings ?? [])
+        .filter(({ kind, severity }) => kind === 'tool' && severity !== 'advice')
+        .map(({ name }) => name),
+    ),
+);
+
 /** The findings of lint about a tool, the severest first. */
 export function findingsOf(tool: string): readonly FindingView[] {
   return byTool.value.get(tool) ?? [];
 }
 
-/** The mark of a tool in the list: its errors and warnings. Nearly every tool has advice, so that advice is not marked. */
+/** The mark of a tool in the list: its errors and warnings. */
 export function FindingMark({ tool }: { readonly tool: string }): VNode | null {
   const findings = findingsOf(tool);
   const count = (severity: string): number => findings.filter((each) => each.severity === severity).length;

@@ -1,37 +1,123 @@
+import { computed, type ReadonlySignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import type { ToolView } from '../../../src/inspector/contract/connection.js';
+import type { Story } from '../../../src/inspector/contract/story.js';
 import { fieldsOf } from '../../../src/schema/read/across-branches.js';
 import { cleanLine } from '../../../src/tooling/clean.js';
 import { Icon, type IconName } from '../../parts/icon.js';
-import type { ListItem } from '../../parts/list/list.js';
+import type { ListItem, Mark } from '../../parts/list/list.js';
+import { RowName } from '../../parts/list/list-place.js';
 import { addressOf } from '../../state/route.js';
-import { stories } from '../../state/store.js';
+import { ownStories } from '../../state/store.js';
 import { schemaOf } from './draft.js';
-import { FindingMark } from './tool-findings.js';
+import { FindingMark, markedTools } from './tool-findings.js';
 
 const MAX_PARAMETERS = 3;
+const MAX_RECENT = 5;
 
-/** A tool as an item of the list. */
-export function toolItem(view: ToolView): ListItem {
-  const { tool } = view;
-  const description = describe(tool);
+/** The marks of tools that the list can be filtered by. */
+export const TOOL_MARKS: readonly Mark[] = [
+  { id: 'findings', label: 'findings', icon: 'info' },
+  { id: 'read-only', label: 'read-only', icon: 'eye' },
+  { id: 'destructive', label: 'destructive', icon: 'warning' },
+  { id: 'asks', label: 'asked you before', icon: 'question' },
+  { id: 'task', label: 'task', icon: 'tasks' },
+  { id: 'app', label: 'app', icon: 'image' },
+  { id: 'failed', label: 'failed last', icon: 'cross' },
+];
+
+interface CallFacts {
+  /** The tools that were called last, the latest first. */
+  readonly recent: readonly string[];
+  /** Whether a tool asks is not in its description: it is known when it has asked. */
+  readonly asked: readonly string[];
+  /** The tools whose latest call failed. */
+  readonly failed: readonly string[];
+}
+
+let facts: CallFacts = { recent: [], asked: [], failed: [] };
+
+/** What the calls so far say about tools. It is the same object until something in it changes: most events change nothing. */
+export const callFacts: ReadonlySignal<CallFacts> = computed(() => {
+  const next = factsOf(ownStories.value);
+  const { recent, asked, failed } = facts;
+  if (!isSame(recent, next.recent) || !isSame(asked, next.asked) || !isSame(failed, next.failed))
+    facts = next;
+  return facts;
+});
+
+function isSame(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((each, at) => each === others[at]);
+}
+
+function factsOf(stories: readonly Story[]): CallFacts {
+  const latest = new Map<string, Story>();
+  const asked = new Set<string>();
+  for (const story of stories) {
+    if (story.method !== 'tools/call' || story.kind === 'unsolicited') continue;
+    // Called again, a tool becomes the latest one.
+    latest.delete(story.title);
+    latest.set(story.title, story);
+    if (story.questions.length > 0) asked.add(story.title);
+  }
+  const failed = [...latest.values()].filter(({ state }) => state === 'error' || state === 'tool-error');
   return {
-    id: tool.name,
-    name: tool.name,
-    text: `${description} ${String(tool['title'] ?? '')}`,
-    href: addressOf('tools', tool.name),
-    content: <ToolRow view={view} description={description} />,
+    recent: [...latest.keys()].slice(-MAX_RECENT).reverse(),
+    asked: [...asked],
+    failed: failed.map(({ title }) => title),
   };
 }
 
-function ToolRow({ view, description }: { readonly view: ToolView; readonly description: string }): VNode {
-  const { tool } = view;
+/** The tools as items of the list. */
+export function toolItems(views: readonly ToolView[], { asked, failed }: CallFacts): readonly ListItem[] {
+  const [askers, failures] = [new Set(asked), new Set(failed)];
+  const found = markedTools.value;
+  return views.map((view) => {
+    const { tool, isReadOnly, isDestructive, task, app } = view;
+    const is: Readonly<Record<string, boolean>> = {
+      findings: found.has(tool.name),
+      'read-only': isReadOnly,
+      destructive: isDestructive,
+      asks: askers.has(tool.name),
+      task: task !== 'never',
+      app: app !== undefined,
+      failed: failures.has(tool.name),
+    };
+    const marks = TOOL_MARKS.filter(({ id }) => is[id]).map(({ id }) => id);
+    const description = textOf(tool['description'], 2000);
+    return {
+      id: tool.name,
+      name: tool.name,
+      text: `${description} ${textOf(tool['title'], 200)}`,
+      // Names can be long, and most of them are never drawn.
+      get href() {
+        return addressOf('tools', tool.name);
+      },
+      marks,
+      content: (prefix) => <ToolRow view={view} description={description} marks={marks} prefix={prefix} />,
+    };
+  });
+}
+
+function ToolRow({
+  view,
+  description,
+  marks,
+  prefix,
+}: {
+  readonly view: ToolView;
+  readonly description: string;
+  readonly marks: readonly string[];
+  readonly prefix: number;
+}): VNode {
   return (
     <>
       <span class="tools-row-head">
-        <span class="mono tools-row-name">{cleanLine(tool.name, 100)}</span>
+        <span class="mono tools-row-name">
+          <RowName name={view.tool.name} prefix={prefix} />
+        </span>
         <span class="mono muted tools-row-parameters">{parameters(view)}</span>
-        <Marks view={view} />
+        <Marks view={view} marks={marks} />
       </span>
       <span class="muted tools-row-description" title={cleanLine(description, 600)}>
         {cleanLine(description, 160)}
@@ -40,26 +126,20 @@ function ToolRow({ view, description }: { readonly view: ToolView; readonly desc
   );
 }
 
-function Marks({ view }: { readonly view: ToolView }): VNode {
-  const marks: [IconName, string][] = [];
-  if (asks(view.tool.name)) marks.push(['question', 'Asked you before']);
-  if (view.task === 'always') marks.push(['tasks', 'Runs as a task']);
-  if (view.isDestructive) marks.push(['warning', 'Destructive']);
+function Marks({ view, marks }: { readonly view: ToolView; readonly marks: readonly string[] }): VNode {
+  const shown: [IconName, string][] = [];
+  if (marks.includes('asks')) shown.push(['question', 'Asked you before']);
+  if (view.task === 'always') shown.push(['tasks', 'Runs as a task']);
+  if (view.isDestructive) shown.push(['warning', 'Destructive']);
+  if (marks.includes('failed')) shown.push(['cross', 'The latest call failed']);
   return (
     <span class="tools-row-marks">
-      {marks.map(([icon, label]) => (
+      {shown.map(([icon, label]) => (
         <Icon key={icon} name={icon} label={label} size={12} />
       ))}
       <FindingMark tool={view.tool.name} />
     </span>
   );
-}
-
-/** Whether a tool asks is not in its description: it is known when it has asked. */
-function asks(name: string): boolean {
-  for (const story of stories.value.values())
-    if (story.title === name && story.questions.length > 0) return true;
-  return false;
 }
 
 /** `a, b` or `from?, stepMs?`; many are a number. */
@@ -70,7 +150,6 @@ function parameters({ tool }: ToolView): string {
   return cleanLine(all.map(({ name, isRequired }) => (isRequired ? name : `${name}?`)).join(', '), 60);
 }
 
-function describe(tool: ToolView['tool']): string {
-  const description = tool['description'];
-  return typeof description === 'string' ? description.slice(0, 2000) : '';
+function textOf(value: unknown, limit: number): string {
+  return typeof value === 'string' ? value.slice(0, limit) : '';
 }

@@ -1,6 +1,6 @@
 import './tools.css';
 import type { VNode } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import type { CatalogView } from '../../../src/inspector/contract/connection.js';
 import { cleanLine } from '../../../src/tooling/clean.js';
 import { Splitter } from '../../parts/controls/split.js';
@@ -12,7 +12,7 @@ import { addressOf, go, route } from '../../state/route.js';
 import { listWidth } from '../../state/settings.js';
 import { catalog, connection, firstTool } from '../../state/store.js';
 import { ToolPage } from './tool-page.js';
-import { toolItem } from './tool-row.js';
+import { callFacts, TOOL_MARKS, toolItems } from './tool-row.js';
 
 /** The tools of the server: list, form and result. */
 export function Tools(): VNode | null {
@@ -37,7 +37,7 @@ export function Tools(): VNode | null {
     <div class="tools" style={{ '--list-width': `${listWidth.value}px` }}>
       {isListShown && (
         <div class="tools-list">
-          <List items={lists.tools.map(toolItem)} label="Tools" noun="tool" selected={name} />
+          <ToolList lists={lists} selected={name} />
         </div>
       )}
       {!isNarrow.value && <Splitter size={listWidth} min={180} max={480} label="Width of the list" />}
@@ -48,6 +48,27 @@ export function Tools(): VNode | null {
         </Empty>
       )}
     </div>
+  );
+}
+
+function ToolList({
+  lists,
+  selected,
+}: {
+  readonly lists: CatalogView;
+  readonly selected: string | undefined;
+}): VNode {
+  const facts = callFacts.value;
+  const items = useMemo(() => toolItems(lists.tools, facts), [lists, facts]);
+  return (
+    <List
+      items={items}
+      label="Tools"
+      noun="tool"
+      selected={selected}
+      marks={TOOL_MARKS}
+      recent={facts.recent}
+    />
   );
 }
 

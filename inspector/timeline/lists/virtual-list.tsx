@@ -1,6 +1,6 @@
 import { Component, type ComponentChildren, type VNode } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { type Layout, windowOf } from '../model/layout.js';
+import { type Layout, windowOf } from '../../parts/list/layout.js';
 
 /** Rows above and below the ones that can be seen, in pixels: a fast wheel should not outrun them. */
 const MORE = 140;

@@ -120,7 +120,7 @@ describeInChromium('the page', () => {
       expect(await place(page).locator('.tools-head').innerText()).toContain('Set readOnlyHint');
     });
 
-    test('are grouped by rule and by field if there are many, and are copied together', async () => {
+    test('are grouped by rule with one line for the same finding if there are many, and are copied together', async () => {
       await world.connect(server(40));
       const page = await world.visit('#/server/findings');
       const group = page.getByRole('region', { name: 'unsupported-keyword' });
@@ -128,7 +128,7 @@ describeInChromium('the page', () => {
       expect(await group.innerText()).toContain('40 findings');
       expect((await group.innerText()).match(/Say the same with type/g)).toHaveLength(1);
       expect(await group.getByRole('listitem').count()).toBe(1);
-      await group.getByRole('button', { name: '32 more' }).click();
+      await group.getByRole('button', { name: 'mode its input uses "const" in 40' }).click();
       expect(await group.getByRole('link').count()).toBe(40);
       const copied = await copiedBy(page, () => page.getByRole('button', { name: 'Copy all' }).click());
       expect(

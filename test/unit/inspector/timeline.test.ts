@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { layout, windowOf } from '../../../inspector/parts/list/layout.js';
 import { fits } from '../../../inspector/timeline/model/filter.js';
 import { valueWords } from '../../../inspector/timeline/model/journal-words.js';
 import { lanesOf } from '../../../inspector/timeline/model/lanes.js';
-import { layout, windowOf } from '../../../inspector/timeline/model/layout.js';
 import { itemsAfter, Search } from '../../../inspector/timeline/model/search.js';
 import { answerWords, outcomeWords, yourTime } from '../../../inspector/timeline/model/words.js';
 import type { MessageHead } from '../../../src/inspector/contract/message.js';
