@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -129,6 +129,38 @@ describe('fullmcp inspect', () => {
     const { connections } = await statusOf(user, 'ready');
     expect(connections).toMatchObject([{ address: 'examples/demo/server.ts', seesJournal: true }]);
     await stop();
+  });
+
+  it('shows the calls of an earlier visit in the same folder, unless --no-history is given', async () => {
+    const before = await readdir('.');
+    const words = ['inspect', demo.url, '--no-open'];
+    const storiesOf = async (
+      user: Visit,
+    ): Promise<readonly { title: string; state: string; earlier?: object }[]> =>
+      (await user.get('api/snapshot')).json<{ stories: never }>().stories;
+    const titles = async (user: Visit): Promise<readonly string[]> =>
+      (await storiesOf(user)).flatMap(({ title, earlier }) => (earlier === undefined ? [] : [title]));
+    const first = await running(words);
+    const [connection] = (await statusOf(first.user, 'ready')).connections;
+    const input = { connection: connection?.id, tool: 'add', args: { a: 2, b: 40 } };
+    expect((await first.user.post('api/run/call', input)).status).toBe(200);
+    await until('the call is over', async () =>
+      (await storiesOf(first.user)).some(({ title, state }) => title === 'add' && state === 'ok'),
+    );
+    await first.stop();
+
+    const second = await running(words);
+    await statusOf(second.user, 'ready');
+    expect(await titles(second.user)).toEqual(['add']);
+    await second.stop();
+    const without = await running([...words, '--no-history']);
+    await statusOf(without.user, 'ready');
+    expect(await titles(without.user)).toEqual([]);
+    expect((await without.user.get('api/snapshot')).json<{ history?: object }>().history).toBeUndefined();
+    await without.stop();
+    // Nothing is written into the project.
+    expect(await readdir('.')).toEqual(before);
+    expect(await readdir(home)).toContain('inspector-history');
   });
 
   it('stays open if nothing listens at the target, and says so', async () => {
