@@ -83,7 +83,7 @@ function Calls(): VNode {
   if (shown.length === 0) return <Nothing />;
   return (
     <>
-      <LaneHeads />
+      <LaneHeads isShown={open.size > 0} />
       <VirtualList
         id="timeline-list"
         label="Calls, newest first"

@@ -32,10 +32,14 @@ function FoundRow({ server }: { readonly server: FoundServer }): VNode {
             label={lastFailure === undefined ? undefined : 'Failed the last time'}
           />
         </span>
-        <strong>{cleanLine(name, 60)}</strong>
-        <span class="mono muted connect-address" title={cleanLine(address, 400)}>
-          {cleanLine(address, 160)}
-        </span>
+        <strong class={name === address ? 'is-address' : undefined} title={cleanLine(name, 400)}>
+          {cleanLine(name, 160)}
+        </strong>
+        {name !== address && (
+          <span class="mono muted connect-address" title={cleanLine(address, 400)}>
+            {cleanLine(address, 160)}
+          </span>
+        )}
         <span class="label muted connect-source">
           {lastFailure === undefined
             ? lastUsed === undefined

@@ -78,7 +78,11 @@ export function PromptView({
             <div key={argument.name} class="prompts-field">
               <label for={`${id}-${at}`} class="mono">
                 {cleanLine(argument.name, 80)}
-                {argument.isRequired && <span aria-hidden="true">*</span>}
+                {argument.isRequired && (
+                  <span class="form-required" aria-hidden="true">
+                    *
+                  </span>
+                )}
               </label>
               <div>
                 <CompletingField

@@ -74,7 +74,11 @@ export function TemplateView({
             <div key={name} class="resources-field">
               <label for={`${id}-${at}`} class="mono">
                 {cleanLine(name, 80)}
-                {isRequired && <span aria-hidden="true">*</span>}
+                {isRequired && (
+                  <span class="form-required" aria-hidden="true">
+                    *
+                  </span>
+                )}
               </label>
               <div>
                 <CompletingField

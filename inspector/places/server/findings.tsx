@@ -56,7 +56,7 @@ export function Findings({ catalog }: { readonly catalog: CatalogView | undefine
                   isPressed={shown.value === severity}
                   onClick={() => (shown.value = severity)}
                 >
-                  {severity === 'advice' ? `advice ${count}` : counted(count, severity)}
+                  {severity === 'advice' ? `${count} advice` : counted(count, severity)}
                 </Button>
               );
             })}

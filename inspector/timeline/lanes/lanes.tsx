@@ -32,10 +32,10 @@ export function Lanes({
   );
 }
 
-/** The names above the two lanes. */
-export function LaneHeads(): VNode {
+/** The names above the two lanes. Where no entry shows its lanes, there is only their room, so that nothing moves when one does. */
+export function LaneHeads({ isShown = true }: { readonly isShown?: boolean }): VNode {
   return (
-    <div class="timeline-heads label muted" aria-hidden="true">
+    <div class={`timeline-heads label muted${isShown ? '' : ' is-room'}`} aria-hidden="true">
       <span class="lane-time" />
       <span class="timeline-ends">
         <span>client</span>
