@@ -51,6 +51,12 @@ function withOwnStyles(page) {
 /** @param {string} file @param {Buffer} content */
 function ship(file, content) {
   mkdirSync(dirname(file), { recursive: true });
-  const best = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };
+  const best = {
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: 11,
+      [constants.BROTLI_PARAM_LGWIN]: 24,
+      [constants.BROTLI_PARAM_SIZE_HINT]: content.length,
+    },
+  };
   writeFileSync(`${file}.br`, brotliCompressSync(content, best));
 }

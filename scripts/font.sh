@@ -14,8 +14,8 @@ cp "$work/package/LICENSE.txt" inspector/style/inter/LICENSE.txt
 # The weights of our styles, and the shape for small sizes.
 fonttools varLib.instancer --quiet "$work/package/variable/InterVariable.woff2" opsz=14 wght=400:700 -o "$work/inter.ttf"
 
-# Latin with its accents; then dashes, quotes, dots and signs; arrows; keys of a keyboard; marks of states.
-page=U+20-7E,U+A0-17F,U+2013,U+2014,U+2018-201E,U+2022,U+2026,U+20AC,U+2122,U+2212,U+2248,U+2260,U+2264,U+2265
+# Latin of Western Europe, and the system has the rest; then dashes, quotes, dots and signs; arrows; keys of a keyboard; marks of states.
+page=U+20-7E,U+A0-FF,U+2013,U+2014,U+2018-201E,U+2022,U+2026,U+20AC,U+2122,U+2212,U+2248,U+2260,U+2264,U+2265
 page=$page,U+2190-2193,U+21B5,U+21E7,U+2303,U+2318,U+2325,U+23CE,U+25CB,U+25CF,U+2713,U+2717
 alone=U+20-7E,U+A0-FF,U+2013,U+2014,U+2018,U+2019,U+201C,U+201D,U+2026
 
