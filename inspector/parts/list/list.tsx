@@ -1,4 +1,4 @@
-import { type Signal, useSignal } from '@preact/signals';
+import { type Signal, signal } from '@preact/signals';
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
 import { cleanLine } from '../../../src/tooling/clean.js';
@@ -30,6 +30,21 @@ const NONE: readonly never[] = [];
 const toggled: Signal<Readonly<Record<string, boolean>>> = remembered('groups', {}, 'sessionStorage');
 const MAX_TOGGLED = 500;
 
+/** What a list is filtered by. It stays while the list is away: on a phone, an item takes its place. */
+interface Filter {
+  readonly words: Signal<string>;
+  readonly marks: Signal<readonly string[]>;
+}
+
+/** By the name of the list. */
+const filters = new Map<string, Filter>();
+
+function filterOf(label: string): Filter {
+  const known = filters.get(label) ?? { words: signal(''), marks: signal<readonly string[]>(NONE) };
+  filters.set(label, known);
+  return known;
+}
+
 /** A list of links that can be filtered and walked through with the keyboard. A long one has groups, and what was used last on top. */
 export function List({
   items,
@@ -56,8 +71,7 @@ export function List({
   /** The end of the list, below its items. */
   readonly children?: ComponentChildren;
 }): VNode {
-  const filter = useSignal('');
-  const chosen = useSignal<readonly string[]>(NONE);
+  const { words: filter, marks: chosen } = filterOf(label);
   const input = useRef<HTMLInputElement>(null);
   const rowsHandle = useRef<RowsHandle>(null);
   const revealed = useRef<string>(undefined);
@@ -65,7 +79,10 @@ export function List({
   const isFiltered = filter.value.trim() !== '' || chosen.value.length > 0;
 
   const keyOf = ({ key }: Section) => `${label} ${key}`;
-  const isOpen = (section: Section) => toggled.value?.[keyOf(section)] ?? section.isOpenAtFirst;
+  const isOpen = (section: Section) => {
+    const wanted = toggled.value?.[keyOf(section)];
+    return typeof wanted === 'boolean' ? wanted : section.isOpenAtFirst;
+  };
   const matching = useMemo(() => {
     const marked = items.filter((item) => chosen.value.every((mark) => item.marks?.includes(mark)));
     return matches(marked, filter.value);
@@ -77,8 +94,13 @@ export function List({
   );
   const rows = useMemo(() => rowsOf(sections, isOpen), [sections, toggled.value]);
 
+  const focusFilter = () => {
+    input.current?.focus({ preventScroll: true });
+    // What was typed before is replaced by what is typed next.
+    input.current?.select();
+  };
   useKeys({
-    '/': () => input.current?.focus(),
+    '/': focusFilter,
     j: () => rowsHandle.current?.move(1),
     k: () => rowsHandle.current?.move(-1),
   });
@@ -94,7 +116,7 @@ export function List({
   useEffect(() => {
     // On a touch screen, the focus would open the keyboard.
     if (!isFocusNowhere() || matchMedia('(pointer: coarse)').matches) return;
-    if (items.length > LONG) input.current?.focus({ preventScroll: true });
+    if (items.length > LONG) focusFilter();
     else rowsHandle.current?.focusSelected();
   }, []);
   const showAll = () => {

@@ -131,12 +131,16 @@ function Marks({ view, marks }: { readonly view: ToolView; readonly marks: reado
   if (marks.includes('asks')) shown.push(['question', 'Asked you before']);
   if (view.task === 'always') shown.push(['tasks', 'Runs as a task']);
   if (view.isDestructive) shown.push(['warning', 'Destructive']);
-  if (marks.includes('failed')) shown.push(['cross', 'The latest call failed']);
   return (
     <span class="tools-row-marks">
       {shown.map(([icon, label]) => (
         <Icon key={icon} name={icon} label={label} size={12} />
       ))}
+      {marks.includes('failed') && (
+        <span class="tools-row-findings is-err">
+          <Icon name="cross" label="The latest call failed" size={12} />
+        </span>
+      )}
       <FindingMark tool={view.tool.name} />
     </span>
   );

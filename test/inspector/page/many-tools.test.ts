@@ -263,6 +263,20 @@ describeInChromium('hundreds of tools', () => {
     expect(await rows(page).count()).toBe(20);
   });
 
+  test('stay filtered on a phone, where the list makes room for the tool that is opened', async () => {
+    const page = await world.visit('#/tools', { width: 390 });
+    await mark(page, 'read-only');
+    await filter(page).fill('github list');
+    await row(page, 'github_list_12').click();
+    await place(page).getByRole('button', { name: 'Run', exact: true }).waitFor();
+    await page.goBack();
+    await expect.poll(() => count(page).textContent()).toContain('20 of 123');
+    expect(await filter(page).inputValue()).toBe('github list');
+    await press(page, 'Escape', '/');
+    await page.keyboard.type('ping');
+    expect(await filter(page).inputValue()).toBe('ping');
+  });
+
   test.each([
     ['light', 1440],
     ['dark', 390],
