@@ -3,6 +3,7 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { CatalogView, ToolView } from '../../../src/inspector/contract/connection.js';
+import type { InspectorEvent } from '../../../src/inspector/contract/inspector.js';
 import { type ServedInspector, serveInspector } from '../../../src/inspector/host/serve-inspector.js';
 import { emptyCatalog } from '../../../src/inspector/session/connection/catalog.js';
 import { describeInChromium, launch } from '../../browser/chromium.js';
@@ -422,6 +423,32 @@ describeInChromium('2,000 tools', () => {
     expect(await page.getByRole('region', { name: 'name-dot' }).getByRole('link').count()).toBe(100);
     await page.getByRole('button', { name: 'Show 200 more of 2000' }).click();
     expect(await page.getByRole('region', { name: 'name-dot' }).getByRole('link').count()).toBe(300);
+    await page.close();
+  });
+
+  test('that change while one of them has the focus leave the focus in the list', async () => {
+    let names = Array.from({ length: 70 }, (_, at) => `${at % 2 ? 'git' : 'web'}_${at}`);
+    const listeners = new Set<(event: InspectorEvent) => void>();
+    const { inspector } = manyStories(0);
+    const inspecting = await serveInspector({
+      ...inspector,
+      catalog: () => ({ ...emptyCatalog, version: 1, tools: names.map(listed) }),
+      subscribe: (listener) => {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    });
+    served.push(inspecting);
+    const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+    await page.goto(`${inspecting.url}#/tools/git_1`);
+    await row(page, 'git_5').first().focus();
+    names = names.filter((name) => name !== 'git_5');
+    const [connection] = inspector.snapshot().connections;
+    if (connection)
+      for (const listener of listeners)
+        listener({ seq: 1, type: 'connection', connection: { ...connection, catalogVersion: 2 } });
+    await expect.poll(() => count(page).textContent()).toMatch(/^69/);
+    await expect.poll(() => focused(page)).toBe('git_1');
     await page.close();
   });
 
