@@ -1,5 +1,6 @@
 // The entries that the command bar can find.
 
+import { cleanLine } from '../../../src/tooling/clean.js';
 import type { IconName } from '../../parts/icon.js';
 import { enter } from '../../parts/list/entering.js';
 import { duration, moment } from '../../parts/values/format.js';
@@ -118,7 +119,7 @@ function actions(): readonly Entry[] {
       if (other.id !== id && other.catalogVersion > 0)
         all.push({
           icon: 'compare',
-          title: `Compare with ${other.name}`,
+          title: `Compare with ${cleanLine(other.name, 60)}`,
           detail: `what both servers offer, ${other.revision ?? ''} ${other.address}`,
           open: () => go('compare', `${id}..${other.id}`),
         });

@@ -9,7 +9,7 @@ const MAX_LINES = 2000;
 const SIGNS = { same: ' ', added: '+', removed: '−' } as const;
 const WORDS = { same: '', added: 'added: ', removed: 'removed: ' } as const;
 
-/** The lines in which two texts differ, with a few around them, or all lines. */
+/** The lines in which two strings differ, with a few around them, or all lines. */
 export function DifferenceView({
   before,
   after,

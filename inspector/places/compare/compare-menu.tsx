@@ -13,7 +13,7 @@ import { toast } from '../../state/toast.js';
 
 const SHOWN_RUNS = 6;
 
-/** What a run can be compared with: the one that was marked, other runs of the same tool, and the same call elsewhere. */
+/** The menu of a run: compares it with the one that was marked, with other runs of the same tool, and with the same call elsewhere. */
 export function CompareMenu({ story }: { readonly story: Story }): VNode {
   const groups = [withMarked(story), withRuns(story), elsewhere(story), [mark(story)]];
   const items = groups.flatMap((group) => group.map((item, at) => ({ ...item, hasLine: at === 0 })));

@@ -1,4 +1,4 @@
-// Two values as texts that can be compared line by line: names are sorted, long strings broken, and what is new each time set apart.
+// Two values, printed so that they can be compared line by line: names are sorted, long strings broken, and what is new each time set apart.
 
 import type { Story } from '../../../src/inspector/contract/story.js';
 import { isObject, type JsonObject } from '../../../src/jsonrpc/message.js';

@@ -203,8 +203,8 @@ function Fresh({ values }: { readonly values: readonly FreshValue[] }): VNode {
           </tr>
         </thead>
         <tbody>
-          {values.slice(0, SHOWN_FRESH).map(({ path, before, after }) => (
-            <tr key={path}>
+          {values.slice(0, SHOWN_FRESH).map(({ path, before, after }, at) => (
+            <tr key={at}>
               <th scope="row" class="mono">
                 {cleanLine(path, 120)}
               </th>

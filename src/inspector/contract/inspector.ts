@@ -33,7 +33,7 @@ export interface PageSnapshot {
 
 /** The history of the project. */
 export interface HistoryView {
-  /** What went wrong with its file, in a sentence. */
+  /** The latest problem with its file, as a sentence. */
   readonly notice?: string;
 }
 

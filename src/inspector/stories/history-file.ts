@@ -11,8 +11,9 @@ import { McpError } from '../../protocol/errors.js';
 import { type KeptRun, readRun } from './kept-run.js';
 
 const NAME = 'history.ndjson';
-const VERSION = 1;
-const HEADER = JSON.stringify({ fullmcp: 'history', version: VERSION });
+/** The number of the format. */
+const FORMAT = 1;
+const HEADER = JSON.stringify({ fullmcp: 'history', version: FORMAT });
 
 const MAX_RUNS = 500;
 const MAX_FILE = 4 * 1024 * 1024;
@@ -191,9 +192,9 @@ async function read(path: string): Promise<HistoryText> {
 function headerProblem(line: string): string | undefined {
   const header = tryParse(line);
   if (!isObject(header) || header['fullmcp'] !== 'history') return 'is not a file of fullmcp';
-  const { version } = header;
-  if (version === VERSION) return undefined;
-  return typeof version === 'number' && version > VERSION
+  const { version: format } = header;
+  if (format === FORMAT) return undefined;
+  return typeof format === 'number' && format > FORMAT
     ? 'was written by a newer version of fullmcp'
     : 'has a version that does not exist';
 }

@@ -78,6 +78,31 @@ async function statusOf(user: Visit, status: string): Promise<Seen> {
   return seen;
 }
 
+interface SeenStory {
+  readonly title: string;
+  readonly state: string;
+  readonly earlier?: object;
+}
+
+async function storiesOf(user: Visit): Promise<readonly SeenStory[]> {
+  return (await user.get('api/snapshot')).json<{ stories: readonly SeenStory[] }>().stories;
+}
+
+/** The calls that an inspector shows of earlier visits. */
+async function earlierTitles(user: Visit): Promise<readonly string[]> {
+  return (await storiesOf(user)).flatMap(({ title, earlier }) => (earlier === undefined ? [] : [title]));
+}
+
+/** Calls a tool, and waits for its end. */
+async function add(user: Visit): Promise<void> {
+  const [connection] = (await statusOf(user, 'ready')).connections;
+  const input = { connection: connection?.id, tool: 'add', args: { a: 2, b: 40 } };
+  expect((await user.post('api/run/call', input)).status).toBe(200);
+  await until('the call is over', async () =>
+    (await storiesOf(user)).some(({ title, state }) => title === 'add' && state === 'ok'),
+  );
+}
+
 describe('fullmcp inspect', () => {
   it('prints the address on stdout, connects, and ends with Ctrl+C', async () => {
     const { url, user, stop } = await running(['inspect', demo.url, '--no-open']);
@@ -134,28 +159,17 @@ describe('fullmcp inspect', () => {
   it('shows the calls of an earlier visit in the same folder, unless --no-history is given', async () => {
     const before = await readdir('.');
     const words = ['inspect', demo.url, '--no-open'];
-    const storiesOf = async (
-      user: Visit,
-    ): Promise<readonly { title: string; state: string; earlier?: object }[]> =>
-      (await user.get('api/snapshot')).json<{ stories: never }>().stories;
-    const titles = async (user: Visit): Promise<readonly string[]> =>
-      (await storiesOf(user)).flatMap(({ title, earlier }) => (earlier === undefined ? [] : [title]));
     const first = await running(words);
-    const [connection] = (await statusOf(first.user, 'ready')).connections;
-    const input = { connection: connection?.id, tool: 'add', args: { a: 2, b: 40 } };
-    expect((await first.user.post('api/run/call', input)).status).toBe(200);
-    await until('the call is over', async () =>
-      (await storiesOf(first.user)).some(({ title, state }) => title === 'add' && state === 'ok'),
-    );
+    await add(first.user);
     await first.stop();
 
     const second = await running(words);
     await statusOf(second.user, 'ready');
-    expect(await titles(second.user)).toEqual(['add']);
+    expect(await earlierTitles(second.user)).toEqual(['add']);
     await second.stop();
     const without = await running([...words, '--no-history']);
     await statusOf(without.user, 'ready');
-    expect(await titles(without.user)).toEqual([]);
+    expect(await earlierTitles(without.user)).toEqual([]);
     expect((await without.user.get('api/snapshot')).json<{ history?: object }>().history).toBeUndefined();
     await without.stop();
     // Nothing is written into the project.
@@ -234,6 +248,17 @@ describe('fullmcp dev', () => {
     const { json, exit } = await stop();
     expect(json()).toMatchObject({ ok: true, url: connections[0]?.address, inspector: url });
     expect(exit).toBe(0);
+  });
+
+  it('shows the calls of an earlier visit, also if it listens on another port', async () => {
+    const words = ['dev', 'examples/demo/server.ts', '--port', '0'];
+    const first = await running(words);
+    await add(first.user);
+    await first.stop();
+    const second = await running(words);
+    await statusOf(second.user, 'ready');
+    expect(await earlierTitles(second.user)).toEqual(['add']);
+    await second.stop();
   });
 
   it('prints the address of the inspector on stderr, and none with --no-inspector', async () => {
