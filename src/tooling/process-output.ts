@@ -61,7 +61,10 @@ export function printLoggedError({ what, title, own, stack }: LoggedError): stri
     .filter((line) => FRAME.test(line))
     .map((line) => line.trim());
   const top = own === undefined ? [] : [`    at ${own}`];
-  const rest = frames.filter((frame) => frame !== `at ${own}`).map((frame) => `    ${frame}`);
+  // The way through this package says nothing to a person who looks for a mistake of their own.
+  const rest = frames
+    .filter((frame) => frame !== `at ${own}` && !(own !== undefined && isOfPackage(frame)))
+    .map((frame) => `    ${frame}`);
   return [`${what}: ${title}`, ...top, ...rest].join('\n');
 }
 
@@ -104,6 +107,12 @@ function isOwn(frame: string): boolean {
   return (
     OWN_FOLDER === undefined || !['dist', 'src'].some((folder) => path.includes(`${OWN_FOLDER}/${folder}/`))
   );
+}
+
+function isOfPackage(frame: string): boolean {
+  const path = frame.replaceAll('\\', '/');
+  const folders = OWN_FOLDER === undefined ? [] : ['dist', 'src'].map((folder) => `${OWN_FOLDER}/${folder}/`);
+  return ['/node_modules/fullmcp/', ...folders].some((folder) => path.includes(folder));
 }
 
 /** Text on one line. It is made harmless where it is shown. */

@@ -1,11 +1,11 @@
 // The host and its file that were typed, and the change of that file.
 
 import { resolve } from 'node:path';
-import process from 'node:process';
-import { createInterface } from 'node:readline/promises';
 import { closestName } from '../../schema/explain/closest-name.js';
+import { clean } from '../../tooling/clean.js';
 import type { Options, Typed } from '../command/definition.js';
 import { CommandError, usageError } from '../command/failures.js';
+import { linesOf } from '../terminal/person.js';
 import { backupOf, changeConfigFile, readConfigText } from './config-file.js';
 import { type Host, hosts, ownPlaces, projectFileOf } from './hosts.js';
 import { maskedText } from './mask.js';
@@ -104,12 +104,13 @@ function changedLines(before: string, after: string): string {
 /** Returns if the user says yes, or has said it before with `--yes`. */
 async function confirm(input: Typed, question: string): Promise<void> {
   if (input.flag('yes')) return;
-  if (!input.out.isWatched || process.stdin.isTTY !== true)
+  const person = input.person();
+  if (!input.out.isWatched || !person.isPresent)
     throw usageError('Nothing was changed. Add --yes to change it, or --dry-run to look only.');
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const lines = linesOf(person);
   try {
-    const answer = await lines.question(`${question} (y/N) `, { signal: input.signal });
-    if (!/^y(?:es)?$/i.test(answer.trim())) throw new CommandError('failed', 'Nothing was changed.');
+    const answer = await lines.line(`${clean(question)} (y/N) `, input.signal);
+    if (!/^y(?:es)?$/i.test(answer?.trim() ?? '')) throw new CommandError('failed', 'Nothing was changed.');
   } finally {
     lines.close();
   }

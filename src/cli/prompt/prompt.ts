@@ -15,6 +15,7 @@ import { stateFolder } from '../target/login/login-folder.js';
 import { TARGET_OPTIONS } from '../target/options.js';
 import { takeTarget } from '../target/read-target.js';
 import { type Person, PersonLines } from '../terminal/person.js';
+import { wrapLine } from '../terminal/wrap.js';
 import { KeptConnection } from './kept-connection.js';
 import { LineHistory } from './line-history.js';
 
@@ -164,14 +165,15 @@ class Prompt {
     if (name !== undefined && known !== undefined) {
       const { usage, details = '' } = await known.load();
       out.styled(`${out.style('bold', name)} ${usage.replace(/^<target> ?/, '')}`);
-      return out.value(details.replaceAll('\n', ' '));
+      return out.value(wrapLine(details.replaceAll('\n', ' '), out.width, ''));
     }
-    for (const [word, { says }] of Object.entries(COMMANDS))
-      out.styled(`  ${out.style('cyan', word.padEnd(8))}${says}`);
-    out.styled(`  ${out.style('cyan', 'exit'.padEnd(8))}leave, as Ctrl+D does`);
-    out.value(
-      'Tab completes. Quotes are those of a shell: call add note="two words". `help call` says more.',
-    );
+    const line = (word: string, says: string): void =>
+      out.styled(wrapLine(`  ${out.style('cyan', word.padEnd(8))}${says}`, out.width, ' '.repeat(10)));
+    for (const [word, { says }] of Object.entries(COMMANDS)) line(word, says);
+    line('exit', 'leave, as Ctrl+D does');
+    const more =
+      'Tab completes. Quotes are those of a shell: call add note="two words". `help call` says more.';
+    out.value(wrapLine(more, out.width, ''));
   }
 
   async #unknown(name: string): Promise<Error> {

@@ -4,6 +4,9 @@ import { styleText } from 'node:util';
 import { clean, cleanJson, cleanLine } from '../../tooling/clean.js';
 import { pictureCodes } from './pictures.js';
 import { WaitingLine } from './waiting-line.js';
+import { wrapMessage } from './wrap.js';
+
+const MAX_LINE = 100_000;
 
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
@@ -89,9 +92,14 @@ export class Output {
     return codes !== undefined;
   }
 
-  /** Writes something beside the answer. */
+  /** Writes something beside the answer, in sentences. */
   note(text: string): void {
-    this.styledNote(clean(text));
+    this.styledNote(this.forPerson(clean(text)));
+  }
+
+  /** Writes a line beside the answer that a person may copy: it is not broken. */
+  noteLine(text: string): void {
+    this.styledNote(cleanLine(text, MAX_LINE));
   }
 
   /** Writes something beside the answer that was made with `noteStyle`, whose other parts are clean. */
@@ -103,7 +111,13 @@ export class Output {
   /** Writes a failure: in words to stderr, or as JSON to stdout. */
   failure(message: string, json: object): void {
     if (this.isJson) this.json(json);
-    else this.styledNote(this.noteStyle('red', message));
+    else this.styledNote(this.noteStyle('red', this.forPerson(message)));
+  }
+
+  /** A message as a person reads it on stderr: broken between words if the terminal says how wide it is. */
+  forPerson(message: string): string {
+    const { columns } = this.#parts.stderr;
+    return this.isWatched && columns ? wrapMessage(message, columns) : message;
   }
 
   /** Draws over the current line of stderr; with an empty text, clears it. Only for terminals. */

@@ -33,8 +33,25 @@ export function wrapLine(text: string, columns: number, indent: string): string 
   const width = Math.max(MIN_WIDTH, columns);
   if (lengthOf(text) <= width) return text;
   // An indent that leaves no room for words is not one.
-  const room = width - indent.length < MIN_WIDTH ? ' '.repeat(4) : indent;
+  const room = width - indent.length < MIN_WIDTH ? indent.slice(0, 4) : indent;
   return filled(text.split(' '), { first: '', indent: room, width }).join('\n');
+}
+
+/** A line of code with its number, or the mark below one. */
+const CODE = /^[> ] +\d* \|/;
+
+/**
+ * Breaks the sentences of a message. Lines of code are cut, so that the mark below one stays in its place; other lines that are indented, such
+ * as commands to copy, stay whole.
+ */
+export function wrapMessage(text: string, columns: number): string {
+  return text
+    .split('\n')
+    .map((line) => {
+      if (CODE.test(line)) return line.length > columns ? `${line.slice(0, columns - 1)}…` : line;
+      return line.startsWith(' ') ? line : wrapLine(line, columns, '');
+    })
+    .join('\n');
 }
 
 /** Breaks a line for a shell, with a backslash at the end of each line but the last. Words in quotes stay together. */

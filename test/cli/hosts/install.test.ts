@@ -49,6 +49,23 @@ const JSON_BEFORE = `\ufeff{\r
 }\r
 `;
 
+describe('the question before a file is changed', () => {
+  it.each([
+    ['y\n', 0, 'added'],
+    ['\n', 1, 'Nothing was changed.'],
+    ['no\n', 1, 'Nothing was changed.'],
+    ['\u0004', 1, 'Nothing was changed.'],
+    ['\u0003', 130, '(y/N)'],
+  ])('is answered with %j', async (keys, exit, said) => {
+    const file = await fileWith('{}');
+    const words = ['install', 'cursor', '--config-path', file, '--name', 'added', ...COMMAND];
+    const ran = await fullmcp(words, { terminal: true, keys });
+    expect([ran.exit, ran.stderr]).toEqual([exit, expect.stringContaining(said)]);
+    expect(ran.stderr).not.toContain('Aborted');
+    if (exit !== 0) expect(await readFile(file, 'utf8')).toBe('{}');
+  });
+});
+
 describe('install', () => {
   it('adds a server to JSON and keeps every other byte: comments, a BOM, tabs, line endings, numbers as written', async () => {
     expect(await installed('cursor', JSON_BEFORE, COMMAND)).toBe(

@@ -19,6 +19,7 @@ test('a call that fails prints what the server wrote, with the line of the handl
   expect(error).toMatch(/^ {2}Tool "crashes" failed \(ref [0-9a-f]{8}\): TypeError: order 7 has no price$/);
   expect(top).toMatch(/^ {6}at pay \(.*zoo\.js:\d+:\d+\)$/);
   expect(next).toMatch(/^ {6}at /);
+  expect(stderr).not.toContain('/dist/');
   expect(stderr.trimEnd().split('\n').at(-1)).toMatch(/^Internal error \(ref [0-9a-f]{8}\)$/);
 });
 

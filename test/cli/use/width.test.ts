@@ -115,6 +115,19 @@ describe.each([
   });
 });
 
+describe('a failure', () => {
+  it('is broken between words at the width of the terminal, and lines to copy stay whole', async () => {
+    const words = ['call', url, 'book', 'traveler=Ada', 'luggage=3'];
+    const whole = (await fullmcp(words)).stderr;
+    const { stderr } = await fullmcp(words, { terminal: true, columns: 40 });
+    const shown = lines(stderr).map((line) => line.replace(/^.*\r/, ''));
+    expect(shown.filter((line) => line.length > 40 && !line.startsWith('  '))).toEqual([]);
+    expect(shown.join(' ').replaceAll(/\s+/g, ' ')).toContain(whole.replaceAll(/\s+/g, ' ').trim());
+    const [usage] = whole.split('\n').filter((line) => line.startsWith('  book('));
+    expect(shown).toContain(usage);
+  });
+});
+
 describe('help', () => {
   it.each([[[]], [['help']], [['help', 'call']], [['help', 'auth', 'client', 'create']], [['help', 'auth']]])(
     'of %j breaks between words at any width',

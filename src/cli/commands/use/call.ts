@@ -82,7 +82,7 @@ export const call: Command = {
         } finally {
           // The person may want the line for a script, whatever the tool has said.
           if (words[0] === undefined || asked.length > 0)
-            input.out.note(`Again: ${lineToRepeat(asking.words, call.options, input)}`);
+            input.out.noteLine(`Again: ${lineToRepeat(asking.words, call.options, input)}`);
         }
       },
       { ...asker.handlers, ...logTo(input) },

@@ -12,6 +12,7 @@ import { LOG_OPTIONS, logTo } from '../../target/log.js';
 import { withTarget } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
 import { progressLine } from '../../terminal/progress-line.js';
+import { wrapLine } from '../../terminal/wrap.js';
 
 /** `fullmcp tasks`. */
 export const tasks: Command = {
@@ -132,7 +133,7 @@ function show(state: TaskState, { out }: Typed): void {
       ? `kept until ${new Date(created + ttlMs).toISOString()}`
       : '',
   ];
-  out.value(parts.filter(Boolean).join('  '));
+  out.value(wrapLine(parts.filter(Boolean).join('  '), out.width, '  '));
   for (const [key, question] of Object.entries(questions).slice(0, 20)) {
     const { message = String(question['method']), schema = {}, url } = formOf(question) ?? {};
     out.value(`  ${cleanLine(key, 64)}: ${cleanLine(message, 500)}`);

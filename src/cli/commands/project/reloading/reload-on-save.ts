@@ -139,7 +139,7 @@ class Loads {
   failed(reason: string): void {
     const { out } = this.#input;
     out.styledNote(
-      `${clean(reason)}${out.noteStyle('yellow', 'The new code does not load. The old code keeps serving.')}`,
+      `${out.forPerson(clean(reason))}${out.noteStyle('yellow', 'The new code does not load. The old code keeps serving.')}`,
     );
   }
 

@@ -74,11 +74,16 @@ function codeFrame({ path, line, column }: CodePlace): string | undefined {
   for (let number = Math.max(1, line - CONTEXT); number <= last; number++) {
     const code = (source[number - 1] ?? '').replaceAll('\t', ' ').slice(0, MAX_CODE);
     rows.push(`${number === line ? '>' : ' '} ${String(number).padStart(width)} | ${code}`.trimEnd());
-    if (number === line && column <= MAX_CODE)
+    if (number === line && column <= MAX_CODE && !isInsideWord(source[line - 1] ?? '', column))
       rows.push(`  ${' '.repeat(width)} | ${' '.repeat(column - 1)}^`);
   }
   const shown = relative(process.cwd(), path);
   return [`${shown.startsWith('..') ? path : shown}:${line}:${column}`, ...rows].join('\n');
+}
+
+/** Whether a column is in the middle of a word: that of code which a loader has changed, and not of the line as it was written. */
+function isInsideWord(code: string, column: number): boolean {
+  return /^\w\w$/.test(code.slice(column - 2, column));
 }
 
 /**
