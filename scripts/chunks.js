@@ -23,6 +23,7 @@ const PROGRAMS = [
   ['client', 'tools'],
   ['client', 'middleware'],
   ['client', 'websocket'],
+  ['apps'],
   ['extension'],
   ['gateway'],
   ['proxy'],

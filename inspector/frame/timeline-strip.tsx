@@ -10,7 +10,7 @@ const Timeline = lazy(() => import('../timeline/timeline.js').then((module) => m
 
 export const isStripOpen: Signal<boolean> = signal(false);
 
-/** What had the focus when a key opened the strip: it has it again when the strip closes. */
+/** The element that had the focus when a key opened the strip: it has it again when the strip closes. */
 let opener: HTMLElement | undefined;
 
 /** Opens the strip with the focus in its list, or closes it. */

@@ -47,7 +47,7 @@ export interface GroupRow extends Row {
   readonly isOpen: boolean;
 }
 
-export interface ItemRow extends Row {
+interface ItemRow extends Row {
   readonly group?: undefined;
   readonly item: ListItem;
   readonly prefix: number;

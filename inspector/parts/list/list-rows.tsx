@@ -45,7 +45,7 @@ export function ListRows({
   readonly label: string;
   readonly rows: readonly ListRow[];
   readonly selected: string | undefined;
-  /** What the rows are filtered by: the list begins at its top when it changes. */
+  /** The filter of the rows: the list begins at its top when it changes. */
   readonly filtered: string;
   readonly isStale: boolean;
   readonly handle: RefObject<RowsHandle | null>;

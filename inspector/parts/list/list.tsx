@@ -30,7 +30,7 @@ const NONE: readonly never[] = [];
 const toggled: Signal<Readonly<Record<string, boolean>>> = remembered('groups', {}, 'sessionStorage');
 const MAX_TOGGLED = 500;
 
-/** What a list is filtered by. It stays while the list is away: on a phone, an item takes its place. */
+/** The filter of a list. It stays while the list is away: on a phone, an item takes its place. */
 interface Filter {
   readonly words: Signal<string>;
   readonly marks: Signal<readonly string[]>;
@@ -88,7 +88,7 @@ export function List({
     return matches(marked, filter.value);
   }, [items, filter.value, chosen.value]);
   const sections = useMemo(
-    // What matches words is in the order of how well it does.
+    // Items that match words are in the order of how well they do.
     () => (filter.value.trim() === '' ? sectionsOf(matching, isFiltered ? NONE : recent) : [plain(matching)]),
     [matching, recent],
   );
@@ -96,7 +96,7 @@ export function List({
 
   const focusFilter = () => {
     input.current?.focus({ preventScroll: true });
-    // What was typed before is replaced by what is typed next.
+    // The words typed before are replaced by those typed next.
     input.current?.select();
   };
   useKeys({
@@ -105,7 +105,7 @@ export function List({
     k: () => rowsHandle.current?.move(-1),
   });
   useEffect(() => {
-    // What is selected elsewhere is shown here, once: its group can be closed again.
+    // An item that is selected elsewhere is shown here, once: its group can be closed again.
     if (selected === undefined || revealed.current === selected || filter.value) return;
     const around = sections.filter((section) => section.items.some((item) => item.id === selected));
     if (around.length === 0) return;

@@ -27,7 +27,7 @@ export async function saveTape({ id, name }: Pick<ConnectionView, 'id' | 'name'>
 }
 
 /** As in `demo-2026-07-28.ndjson`. */
-export function tapeName(server: string, at: Date): string {
+function tapeName(server: string, at: Date): string {
   const words = server.slice(0, 500).match(/[\w.]+/g) ?? [];
   const day = [at.getFullYear(), at.getMonth() + 1, at.getDate()].map((part) =>
     String(part).padStart(2, '0'),

@@ -39,7 +39,7 @@ export const markedTools: ReadonlySignal<ReadonlySet<string>> = computed(
 );
 
 /** The findings of lint about a tool, the severest first. */
-export function findingsOf(tool: string): readonly FindingView[] {
+function findingsOf(tool: string): readonly FindingView[] {
   return byTool.value.get(tool) ?? [];
 }
 

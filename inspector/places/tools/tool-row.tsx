@@ -37,7 +37,7 @@ interface CallFacts {
 
 let facts: CallFacts = { recent: [], asked: [], failed: [] };
 
-/** What the calls so far say about tools. It is the same object until something in it changes: most events change nothing. */
+/** The facts about tools from the calls so far. It is the same object until something in it changes: most events change nothing. */
 export const callFacts: ReadonlySignal<CallFacts> = computed(() => {
   const next = factsOf(ownStories.value);
   const { recent, asked, failed } = facts;

@@ -34,7 +34,7 @@ export function hostNamed(name: string): Host {
 }
 
 /** The file that the options name. */
-export function fileOf(host: Host, input: Typed): string {
+function fileOf(host: Host, input: Typed): string {
   const own = input.text('config-path');
   if (own !== undefined) return resolve(own);
   if (input.text('scope') !== 'project') return host.userFile(ownPlaces());

@@ -13,7 +13,7 @@ const STATES = ['ok', 'tool-error', 'error', 'cancelled'] as const;
 const QUESTION_KINDS = ['form', 'url', 'sampling', 'roots'] as const;
 const LACKS = ['secrets', 'arguments', 'result'] as const satisfies readonly EarlierLack[];
 
-export type KeptQuestion = Pick<
+type KeptQuestion = Pick<
   QuestionView,
   'key' | 'round' | 'kind' | 'at' | 'answeredAt' | 'message' | 'answer' | 'gone'
 >;

@@ -19,7 +19,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** The schemas of a place: the fields that they mention, and whether they are open to others. */
 interface Place {
   readonly fields: Map<string, unknown[]>;
-  readonly patterns: { readonly fits: (name: string) => boolean; readonly schema: unknown }[];
+  readonly patterns: (readonly [start: string, schema: unknown])[];
   readonly items: unknown[];
   isOpen: boolean;
   /** Whether any schema has fields. An object without them may have any. */
@@ -37,10 +37,7 @@ export function unknownFields(schema: unknown, value: unknown): readonly Issue[]
 
   function visit(schemas: readonly unknown[], part: unknown, path: Issue['path']): void {
     if (typeof part !== 'object' || part === null || issues.length >= MAX_ISSUES) return;
-    const place: Place = {
-      ...{ fields: new Map(), patterns: [], items: [] },
-      ...{ isOpen: false, hasFields: false },
-    };
+    const place: Place = { fields: new Map(), patterns: [], items: [], isOpen: false, hasFields: false };
     const seen = new Set<unknown>();
     for (const one of schemas) collect(one, place, seen);
     if (Array.isArray(part)) {
@@ -116,13 +113,14 @@ function add(place: Place, name: string, schema?: unknown): void {
 function addPattern(place: Place, pattern: string, schema: unknown): void {
   const [, start = '', end] = PLAIN_PATTERN.exec(pattern) ?? [];
   if (start === '') place.isOpen = true;
-  else place.patterns.push({ fits: (name) => (end ? name === start : name.startsWith(start)), schema });
+  else if (end) add(place, start, schema);
+  else place.patterns.push([start, schema]);
 }
 
 /** The schemas of the patterns that a name matches; undefined if there is none. */
 function matching({ patterns }: Place, name: string): readonly unknown[] | undefined {
-  const found = patterns.filter(({ fits }) => fits(name)).map(({ schema }) => schema);
-  return found.length === 0 ? undefined : found;
+  const found = patterns.filter(([start]) => name.startsWith(start));
+  return found.length > 0 ? found.map(([, schema]) => schema) : undefined;
 }
 
 /** Whether a branch of a union can be an object. Those that cannot say nothing about fields. */

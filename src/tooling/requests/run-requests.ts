@@ -250,7 +250,7 @@ export class RequestRun {
 }
 
 /** A result as a file keeps it. Throws if the result is too large for one. */
-export function keptValue(value: unknown, name: string, values: RequestValues): unknown {
+function keptValue(value: unknown, name: string, values: RequestValues): unknown {
   const kept = values.written(value);
   if ((JSON.stringify(kept) ?? '').length <= MAX_KEPT) return kept;
   throw new RequestsError(

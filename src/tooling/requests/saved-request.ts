@@ -45,7 +45,7 @@ export interface Expectation {
 }
 
 /** The definitions that requests use, as they were when the file was written. */
-export type SavedDefinitions = Readonly<Partial<Record<SavedList, Readonly<Record<string, JsonObject>>>>>;
+type SavedDefinitions = Readonly<Partial<Record<SavedList, Readonly<Record<string, JsonObject>>>>>;
 
 export interface SavedRequests {
   readonly $schema?: string;

@@ -22,7 +22,7 @@ const flags: ReadonlySet<string> = new Set([
   '-i',
   '--rm',
 ]);
-const OUR_COMMAND = /(?:^|[\\/])fullmcp(?:\.js|@[\w.-]+)?$/;
+const OUR_COMMAND = /\bfullmcp(\.js|@[\w.-]+)?$/;
 const PROGRAM = /\.(?:[cm]?[jt]sx?|py|jar|sh|rb|exe|php)$/i;
 
 /**
@@ -30,31 +30,25 @@ const PROGRAM = /\.(?:[cm]?[jt]sx?|py|jar|sh|rb|exe|php)$/i;
  * secrets and are left out.
  */
 export function processName({ command, args = [] }: ProcessCommand): string {
-  const file = fileOf([command, ...args]);
-  if (file !== undefined) return shorten(file, 300);
+  // A person has started the file, not our own command that runs it.
+  const all = [command, ...args];
+  const at = all.findIndex((word) => OUR_COMMAND.test(word));
+  if (at >= 0 && all[at + 1] === 'run' && PROGRAM.test(all[at + 2] ?? ''))
+    return shorten(String(all[at + 2]), 300);
   const words: string[] = [];
-  for (const [at, arg] of args.entries()) {
+  for (const [index, arg] of args.entries()) {
     if (arg.startsWith('-')) {
       words.push(arg.replace(/=.*/s, '=…'));
       continue;
     }
-    const before = args[at - 1];
+    const before = args[index - 1];
     const isValue = before?.startsWith('-') && !flags.has(before) && !PROGRAM.test(arg);
     words.push(isValue ? '…' : arg);
     if (isValue) continue;
-    if (at < args.length - 1) words.push('…');
+    if (index < args.length - 1) words.push('…');
     break;
   }
   return shorten([commandName(command), ...words].join(' '), 300);
-}
-
-/** The file that our own command runs, alone or as an argument of `node` or `npx`: a person has started the file, not the command. */
-function fileOf(words: readonly string[]): string | undefined {
-  const isFirst = OUR_COMMAND.test(words[0] ?? '');
-  const at = isFirst ? 0 : words.findIndex((word, index) => index > 0 && !word.startsWith('-'));
-  const [program = '', name, file] = at < 0 ? [] : words.slice(at);
-  const isOurs = OUR_COMMAND.test(program) && name === 'run';
-  return isOurs && file !== undefined && PROGRAM.test(file) ? file : undefined;
 }
 
 /** The command as it may be shown: without arguments that were put there by mistake. */

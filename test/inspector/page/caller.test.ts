@@ -138,7 +138,7 @@ describeInChromium('the caller of a server in a file', { timeout: 120_000 }, () 
       await connectAs(page, typed);
       const alert = page.locator('.connect-form .error-panel', { hasText: says });
       await alert.waitFor();
-      // What was typed stays.
+      // The typed words stay.
       expect(await page.getByLabel('Caller').inputValue()).toBe('caller' in typed ? typed.caller : '');
     }
     expect(world.inspector.snapshot().connections).toEqual([]);

@@ -71,7 +71,7 @@ class Hands {
 interface Chore {
   /** Where it begins. */
   readonly hash: string;
-  /** What has the focus at the beginning. */
+  /** The element that has the focus at the beginning. */
   readonly at: string;
   /** A call that was made before. */
   readonly before?: { readonly tool: string; readonly args: object };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { contextOf, Suggestions } from '../../../inspector/form/completion/suggestions.js';
-import { base64Bytes, hexHead } from '../../../inspector/places/resources/content/hex.js';
 import { folded, lineDifference } from '../../../inspector/parts/values/line-difference.js';
+import { base64Bytes, hexHead } from '../../../inspector/places/resources/content/hex.js';
 import { readTemplate } from '../../../inspector/places/resources/template-values.js';
 import { clientOffers, serverOffers } from '../../../inspector/places/server/about/capabilities.js';
 import {

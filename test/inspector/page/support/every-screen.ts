@@ -13,7 +13,7 @@ import { type PageWorld, usePage } from './world.js';
 interface Screen {
   /** The address; of a story, a task or a tape, it is known when they are there. */
   readonly hash: string | ((world: PageWorld) => string);
-  /** What is there when the screen is. */
+  /** The element that is there when the screen is. */
   readonly ready: string;
   /** Opens what lies above the page, or what is folded. */
   readonly open?: (page: Page) => Promise<void>;
