@@ -50,6 +50,13 @@ describe('a server that dies during a call', () => {
     expect(JSON.stringify(error)).not.toMatch(/FULLMCP_JOURNAL|sesame|hay for|fullmcp\.js/);
   });
 
+  test('without a word has no report of a journal in its failure either', async () => {
+    await connect();
+    const { error } = await own.ended(await call('vanishes'));
+    expect(error?.message).toBe(`The server ${JSON.stringify(zoo)} has ended with exit code 3.`);
+    expect(JSON.stringify(error)).not.toMatch(/FULLMCP_JOURNAL|hay for/);
+  });
+
   test('is the failure of its connection, with the cause apart from the rest', async () => {
     await connect();
     await own.ended(await call('dies'));
