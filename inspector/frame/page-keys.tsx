@@ -35,12 +35,12 @@ function showTimeline(): void {
   else toggleStrip();
 }
 
-/** One level back: out of a field, out of a call, out of the list on a phone. It never answers and never stops. */
+/** One level back: out of a field, out of a call or a comparison, out of the list on a phone. It never answers and never stops. */
 function goBack(): false | void {
   if (isTyping(document.activeElement)) return leaveField();
   const { place, name } = route.value;
   if (isStripOpen.value) closeStrip();
-  else if (place === 'call') history.back();
+  else if (place === 'call' || place === 'compare') history.back();
   else if (isNarrow.value && name !== undefined) go(place);
   else return false;
 }

@@ -25,7 +25,7 @@ export function TopBar({ place }: { readonly place: string }): VNode {
           <>
             <a
               class="button quiet icon"
-              href={addressOf(back.place === 'call' ? 'timeline' : back.place)}
+              href={addressOf(['call', 'compare'].includes(back.place) ? 'timeline' : back.place)}
               title="Back"
             >
               <Icon name="back" label="Back" />
@@ -74,6 +74,7 @@ export function TopBar({ place }: { readonly place: string }): VNode {
 
 /** A call is known by its tool, everything else by its own name. */
 function titleOf({ place, name = '' }: Route): string {
+  if (place === 'compare') return 'Compare';
   if (place !== 'call') return name;
   const story = stories.value.get(Number(name));
   return story === undefined ? `#${name}` : `#${name} ${story.title}`;

@@ -105,6 +105,8 @@ describeInChromium('two runs', () => {
       .getByRole('heading', { name: `poem and order: #${one} and #${other}` })
       .waitFor();
     await part(page, 'Arguments').getByText('The arguments differ.').waitFor();
+    await page.keyboard.press('Escape');
+    await expect.poll(() => new URL(page.url()).hash).toBe(`#/call/${other}`);
   });
 
   test('are made by running a call again on another server, and then what both offer is compared', async () => {

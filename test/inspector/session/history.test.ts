@@ -63,7 +63,7 @@ async function calls(own: Rig, tools: readonly (readonly [string, JsonObject?])[
   return id;
 }
 
-function earlierOf(own: Rig): readonly { title: string; [field: string]: unknown }[] {
+function earlierOf(own: Rig): readonly { id: number; title: string; [field: string]: unknown }[] {
   return own.inspector.snapshot().stories.filter(({ earlier }) => earlier !== undefined) as never;
 }
 
@@ -107,10 +107,10 @@ describe('the history of a project', () => {
     const ids = second.inspector.snapshot().stories.map((story) => story.id);
     expect(ids).toEqual([...ids].sort((one, other) => one - other));
 
-    const { story } = await second.run('again', { story: kept[0]?.['id'] as number });
+    const { story } = await second.run('again', { story: kept[0]?.id ?? 0 });
     expect(await second.ended(story)).toMatchObject({
       args: { a: 2, b: 40 },
-      repeats: kept[0]?.['id'],
+      repeats: kept[0]?.id,
       state: 'ok',
     });
   });
@@ -143,10 +143,7 @@ describe('the history of a project', () => {
 
     await using second = visit();
     await calls(second, []);
-    const [login, , asked] = earlierOf(second) as readonly object[] as readonly {
-      id: number;
-      [field: string]: unknown;
-    }[];
+    const [login, , asked] = earlierOf(second);
     expect(login).toMatchObject({ args: { password: '***' }, earlier: { lacks: ['secrets'] } });
     expect(asked).toMatchObject({ questions: [{ kind: 'form', answer: { action: 'accept' } }] });
     // Nobody logs in with the mark of a removed secret.
