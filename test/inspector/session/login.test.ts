@@ -75,6 +75,21 @@ test('the page offers the login, each hop has its request and reply, and no secr
       if (form.get(name)) expect(everything).not.toContain(form.get(name));
 });
 
+test('the token of a login is masked in messages that repeat it', async () => {
+  const { server, own, user } = await setUp();
+  const { id, loginUrl } = await begin(own, server.url);
+  await user.open(loginUrl);
+  await ready(own, id);
+  const token = [...server.issued].at(-1) ?? '';
+  expect(token.length).toBeGreaterThan(10);
+  const { story } = await own.run('call', { connection: id, tool: 'read', args: { note: token } });
+  await own.ended(story);
+  const { messages } = own.inspector.snapshot();
+  const texts = messages.map(({ seq }) => own.inspector.message(seq)?.text).join('\n');
+  expect(texts).toContain('"note"');
+  expect(texts).not.toContain(token);
+});
+
 test('a token that is kept just works', async () => {
   const kept = store();
   const { server, own, user } = await setUp(kept);
