@@ -6,6 +6,7 @@ import { NOT_A_PAGE } from '../../client/answering/answer-with.js';
 import type { Client } from '../../client/model/client.js';
 import { connect } from '../../client.js';
 import type { ConnectOptions } from '../../connect/targets/options.js';
+import { copyError, McpError } from '../../protocol/errors.js';
 import { type Revision, revisions } from '../../protocol/tables/revisions.js';
 import { cleanLine } from '../../tooling/clean.js';
 import type { Typed } from '../command/definition.js';
@@ -65,7 +66,7 @@ export async function openClient(input: Typed, target: TypedTarget, more: Connec
   input.out.wait(waitingFor(target));
   const client = await connect(target.target, options)
     .catch(async (error: unknown) => {
-      throw await withAdvice(error, input, { target, options });
+      throw await withAdvice(inWordsOfCommand(error), input, { target, options });
     })
     .finally(() => input.out.wait());
   // The program below never sees such a question, and the user must know why the server got no answer.
@@ -73,6 +74,13 @@ export async function openClient(input: Typed, target: TypedTarget, more: Connec
     if (message.includes(NOT_A_PAGE)) input.out.note(cleanLine(message, 500));
   });
   return client;
+}
+
+/** The option of a program that an error names is another one here. */
+function inWordsOfCommand(error: unknown): unknown {
+  if (!McpError.is(error) || error.code !== 'timeout') return error;
+  const advice = '. --timeout waits longer, as in --timeout 2m.';
+  return copyError(error, { message: error.message.replace(/ \(connectTimeoutMs\)$/, advice) });
 }
 
 /** Runs a command with an open connection. */

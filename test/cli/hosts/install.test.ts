@@ -290,6 +290,18 @@ describe('uninstall', () => {
     expect(await readFile(file, 'utf8')).toBe(before);
   });
 
+  it.each([
+    ['codex', '[mcp_servers.shop]\ncommand = "a"\n'],
+    ['goose', 'extensions:\n  shop:\n    cmd: a\n'],
+    ['cursor', '{}'],
+    ['cursor', '{ "mcpServers": [] }'],
+  ])('says that there is nothing to remove from the file of %s: %j', async (host, before) => {
+    const file = await fileWith(before);
+    const ran = await fullmcp(['uninstall', host, 'other', '--config-path', file, '--yes']);
+    expect(ran).toMatchObject({ exit: 0, stderr: expect.stringContaining('nothing to remove') });
+    expect(await readFile(file, 'utf8')).toBe(before);
+  });
+
   it('says that there is nothing to remove, and changes nothing, if there is no such server or no file', async () => {
     const before = '{ "mcpServers": { "shop": {} } }';
     const file = await fileWith(before);

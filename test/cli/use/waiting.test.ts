@@ -39,3 +39,12 @@ test.each([
   expect(stderr).toContain(`connecting to ${new URL(url).host} …`);
   expect(stderr.slice(stderr.lastIndexOf('connecting to'))).toContain('\r\u001b[2K');
 });
+
+test('a server that is not ready in time is a failure that names the option of the command', async () => {
+  const { url, release } = await slowServer();
+  const { exit, stderr } = await fullmcp(['list', url, '--timeout', '300ms']);
+  release();
+  expect(exit).toBe(7);
+  expect(stderr).toContain('--timeout waits longer, as in --timeout 2m.');
+  expect(stderr).not.toContain('connectTimeoutMs');
+});

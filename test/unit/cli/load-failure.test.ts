@@ -17,4 +17,6 @@ it('the mark below a line of code is left out if it would point into a word, bec
   expect(failure(16)).toContain(`> 1 | const name = z.strng();\n    | ${' '.repeat(15)}^`);
   expect(failure(18)).toContain('> 1 | const name = z.strng();');
   expect(failure(18)).not.toContain('^');
+  expect(failure(16)).toContain('server.ts:1:16\n');
+  expect(failure(18)).toContain('server.ts:1\n');
 });

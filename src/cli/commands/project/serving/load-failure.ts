@@ -68,17 +68,19 @@ function codeFrame({ path, line, column }: CodePlace): string | undefined {
     return undefined;
   }
   if (source[line - 1] === undefined) return undefined;
+  const isPrecise = !isInsideWord(source[line - 1] ?? '', column);
   const last = Math.min(source.length, line + CONTEXT);
   const width = String(last).length;
   const rows: string[] = [];
   for (let number = Math.max(1, line - CONTEXT); number <= last; number++) {
     const code = (source[number - 1] ?? '').replaceAll('\t', ' ').slice(0, MAX_CODE);
     rows.push(`${number === line ? '>' : ' '} ${String(number).padStart(width)} | ${code}`.trimEnd());
-    if (number === line && column <= MAX_CODE && !isInsideWord(source[line - 1] ?? '', column))
+    if (number === line && column <= MAX_CODE && isPrecise)
       rows.push(`  ${' '.repeat(width)} | ${' '.repeat(column - 1)}^`);
   }
   const shown = relative(process.cwd(), path);
-  return [`${shown.startsWith('..') ? path : shown}:${line}:${column}`, ...rows].join('\n');
+  const place = `${shown.startsWith('..') ? path : shown}:${line}${isPrecise ? `:${column}` : ''}`;
+  return [place, ...rows].join('\n');
 }
 
 /** Whether a column is in the middle of a word: that of code which a loader has changed, and not of the line as it was written. */
