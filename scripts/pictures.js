@@ -84,13 +84,42 @@ try {
 async function keep(url) {
   mkdirSync('docs/pictures', { recursive: true });
   const page = await open(url, WIDE, 'light');
+  // The picture has the difference to the run before.
+  await show(page, 'tools');
   for (const name of KEPT) {
     await show(page, name);
-    const png = await page.screenshot();
-    const webp = await compressed(png.toString('base64'));
-    writeFileSync(`docs/pictures/inspector-${name}.webp`, webp);
-    console.log(`docs/pictures/inspector-${name}.webp ${Math.round(webp.length / 1000)} kB`);
+    await save(`inspector-${name}`, await page.screenshot());
   }
+  await save('consent', await consent());
+}
+
+/** @param {string} name @param {Buffer} png */
+async function save(name, png) {
+  const webp = await compressed(png.toString('base64'));
+  writeFileSync(`docs/pictures/${name}.webp`, webp);
+  console.log(`docs/pictures/${name}.webp ${Math.round(webp.length / 1000)} kB`);
+}
+
+/** The consent page of a server with a login. */
+async function consent() {
+  const { consentPage } = await import('../build/modules/oauth/proxy/pages/consent-page.js');
+  const reply = await consentPage({
+    client: { kind: 'document', id: 'https://editor.example/client.json', name: 'Example editor' },
+    redirectUri: 'http://127.0.0.1:33418/callback',
+    scopes: new Map([
+      ['files:read', 'Read your files'],
+      ['files:write', 'Change your files'],
+    ]),
+    server: 'Files',
+    host: 'files.example.com',
+    provider: 'GitHub',
+    request: '',
+    cookies: [],
+  });
+  const page = await browser.newPage({ viewport: { width: 640, height: 780 } });
+  await page.setContent(await reply.text());
+  await page.evaluate(() => document.fonts.ready);
+  return page.screenshot();
 }
 
 /** @param {string} url @param {string} into */

@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Page, Route } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import demo from '../../../examples/demo/server.js';
@@ -22,7 +24,8 @@ async function holdBack(page: Page, files: RegExp): Promise<() => Promise<void>>
 }
 
 describeInChromium('the face of the page', () => {
-  const world = usePage();
+  // With a file of requests, the bar has one place more.
+  const world = usePage({ requestsFile: join(tmpdir(), 'fullmcp-face', 'mcp.requests.json') });
 
   test('text is drawn in a font that comes from the inspector itself, and code in the font of the system', async () => {
     await world.connect(demo);
