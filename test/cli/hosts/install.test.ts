@@ -157,6 +157,7 @@ describe('install', () => {
     ['codex', 'mcp_servers = { added = { command = "x" } }'],
     ['codex', '[mcp_servers]\nadded.command = "x"\n'],
     ['goose', 'extensions: { added: { cmd: x } }\n'],
+    ['codex', 'mcp_servers = { shop = { command = "a" } }\n'],
     ['goose', 'extensions:\n\tadded: x\n'],
     ['goose', 'a: 1\n---\nextensions: {}\n'],
   ])('leaves a file of %s alone that it cannot read safely: %s', async (host, before) => {
