@@ -182,7 +182,9 @@ const CHORES: Readonly<Record<string, Chore>> = {
     run: async (hands) => {
       await hands.press('t');
       await hands.at('#timeline-list');
-      await hands.press('ArrowDown', 'w');
+      await hands.press('ArrowDown');
+      await hands.page.locator('.timeline .message').waitFor();
+      await hands.press('w');
       await hands.page.getByRole('figure', { name: 'Message' }).getByText('"jsonrpc"').waitFor();
     },
   },

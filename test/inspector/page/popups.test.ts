@@ -138,6 +138,7 @@ describeInChromium('menus and dialogs of the page', () => {
     ] as const) {
       const page = await world.visit('#/tools/add', { platform });
       const run = place(page).getByRole('button', { name: 'Run', exact: true });
+      await run.waitFor();
       expect(await run.locator('kbd').allTextContents()).toEqual([key, '⏎']);
       expect(await run.getAttribute('aria-keyshortcuts')).toBe(shortcut);
       expect(await page.getByRole('button', { name: /^Search/ }).getAttribute('title')).toContain(`${key} K`);
