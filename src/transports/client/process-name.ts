@@ -22,7 +22,7 @@ const flags: ReadonlySet<string> = new Set([
   '-i',
   '--rm',
 ]);
-const OUR_COMMAND = /\bfullmcp(\.js|@[\w.-]+)?$/;
+const OUR_COMMAND = /(^|[\\/])fullmcp(\.js|@[\w.-]+)?$/;
 const PROGRAM = /\.(?:[cm]?[jt]sx?|py|jar|sh|rb|exe|php)$/i;
 
 /**
