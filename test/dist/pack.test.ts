@@ -63,7 +63,10 @@ describe('the code of the package', () => {
       .filter((path) => path.endsWith('.js'))
       .map((path) => ({
         path,
-        lines: readFileSync(join(modules, 'fullmcp/dist', path), 'utf8').split('\n'),
+        // The font of pages is a line of data.
+        lines: readFileSync(join(modules, 'fullmcp/dist', path), 'utf8')
+          .split('\n')
+          .filter((line) => !line.includes('data:font/woff2;base64,')),
       }));
     expect(code.length).toBeGreaterThan(100);
     // A file that only re-exports has a line for all of its names.
