@@ -20,6 +20,16 @@ export const commandGroups: CommandGroups = {
       summary: 'serve a file, a URL or a config',
       load: async () => (await import('./commands/project/run.js')).run,
     },
+    {
+      name: 'docs',
+      summary: 'search the documentation, or serve it to a coding agent',
+      load: async () => (await import('./commands/learn/docs.js')).docs,
+    },
+    {
+      name: 'install-skill',
+      summary: 'teach a coding agent to build with the installed version',
+      load: async () => (await import('./commands/learn/install-skill.js')).installSkill,
+    },
   ],
   'Use a server': [
     {

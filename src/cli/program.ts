@@ -9,7 +9,8 @@ import type { Person } from './terminal/person.js';
 export async function runProgram(): Promise<void> {
   const stopping = new AbortController();
   let handle: (() => void) | undefined;
-  process.on('SIGINT', () => {
+  process.on('SIGINT', (signal: NodeJS.Signals | undefined) => {
+    endInterruptedLine(signal, process.stderr);
     if (handle !== undefined) return handle();
     // A second time, nothing is waited for.
     if (stopping.signal.aborted) process.exit(130);
@@ -31,6 +32,14 @@ export async function runProgram(): Promise<void> {
     person: () => person(onInterrupt),
     signal: stopping.signal,
   });
+}
+
+/** Ends the line in which a terminal shows `^C`. A line that is being edited has ended itself, and sends no signal of the system. */
+export function endInterruptedLine(
+  signal: NodeJS.Signals | undefined,
+  stderr: { readonly isTTY: boolean; readonly write: (text: string) => unknown },
+): void {
+  if (signal !== undefined && stderr.isTTY) stderr.write('\n');
 }
 
 function person(onInterrupt: Person['onInterrupt']): Person {

@@ -118,11 +118,20 @@ function find(typed: readonly string[]): CommandSummary {
   const [first = '', second = ''] = typed;
   const deeper = commandsBelow(allCommands, [first, second]);
   const inside = deeper.length > 0 ? deeper : commandsBelow(allCommands, [first]);
-  if (inside.length > 0)
-    throw usageError(`Say which: ${inside.map(({ name }) => `fullmcp ${name}`).join(', ')}.`);
+  if (inside.length > 0) {
+    const near = closestName(
+      second,
+      inside.map(({ name }) => name.slice(first.length + 1)),
+    );
+    throw usageError(
+      near !== undefined
+        ? `fullmcp ${first} has no command ${JSON.stringify(second)}. Did you mean ${JSON.stringify(`${first} ${near}`)}?`
+        : `Say which: ${inside.map(({ name }) => `fullmcp ${name}`).join(', ')}.`,
+    );
+  }
   const close = closestName(first, [
     ...new Set(allCommands.flatMap(({ name }) => [name, name.split(' ')[0] ?? ''])),
   ]);
-  const hint = close ? ` Close: ${close}.` : ' `fullmcp help` lists all commands.';
+  const hint = close ? ` Did you mean ${JSON.stringify(close)}?` : ' `fullmcp help` lists all commands.';
   throw usageError(`fullmcp has no command ${JSON.stringify(first)}.${hint}`);
 }

@@ -39,7 +39,7 @@ describe('fullmcp', () => {
     const { exit, stdout } = await fullmcp(['--help']);
     expect(exit).toBe(0);
     expect(stdout).toContain('  call ');
-    expect((await fullmcp(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect((await fullmcp(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+(?:-rc\.\d+)?\n$/);
   });
 
   it.each(allCommands.map(({ name }) => name))(
@@ -62,10 +62,10 @@ describe('fullmcp', () => {
     expect({ exit, stdout, stderr }).toEqual({
       exit: 2,
       stdout: '',
-      stderr: 'fullmcp has no command "lisst". Close: list.\n',
+      stderr: 'fullmcp has no command "lisst". Did you mean "list"?\n',
     });
     expect((await fullmcp(['list', url, '--jsn'])).stderr).toBe(
-      'fullmcp list has no option --jsn. Close: --json.\n',
+      'fullmcp list has no option --jsn. Did you mean --json?\n',
     );
   });
 
@@ -126,7 +126,7 @@ describe('fullmcp call', () => {
   it('sends nothing if the tool or an argument is wrong', async () => {
     expect(await fullmcp(['call', url, 'ad'])).toMatchObject({
       exit: 2,
-      stderr: 'No tool is called "ad". Close: add.\n',
+      stderr: 'No tool is called "ad". Did you mean "add"?\n',
     });
     const wrong = await fullmcp(['call', url, 'add', 'a=x', '--json']);
     expect(wrong.exit).toBe(2);

@@ -68,7 +68,7 @@ describe('fullmcp', () => {
     expect(headings).toEqual(['Examples', 'Options', 'Options of the target', 'Options of every command']);
     expect(await fullmcp(['help', 'cal'])).toMatchObject({
       exit: 2,
-      stderr: 'fullmcp has no command "cal". Close: call.\n',
+      stderr: 'fullmcp has no command "cal". Did you mean "call"?\n',
     });
     expect((await fullmcp(['help', 'help'])).stdout).toBe((await fullmcp(['help'])).stdout);
   });
@@ -84,7 +84,7 @@ describe('fullmcp', () => {
 
   it('prints its version with version and --version, also as JSON', async () => {
     const { stdout } = await fullmcp(['version']);
-    expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+(?:-rc\.\d+)?\n$/);
     expect((await fullmcp(['--version'])).stdout).toBe(stdout);
     expect((await fullmcp(['version', '--json'])).json()).toEqual({ ok: true, version: stdout.trim() });
   });
@@ -99,6 +99,10 @@ describe('fullmcp', () => {
     expect((await fullmcp(['install', '--', 'node', 'x.js'])).stderr).toMatch(/^<host> is missing: /);
     expect((await fullmcp(['diff', '--', 'node', 'x.js'])).stderr).toMatch(/^<before> is missing: /);
     expect((await fullmcp(['completion'])).stderr).toMatch(/^bash\|zsh\|fish is missing: /);
+    expect(await fullmcp(['list', 'localhost:9/mcp'])).toMatchObject({
+      exit: 2,
+      stderr: '"localhost:9/mcp" has no scheme. Write http://localhost:9/mcp\n',
+    });
     expect(await fullmcp(['list', './x.txt'])).toMatchObject({
       exit: 2,
       stderr:
@@ -119,7 +123,9 @@ describe('a name of earlier versions', () => {
   ])('in %j works, and says the new one on stderr', async (words, old, now) => {
     const { exit, stdout, stderr } = await fullmcp(words);
     expect(exit).toBe(0);
-    expect(stderr).toBe(`\`fullmcp ${old}\` is now \`fullmcp ${now}\`. The old form works until 1.0.\n`);
+    expect(stderr).toBe(
+      `[FMDEP006] \`fullmcp ${old}\` is now \`fullmcp ${now}\`. The old form works until 2.0. See docs/deprecations/fmdep006.md.\n`,
+    );
     expect(stdout).toContain(`fullmcp ${now.replace(/ --.*/, '')} `);
   });
 
@@ -158,7 +164,11 @@ describe('a name of earlier versions', () => {
   it('does not hide a misspelled new one, nor a folder of that name', async () => {
     expect(await fullmcp(['publish', 'crad'])).toMatchObject({
       exit: 2,
-      stderr: 'Say which: fullmcp publish card, fullmcp publish bundle, fullmcp publish registry.\n',
+      stderr: 'fullmcp publish has no command "crad". Did you mean "publish card"?\n',
+    });
+    expect(await fullmcp(['generate', 'anything'])).toMatchObject({
+      exit: 2,
+      stderr: expect.stringMatching(/^Say which: fullmcp generate client, .*\n$/),
     });
     await mkdir(join(folder, 'shop'));
     await writeFile(join(folder, 'shop', 'server.json'), '{}');

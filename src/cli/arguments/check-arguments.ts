@@ -51,7 +51,11 @@ async function searchedTools(client: Client, name: string): Promise<readonly Lis
 
 function unknownTool(name: string, names: readonly string[]): CommandError {
   const close = closestName(name, names);
-  const hint = close ? ` Close: ${close}.` : names.length === 0 ? ' The server has none.' : '';
+  const hint = close
+    ? ` Did you mean ${JSON.stringify(close)}?`
+    : names.length === 0
+      ? ' The server has none.'
+      : '';
   return usageError(`No tool is called ${JSON.stringify(name)}.${hint}`, close ? { close } : {});
 }
 
@@ -113,7 +117,7 @@ export function checkArguments(tool: ListedTool, args: JsonObject, isUnknownAllo
 
 /** Whether arguments have a name that the schema does not mention, unless those are allowed. */
 export function hasUnknown(
-  { inputSchema }: ListedTool,
+  { inputSchema }: Pick<ListedTool, 'inputSchema'>,
   args: JsonObject,
   isUnknownAllowed: boolean,
 ): boolean {

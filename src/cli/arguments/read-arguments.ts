@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { faultOf } from '../../protocol/encoding/json-fault.js';
 import { jsonTypeOf, jsonTypesOf, leavesOf } from '../../schema/read/across-branches.js';
 import type { Shape } from '../../schema/read/shape.js';
 import { usageError } from '../command/failures.js';
@@ -114,8 +115,10 @@ function jsonObject(text: string, what: string): Record<string, unknown> {
 function parsed(text: string, what: string): unknown {
   try {
     return JSON.parse(text);
-  } catch (error) {
-    throw usageError(`${what} is not JSON: ${(error as Error).message}`);
+  } catch {
+    const { line, column, reason } = faultOf(text);
+    const place = text.includes('\n') ? `line ${line}, column ${column}` : `column ${column}`;
+    throw usageError(`${what} cannot be read: ${place}: ${reason}.`);
   }
 }
 
@@ -124,7 +127,10 @@ function fileText(path: string): string {
     const text = readFileSync(path === '-' ? 0 : path, 'utf8');
     if (text.length <= MAX_FILE_BYTES) return text;
   } catch (error) {
-    throw usageError(`The file ${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+    const { code } = error as NodeJS.ErrnoException;
+    throw usageError(
+      code === 'ENOENT' ? `The file ${path} does not exist.` : `The file ${path} cannot be read (${code}).`,
+    );
   }
   throw usageError(`The file ${path} has more than ${MAX_FILE_BYTES} characters.`);
 }

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Client } from '../../client/model/client.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { ListedTool } from '../../protocol/model/model.js';
+import { closestName } from '../../schema/explain/closest-name.js';
 import { fieldsOf } from '../../schema/read/across-branches.js';
 import type { ShapeField } from '../../schema/read/shape.js';
 import { cleanLine, shellWord } from '../../tooling/clean.js';
@@ -11,7 +12,9 @@ import { hasUnknown } from '../arguments/check-arguments.js';
 import { readArguments } from '../arguments/read-arguments.js';
 import type { Options, Typed } from '../command/definition.js';
 import { CommandError, usageError } from '../command/failures.js';
+import type { Output } from '../terminal/output.js';
 import { linesOf } from '../terminal/person.js';
+import { cutToWidth } from '../terminal/text-width.js';
 import { askField, DECLINED, LEFT_OUT } from './asker.js';
 import { fieldOf } from './form-fields.js';
 
@@ -34,21 +37,39 @@ export async function chooseTool(client: Client, input: Typed): Promise<string> 
   return out.quietly(async () => {
     try {
       let shown: readonly ListedTool[] = tools;
+      list(shown, input);
       for (;;) {
-        list(shown, input);
         const line = await reader.line('  tool  number or name > ', signal);
-        if (line === undefined) throw new CommandError('interrupted', 'Nothing was chosen.');
+        if (line === undefined) throw ended('Nothing was called.', out);
         const found = chosen(line.trim(), shown, tools);
         const [only] = found;
         if (only !== undefined && found.length === 1) return only.name;
-        if (found.length === 0)
-          out.note(`  No tool is called ${JSON.stringify(cleanLine(line.trim(), 100))}.`);
-        shown = found.length === 0 ? tools : found;
+        if (found.length === 0) {
+          // The list is still on the screen.
+          out.note(`  ${noSuchTool(line.trim(), tools, shown.length)}`);
+          continue;
+        }
+        shown = found;
+        list(shown, input);
       }
     } finally {
       reader.close();
     }
   });
+}
+
+/** The end of a command at Ctrl+D. The message of such an end is not printed, but what did not happen is worth a line. */
+function ended(message: string, out: Output): CommandError {
+  out.note(message);
+  return new CommandError('interrupted', message);
+}
+
+function noSuchTool(text: string, tools: readonly ListedTool[], count: number): string {
+  if (/^\d+$/.test(text)) return count === 1 ? 'The only number is 1.' : `The numbers are 1 to ${count}.`;
+  const names = tools.map(({ name }) => name);
+  const close = closestName(text, names);
+  const hint = close === undefined ? '' : ` Did you mean ${JSON.stringify(cleanLine(close, 100))}?`;
+  return `No tool is called ${JSON.stringify(cleanLine(text, 100))}.${hint}`;
 }
 
 /** The tools that a person may mean: the one with this number or name, or all whose names have this in them. */
@@ -71,7 +92,7 @@ function list(tools: readonly ListedTool[], { out }: Typed): void {
   listed.forEach(({ title, description }, at) => {
     const name = names[at] ?? '';
     const room = out.columns - width - 10;
-    const about = room < 12 ? '' : cleanLine(description ?? title ?? '', room);
+    const about = room < 12 ? '' : cutToWidth(cleanLine(description ?? title ?? '', room), room);
     out.styledNote(
       `  ${out.noteStyle('dim', String(at + 1).padStart(3))}  ${out.noteStyle('bold', name)}${' '.repeat(width - name.length)}  ${out.noteStyle('dim', about)}`.trimEnd(),
     );
@@ -80,38 +101,47 @@ function list(tools: readonly ListedTool[], { out }: Typed): void {
     out.note(`       … and ${tools.length - MAX_LISTED} more. Type a part of the name.`);
 }
 
-/**
- * Asks for the required arguments that are missing. Returns them as one types them, or none if nobody is there to ask, or if what was typed
- * is wrong: the check of the arguments says so before the person has typed the rest.
- */
+/** Asks for the required arguments of a tool that are missing. Returns them as one types them. */
 export async function askArguments(
   tool: ListedTool,
   args: JsonObject,
   input: Typed,
 ): Promise<readonly string[]> {
+  const asked = await askMissing(tool, args, input);
+  return [...asked].map(([name, value]) => argumentWord(name, value, tool.inputSchema));
+}
+
+/**
+ * Asks for required arguments that are missing. Returns their values by name; none if nobody is there to ask, or if what was typed is wrong:
+ * the check of the arguments says so before the person has typed the rest.
+ */
+export async function askMissing(
+  tool: Pick<ListedTool, 'name' | 'inputSchema'>,
+  args: JsonObject,
+  input: Typed,
+): Promise<ReadonlyMap<string, unknown>> {
   const schema = tool.inputSchema;
   const fields = fieldsOf(schema, schema);
   const isGiven = ({ name }: ShapeField): boolean => Object.hasOwn(args, name);
   const missing = fields.filter((field) => field.isRequired && !isGiven(field));
-  if (missing.length === 0 || missing.length > MAX_ASKED || !canAsk(input)) return [];
+  const values = new Map<string, unknown>();
+  if (missing.length === 0 || missing.length > MAX_ASKED || !canAsk(input)) return values;
   const isWrong = (field: ShapeField): boolean =>
     fieldOf(field, schema).check(args[field.name]) !== undefined;
-  if (hasUnknown(tool, args, input.flag('allow-unknown')) || fields.filter(isGiven).some(isWrong)) return [];
+  if (hasUnknown(tool, args, input.flag('allow-unknown')) || fields.filter(isGiven).some(isWrong))
+    return values;
   const { out, signal } = input;
   const reader = linesOf(input.person());
   return out.quietly(async () => {
     out.note(`${cleanLine(tool.name, 80)} needs:`);
-    const words: string[] = [];
     try {
       for (const shapeField of missing) {
         const field = fieldOf(shapeField, schema);
         const value = await askField(field, { reader, signal, out });
-        if (value === DECLINED) throw new CommandError('interrupted', 'Nothing was sent.');
-        words.push(
-          argumentWord(field.name, value === LEFT_OUT ? field.shape.schema['default'] : value, schema),
-        );
+        if (value === DECLINED) throw ended('Nothing was sent.', out);
+        values.set(field.name, value === LEFT_OUT ? field.shape.schema['default'] : value);
       }
-      return words;
+      return values;
     } finally {
       reader.close();
     }

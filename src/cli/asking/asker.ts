@@ -1,5 +1,6 @@
 // Answers the questions of a server: with the answers that were given, or with those of the person at the terminal.
 
+import { settlesWithin } from '../../async/deadline.js';
 import { Turns } from '../../async/turns.js';
 import type {
   ElicitForm,
@@ -9,16 +10,19 @@ import type {
   QuestionContext,
 } from '../../client/model/handlers.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
-import { cleanLine } from '../../tooling/clean.js';
+import { clean, cleanLine } from '../../tooling/clean.js';
 import type { Options, Typed } from '../command/definition.js';
 import { CommandError, usageError } from '../command/failures.js';
 import type { Output } from '../terminal/output.js';
 import { linesOf, type Person, type PersonLines } from '../terminal/person.js';
-import { expectedOf, type FormField, fieldsOf, readField, readYesOrNo } from './form-fields.js';
+import { wrapLine } from '../terminal/wrap.js';
+import { type FormField, fieldsOf, questionOf, readField, readYesOrNo } from './form-fields.js';
 import { asks, type TerminalQuestion, unansweredForm, unansweredUrl } from './unanswered.js';
 
 /** A server in a session may ask as often as it likes; given answers are not sent more often than this. */
 const MAX_GIVEN_FORMS = 20;
+/** A program that finds no browser says so within this time. */
+const OPENING_MS = 1000;
 
 export const ANSWER_OPTIONS: Options = {
   answer: {
@@ -41,8 +45,11 @@ export class Asker {
   readonly #stopping = new AbortController();
   #asking: TerminalQuestion = { subject: 'The server', words: [], process: undefined };
   readonly #turns = new Turns();
+  /** The page that is being opened. Some systems end it only with the browser. */
+  #opening: Promise<void> = Promise.resolve();
   #failure: CommandError | undefined;
   #givenForms = 0;
+  #hasSaidKeys = false;
 
   constructor(input: Typed) {
     this.#input = input;
@@ -58,6 +65,8 @@ export class Asker {
     try {
       const result = await work(AbortSignal.any([this.#input.signal, this.#stopping.signal]));
       if (this.#failure) throw this.#failure;
+      // The call may be over before it is known that there is no browser.
+      await settlesWithin(this.#opening, OPENING_MS);
       for (const name of this.#given.unused())
         this.#input.out.note(`No question has a field ${JSON.stringify(name)}.`);
       return result;
@@ -107,7 +116,8 @@ export class Asker {
     }
     this.#input.out.redraw('');
     this.#input.out.note(asks(this.#asking, message));
-    if (problem !== undefined) this.#input.out.note(`  ${problem}`);
+    this.#sayKeys();
+    if (problem !== undefined) noteBelow(problem, this.#input.out);
     const missing = fields.filter(({ name }) => !content.has(name));
     return this.#fill(missing, content, this.#signal(context), person);
   }
@@ -160,6 +170,7 @@ export class Asker {
     const { out } = this.#input;
     out.redraw('');
     out.note(`${asks(this.#asking, message)}\n  ${address.href}`);
+    this.#sayKeys();
     const reader = linesOf(person);
     try {
       const question = `  open ${address.host} in the browser?`;
@@ -167,7 +178,7 @@ export class Asker {
     } finally {
       reader.close();
     }
-    person
+    this.#opening = person
       .openPage(address.href)
       .catch(() => out.note('No browser could be opened. Open the address yourself.'));
     return { action: 'accept' };
@@ -178,8 +189,17 @@ export class Asker {
       const line = await reader.line(`${question}  y/n > `, signal);
       const read = line === undefined ? { value: false } : readYesOrNo(line.trim());
       if ('value' in read) return read.value === true;
-      this.#input.out.note(`  ${read.problem}`);
+      noteBelow(read.problem, this.#input.out);
     }
+  }
+
+  /** Says below the first question how to get out of it. */
+  #sayKeys(): void {
+    if (this.#hasSaidKeys) return;
+    this.#hasSaidKeys = true;
+    const { out } = this.#input;
+    const { interrupting = 'cancels the call' } = this.#asking;
+    out.styledNote(out.noteStyle('dim', `  Ctrl+D declines, Ctrl+C ${interrupting}.`));
   }
 
   #signal({ signal }: QuestionContext): AbortSignal {
@@ -196,18 +216,24 @@ export interface AskingPlace {
 
 /** Asks for one field until its value fits. */
 export async function askField(field: FormField, { reader, signal, out }: AskingPlace): Promise<unknown> {
-  const { name, shape, item, isRequired } = field;
+  const { shape, item, isRequired, jsonType } = field;
   const { description } = shape.schema;
-  if (typeof description === 'string') out.note(`  ${cleanLine(description, 300)}`);
+  if (typeof description === 'string') noteBelow(cleanLine(description, 300), out);
+  if (jsonType !== undefined) noteBelow(cleanLine(jsonType, 1000), out);
   for (;;) {
-    const line = await reader.line(`  ${cleanLine(name, 40)}  ${expectedOf(field)} > `, signal);
+    const line = await reader.line(`  ${questionOf(field)} > `, signal);
     if (line === undefined) return DECLINED;
     const isEmpty = line.trim() === '';
     if (isEmpty && !isRequired) return LEFT_OUT;
     const read = isEmpty && !item ? { problem: 'a value is required' } : readField(field, line);
     if ('value' in read) return read.value;
-    out.note(`  ${read.problem}`);
+    noteBelow(read.problem, out);
   }
+}
+
+/** Writes a line that belongs to a question. */
+function noteBelow(text: string, out: Output): void {
+  out.styledNote(wrapLine(`  ${clean(text)}`, out.noteWidth, '  '));
 }
 
 /** The person pressed Ctrl+D. */

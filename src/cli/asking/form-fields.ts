@@ -7,6 +7,7 @@ import { fieldsOf as fieldsOfSchema } from '../../schema/read/across-branches.js
 import { type Shape, type ShapeField, type ShapeOption, shapeOf } from '../../schema/read/shape.js';
 import { cleanLine } from '../../tooling/clean.js';
 import { CommandError } from '../command/failures.js';
+import { typeOf } from '../terminal/signature.js';
 
 const MAX_FIELDS = 100;
 const MAX_CHOICES = 200;
@@ -20,6 +21,8 @@ export interface FormField {
   readonly choices: readonly ShapeOption[];
   /** Whether a person has to type a value: it is required, and has no default. */
   readonly isRequired: boolean;
+  /** The type of a value that can only be written as JSON. */
+  readonly jsonType: string | undefined;
   /** Returns the reason why the server would reject a value. */
   readonly check: OutputCheck;
 }
@@ -46,6 +49,7 @@ export function fieldOf(field: ShapeField, form: JsonObject): FormField {
     item,
     choices: choicesOf(item ?? shape),
     isRequired: isRequired && !('default' in shape.schema),
+    jsonType: isJsonOnly(item ?? shape) ? typeOf(field.schema, form) : undefined,
     check: checkOf(field, form),
   };
 }
@@ -65,15 +69,31 @@ function checkOf({ name, schema }: ShapeField, { $defs, definitions }: JsonObjec
       ...(isObject($defs) && { $defs }),
       ...(isObject(definitions) && { definitions }),
     });
-    return check?.(Object.fromEntries([[name, value]]));
+    return withoutName(check?.(Object.fromEntries([[name, value]])), name);
   };
+}
+
+/** The reason alone: a person who is asked for one field knows which one it is. */
+function withoutName(reason: string | undefined, name: string): string | undefined {
+  const [start, end] = [`${name}: `, ` Valid fields: ${name}.`];
+  const rest = reason?.endsWith(end) ? reason.slice(0, -end.length) : reason;
+  return rest?.startsWith(start) ? rest.slice(start.length) : rest;
 }
 
 /** The values that a field takes, in a few words. */
 export function expectedOf(field: FormField): string {
+  return `${takenBy(field)}${field.isRequired ? ', required' : ''}`;
+}
+
+/** The field as a person is asked for it: what must be filled in stands beside the name, not behind the values. */
+export function questionOf(field: FormField): string {
+  return `${cleanLine(field.name, 40)}${field.isRequired ? ' (required)' : ''}  ${takenBy(field)}`;
+}
+
+function takenBy(field: FormField): string {
   const { schema } = field.shape;
   const byDefault = 'default' in schema ? `, default ${printed(schema['default'])}` : '';
-  return `${cleanLine(typeIn(field), 300)}${byDefault}${field.isRequired ? ', required' : ''}`;
+  return `${cleanLine(typeIn(field), 300)}${byDefault}`;
 }
 
 function typeIn({ shape, item, choices }: FormField): string {
@@ -82,8 +102,8 @@ function typeIn({ shape, item, choices }: FormField): string {
   );
   const { format, maxItems, minimum, maximum } = shape.schema;
   if (item) {
-    const most = typeof maxItems === 'number' ? `up to ${maxItems} of: ` : 'some of: ';
-    if (names.length > 0) return `${most}${names.join(', ')}`;
+    const most = typeof maxItems === 'number' ? `up to ${maxItems} of ` : 'some of ';
+    if (names.length > 0) return `${most}${names.join(' | ')}, separated by commas`;
     return isJsonOnly(item) ? 'a JSON array' : 'values with commas between them';
   }
   if (names.length > 0) return names.join(' | ');
@@ -182,7 +202,7 @@ function choose(choices: readonly ShapeOption[], text: string): ReadField {
   if (found) return { value: found.value };
   const names = choices.map(({ value }) => String(value));
   const close = closestName(text, names);
-  const hint = close ? `close: ${close}` : `expected one of ${names.join(', ')}`;
+  const hint = close ? `did you mean ${JSON.stringify(close)}?` : `expected one of ${names.join(', ')}`;
   return { problem: cleanLine(`${JSON.stringify(text)} is not a choice; ${hint}`, 300) };
 }
 

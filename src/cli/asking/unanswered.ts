@@ -15,6 +15,8 @@ export interface TerminalQuestion {
   /** The words of a command that gives answers, without them; the command after `--` comes last. */
   readonly words: readonly string[];
   readonly process: readonly string[] | undefined;
+  /** The effect of Ctrl+C. Default: it cancels the call. */
+  readonly interrupting?: string;
 }
 
 /** The question in words, as it is shown in the terminal and in the failure. */
@@ -59,10 +61,11 @@ export function unansweredForm(asking: TerminalQuestion, question: Unanswered): 
   );
 }
 
-function lineToTry(
+/** A command with an answer for each field; undefined if none of them can be written into one. */
+export function lineToTry(
   { words, process }: TerminalQuestion,
   fields: readonly FormField[],
-  given: readonly string[],
+  given: readonly string[] = [],
 ): string | undefined {
   // The names and values are the server's: only plain ones become a part of a command.
   const added = fields

@@ -47,7 +47,7 @@ export interface Option {
   /** The only values that it takes. */
   readonly choices?: readonly string[];
   readonly help: string;
-  /** The line to type instead of an option of earlier versions. The option works until 1.0, and nothing lists it. */
+  /** The line to type instead of an option of earlier versions. The option works until 2.0, and nothing lists it. */
   readonly now?: string;
 }
 

@@ -1,6 +1,7 @@
-// The names that commands had in earlier versions. They work until 1.0, and say on stderr what to type instead.
+// The names that commands had in earlier versions. They work until 2.0, and say on stderr what to type instead.
 
 import { existsSync } from 'node:fs';
+import { deprecationWarning } from '../../protocol/deprecation.js';
 import { closestName } from '../../schema/explain/closest-name.js';
 import type { CommandSummary } from './definition.js';
 import { commandsBelow, findCommand } from './find-command.js';
@@ -47,7 +48,7 @@ export function currentLine(commands: readonly CommandSummary[], typed: readonly
 
 /** The sentence about something that has another name now. */
 export function renamed(old: string, now: string): string {
-  return `\`${old}\` is now \`${now}\`. The old form works until 1.0.`;
+  return deprecationWarning('FMDEP006', `\`${old}\` is now \`${now}\`. The old form works until 2.0.`);
 }
 
 /** Whether the line has a name of today, such as `publish card`, or asks for help about several of them. */

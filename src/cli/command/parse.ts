@@ -13,12 +13,17 @@ export const COMMON: Options = {
   help: { type: 'boolean', short: 'h', help: 'print this help' },
 };
 
+type ParseParts = Pick<Typed, 'out' | 'person' | 'signal' | 'runLine'> & {
+  /** The words before the name of the command, in errors. Default: those of a shell. */
+  readonly program?: string;
+};
+
 /** Reads the words and options of a command. Throws an error that says what is wrong before anything is done. */
 export function parseInput(
   name: string,
   command: Command,
   typed: readonly string[],
-  more: Pick<Typed, 'out' | 'person' | 'signal' | 'runLine'>,
+  { program = 'fullmcp ', ...more }: ParseParts,
 ): Typed {
   const at = typed.indexOf('--');
   const process = at === -1 ? undefined : typed.slice(at + 1);
@@ -28,9 +33,12 @@ export function parseInput(
   if (process?.length === 0) throw usageError('A command must follow `--`.');
   const count = words.length + (process ? 1 : 0);
   const [least, most] = command.words;
-  if (count < least) throw usageError(missingWords(name, command, words.length, process !== undefined));
+  if (count < least)
+    throw usageError(missingWords(program + name, command, words.length, process !== undefined));
   if (count > most)
-    throw usageError(`${JSON.stringify(words.at(-1))} is too much: fullmcp ${name} ${command.usage}`);
+    throw usageError(
+      `${JSON.stringify(words.at(-1))} is one word too many. The command takes: ${program}${name} ${command.usage}`,
+    );
   for (const [option, { now }] of Object.entries(command.options))
     if (now !== undefined && values[option] !== undefined)
       more.out.note(renamed(`fullmcp ${name} --${option}`, now));
@@ -59,7 +67,7 @@ function missingWords(name: string, command: Command, given: number, hasProcess:
   const missing = places.slice(given);
   const are = missing.length === 1 ? 'is' : 'are';
   const hint = missing.some((place) => TARGET.test(place)) ? `\n${WHAT_TARGETS_ARE}` : '';
-  return `${missing.join(' and ')} ${are} missing: fullmcp ${name} ${command.usage}${hint}`;
+  return `${missing.join(' and ')} ${are} missing: ${name} ${command.usage}${hint}`;
 }
 
 /** The words of a usage, as in `<target>`, `[name=value …]` and `bash|zsh`; options and their values are left out. */
@@ -119,7 +127,7 @@ function check(command: string, options: Options, { name, rawName, value }: Opti
   const option: Option | undefined = Object.hasOwn(options, name) ? options[name] : undefined;
   if (option === undefined) {
     const close = closestName(name, Object.keys(options));
-    const hint = close ? ` Close: --${close}.` : ` \`fullmcp ${command} --help\` lists its options.`;
+    const hint = close ? ` Did you mean --${close}?` : ` \`fullmcp ${command} --help\` lists its options.`;
     throw usageError(`fullmcp ${command} has no option ${rawName}.${hint}`);
   }
   if (option.type === 'string' && value === undefined)

@@ -76,10 +76,16 @@ async function wordsOf(
   const fixed = fixedWords(place);
   if (fixed.length > 0) return fixed;
   if (place === '<host>') return [...Object.keys((await import('../hosts/hosts.js')).hosts), 'json'];
+  if (place.startsWith('[page')) return pageFiles();
   if (/^[<[]target/.test(place)) return [...(await configuredServers(input.text('config'))).keys()];
   if (!command.usage.startsWith('<target>')) return [];
   const { serverNames } = await import('./server-names.js');
   return serverNames(input, { command: name, word });
+}
+
+async function pageFiles(): Promise<readonly string[]> {
+  const { ownDocumentation } = await import('../docs/documentation.js');
+  return ownDocumentation().pages.map(({ file }) => file);
 }
 
 /** The words that a place of the usage names, as in `prompt|resource` or `[tools | prompts]`. */

@@ -4,6 +4,7 @@ import { isSecretName } from '../../protocol/secrets/is-secret-name.js';
 import { hideRecognized } from '../../protocol/secrets/recognized.js';
 import { bareUrl } from '../../protocol/secrets/url.js';
 import { conceal } from '../../protocol/secrets/values.js';
+import { cleanLine, shellWord } from '../../tooling/clean.js';
 import type { HostServer } from './shapes.js';
 
 const MASK = '••••';
@@ -23,6 +24,12 @@ export function masked(server: HostServer): HostServer {
     ...(url !== undefined && { url: maskedUrl(url) }),
     ...(headers && { headers: maskedValues(headers) }),
   };
+}
+
+/** The address of a server, or the line that starts it, as it may be printed. */
+export function maskedLine(server: HostServer): string {
+  const { command = '', args = [], url } = masked(server);
+  return cleanLine(url ?? [command, ...args].map(shellWord).join(' '), 200);
 }
 
 /** Text in which the secrets of some servers are masked. */

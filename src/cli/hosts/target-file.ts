@@ -8,7 +8,7 @@ import { CommandError, usageError } from '../command/failures.js';
 import { linesOf } from '../terminal/person.js';
 import { backupOf, changeConfigFile, readConfigText } from './config-file.js';
 import { type Host, hosts, ownPlaces, projectFileOf } from './hosts.js';
-import { maskedText } from './mask.js';
+import { masked, maskedLine, maskedText } from './mask.js';
 import type { HostServer } from './shapes.js';
 
 export const FILE_OPTIONS: Options = {
@@ -29,7 +29,7 @@ export function hostNamed(name: string): Host {
   const names = [...Object.keys(hosts), 'json'];
   const close = closestName(name, names);
   throw usageError(
-    `fullmcp knows no host ${JSON.stringify(name)}.${close ? ` Close: ${close}.` : ''} The hosts: ${names.join(', ')}.`,
+    `fullmcp knows no host ${JSON.stringify(name)}.${close ? ` Did you mean ${JSON.stringify(close)}?` : ''} The hosts: ${names.join(', ')}.`,
   );
 }
 
@@ -47,31 +47,63 @@ export interface FileChange {
   readonly file: string;
   readonly changed: boolean;
   readonly backup?: string;
+  /** Another server that had the name before, without its secrets. */
+  readonly replaced?: HostServer;
 }
 
-/** Shows the change of a file, asks, and makes it. `more` is a server whose secrets are not printed either. */
+/** A server that a file gets. */
+interface AddedServer {
+  readonly name: string;
+  readonly server: HostServer;
+}
+
+/** Shows the change of a file, asks, and makes it. The secrets of the server that is added are not printed either. */
 export async function changeFile(
   host: Host,
   input: Typed,
   edit: (text: string) => string,
-  more: readonly HostServer[] = [],
+  added?: AddedServer,
 ): Promise<FileChange> {
   const file = fileOf(host, input);
   const before = await readConfigText(file);
   const after = attempt(host, file, () => edit(before ?? ''));
   if (after === (before ?? '')) return { file, changed: false };
   const known = attempt(host, file, () => serversIn(host, before ?? ''));
+  const replaced = added && otherServer(known, added);
+  const servers = [...known.values(), ...(added ? [added.server] : [])];
   input.out.note(file);
-  input.out.note(maskedText(changedLines(before ?? '', after), [...known, ...more]));
-  if (input.flag('dry-run')) return { file, changed: false };
-  await confirm(input, `Change ${file}?`);
+  // A long line stays whole: the rest of a broken one would have neither a sign nor an indent.
+  input.out.styledNote(clean(maskedText(changedLines(before ?? '', after), servers)));
+  const facts = { file, ...(replaced && { replaced: masked(replaced) }) };
+  if (input.flag('dry-run')) {
+    input.out.note('Nothing was written (--dry-run).');
+    return { ...facts, changed: false };
+  }
+  await confirm(
+    input,
+    replaced
+      ? `${host.title} already has another ${added?.name} (${maskedLine(replaced)}). Replace it?`
+      : `Change ${file}?`,
+  );
   const existed = await changeConfigFile(file, (text) => attempt(host, file, () => edit(text)));
-  return { file, changed: true, ...(existed && { backup: backupOf(file) }) };
+  return { ...facts, changed: true, ...(existed && { backup: backupOf(file) }) };
 }
 
 /** The servers of a file. */
-function serversIn({ format, section, shape }: Host, text: string): readonly HostServer[] {
-  return [...format.read(text, section(text)).values()].map((fields) => shape.read(fields));
+function serversIn({ format, section, shape }: Host, text: string): ReadonlyMap<string, HostServer> {
+  const fields = format.read(text, section(text));
+  return new Map([...fields].map(([name, one]) => [name, shape.read(one)] as const));
+}
+
+/** The server that has the name of a new one, if it is started in another way or has another address. */
+function otherServer(
+  known: ReadonlyMap<string, HostServer>,
+  { name, server }: AddedServer,
+): HostServer | undefined {
+  const old = known.get(name);
+  if (old === undefined || (old.command === undefined && old.url === undefined)) return undefined;
+  const parts = ({ command, args, url }: HostServer): string => JSON.stringify([command, args ?? [], url]);
+  return parts(old) === parts(server) ? undefined : old;
 }
 
 /** Runs an edit, whose errors then name the file. */
@@ -102,7 +134,7 @@ function changedLines(before: string, after: string): string {
 }
 
 /** Returns if the user says yes, or has said it before with `--yes`. */
-async function confirm(input: Typed, question: string): Promise<void> {
+export async function confirm(input: Typed, question: string): Promise<void> {
   if (input.flag('yes')) return;
   const person = input.person();
   if (!input.out.isWatched || !person.isPresent)

@@ -11,7 +11,7 @@ import { hosts } from '../hosts/hosts.js';
 import { masked } from '../hosts/mask.js';
 import type { HostServer } from '../hosts/shapes.js';
 import { projectServers } from '../target/configured.js';
-import type { UsedServers } from './used-servers.js';
+import type { UsedServer, UsedServers } from './used-servers.js';
 
 const MAX_SERVERS = 200;
 const MAX_ADDRESS = 300;
@@ -46,15 +46,35 @@ export async function foundServers(
   places: readonly ConfiguredPlace[],
   used: UsedServers,
 ): Promise<readonly FoundServer[]> {
-  const before = (await used.list()).map(({ id, address, at, failure }) => ({
-    id,
-    name: address,
-    address,
-    source: 'used before',
-    lastUsed: at,
-    ...(failure !== undefined && { lastFailure: failure }),
-  }));
-  return [...before, ...places.map(({ entry, ...shown }) => shown)];
+  const before = await used.list();
+  const shown = before.map((server) => ({ ...server, where: whereOf(server, before) }));
+  const once = shown.filter(
+    ({ address, where }, at) =>
+      at === shown.findIndex((other) => other.address === address && other.where === where),
+  );
+  return [
+    ...once.map(({ id, address, where, at, failure }) => ({
+      id,
+      name: address,
+      address: where ?? address,
+      source: 'used before',
+      lastUsed: at,
+      ...(failure !== undefined && { lastFailure: failure }),
+    })),
+    ...places.map(({ entry, ...place }) => place),
+  ];
+}
+
+/** The folder and the caller of a server, if another one was used by the same address; it is the only way to tell them apart. */
+function whereOf({ address, spec }: UsedServer, all: readonly UsedServer[]): string | undefined {
+  if (all.filter((other) => other.address === address).length < 2) return undefined;
+  const { cwd, as, scopes = [] } = spec;
+  const words = [
+    cwd !== undefined && `in ${cwd}`,
+    as !== undefined && `as ${as}`,
+    scopes.length > 0 && `with ${scopes.join(', ')}`,
+  ];
+  return cleanLine(words.filter(Boolean).join(' '), MAX_ADDRESS) || undefined;
 }
 
 function place(name: string, source: string, server: HostServer, entry: () => ServerEntry): ConfiguredPlace {

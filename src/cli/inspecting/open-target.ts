@@ -14,6 +14,7 @@ import { McpError } from '../../protocol/errors.js';
 import { type Revision, revisions } from '../../protocol/tables/revisions.js';
 import { shellWord } from '../../tooling/clean.js';
 import { callerOf, callerWords } from '../target/caller.js';
+import { missingFile } from '../target/missing-file.js';
 import { runProcess } from '../target/run-process.js';
 import { addressOf, asHostServer, type ConfiguredPlace, typedOf } from './found-servers.js';
 import { looksLikeConfig, readPasted } from './pasted-config.js';
@@ -59,8 +60,7 @@ async function ofText(text: string, spec: TargetSpec, parts: OpenTargetParts): P
   if (isWord) {
     const found = (await parts.places()).find(({ name }) => name === command);
     if (found !== undefined) return ofEntry(found.entry(), spec, found.name);
-    if (SCRIPT.test(command))
-      throw wrong(`There is no file ${command} (looked in ${resolve(spec.cwd ?? '.')}).`);
+    if (SCRIPT.test(command)) throw wrong(missingFile(command, spec.cwd));
     // Says which scheme is missing, if the word is an address.
     if (/[:/]\d|\.[a-z]+\//i.test(command)) resolveTarget(command);
   }

@@ -84,7 +84,7 @@ class Prompt {
     const { server } = await this.#kept.client();
     const name = cleanLine(server.info?.name ?? 'server', 30);
     out.note(
-      `${name} ${cleanLine(server.info?.version ?? '', 30)} · ${server.revision}. Type help, press Tab, or leave with exit.`,
+      `${name} ${cleanLine(server.info?.version ?? '', 30)} · MCP ${server.revision}. Type help, press Tab, or leave with exit.`,
     );
     await this.#history.load();
     for (;;) {
@@ -136,19 +136,21 @@ class Prompt {
     if (name === 'tasks' && words.length === 0) return this.#listTasks();
     const command = await known.load();
     const { word } = this.#kept.target;
-    const { process } = this.#input;
-    const typed = process ? [...words, '--', ...process] : [word, ...words];
-    const { out, runLine } = this.#input;
+    const { process, out, runLine } = this.#input;
     const signal = AbortSignal.any([this.#input.signal, stopped]);
     const person = (): Person => ({ ...this.#person, lines: this.#lines });
+    const [least, most] = command.words;
     const own = {
       ...command,
+      words: [least - 1, most - 1],
       options: withoutTarget(command.options),
       usage: command.usage.replace(/^<target> ?/, ''),
-    };
+    } as const;
+    const parsed = parseInput(name, own, words, { out, person, signal, runLine, program: '' });
+    if (parsed.process) throw usageError('The prompt has one server, so that no command can follow `--`.');
     await command.run({
-      ...parseInput(name, own, typed, { out, person, signal, runLine }),
-      kept: this.#kept,
+      ...parsed,
+      ...{ process, words: process ? parsed.words : [word, ...parsed.words], kept: this.#kept },
     });
   }
 
@@ -182,7 +184,8 @@ class Prompt {
       .all()
       .catch(() => []);
     const close = tools.some((tool) => tool.name === name) ? `call ${name}` : closestName(name, WORDS);
-    const hint = close === undefined ? ' `help` lists them.' : ` Close: ${cleanLine(close, 100)}.`;
+    const hint =
+      close === undefined ? ' `help` lists them.' : ` Did you mean ${JSON.stringify(cleanLine(close, 100))}?`;
     return usageError(`The prompt has no command ${JSON.stringify(cleanLine(name, 60))}.${hint}`);
   }
 

@@ -83,7 +83,7 @@ export function printText(text: string, out: Output, mimeType?: string): void {
 function shownText({ content, data, text }: CallResult, asTable: boolean, out: Output): string {
   const structured = data ?? tryParse(text);
   const table = asTable
-    ? tableOf(structured)
+    ? tableOf(structured, out.width)
     : out.isPiped || out.isJson
       ? undefined
       : wholeTableOf(structured, out.columns);

@@ -38,21 +38,19 @@ export function saveAll(path: string, parts: readonly SavedBinary[], input: Type
   return parts.map(({ bytes, mimeType }, at) => {
     const file = at === 0 ? path : numbered(path, at + 1);
     write(file, bytes, input.flag('force'));
-    input.out.note(`${file}  ${described({ bytes, mimeType })}`);
+    input.out.note(`Written to ${file} (${sizeOf(bytes)}).`);
     return { path: file, mimeType, bytes: bytes.length };
   });
 }
 
 /** The type and size of bytes, on one line. */
 export function described({ bytes, mimeType }: SavedBinary): string {
-  const { length } = bytes;
-  const size =
-    length < 1000
-      ? `${length} B`
-      : length < 1e6
-        ? `${(length / 1e3).toFixed(1)} kB`
-        : `${(length / 1e6).toFixed(1)} MB`;
-  return `${cleanLine(mimeType, 80)}  ${size}`;
+  return `${cleanLine(mimeType, 80)}  ${sizeOf(bytes)}`;
+}
+
+function sizeOf({ length }: Uint8Array): string {
+  if (length < 1000) return `${length} B`;
+  return length < 1e6 ? `${(length / 1e3).toFixed(1)} kB` : `${(length / 1e6).toFixed(1)} MB`;
 }
 
 function numbered(path: string, number: number): string {

@@ -117,6 +117,7 @@ function readClaims(file: string): JsonObject {
     if (isObject(value)) return value;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') throw usageError(`The file ${file} of --claims does not exist.`);
     if (code !== undefined) throw usageError(`The file ${file} of --claims cannot be read (${code}).`);
     if (!(error instanceof SyntaxError)) throw error;
   }
@@ -141,13 +142,19 @@ export function servedFor<S extends { readonly dispatch: (call: Call) => Promise
 }
 
 /**
- * The error of a server in a file that nobody calls, with the option that names a caller. On stdio, the server's refusal is an internal
- * error.
+ * The error of a server in a file that nobody calls, with the option that names a caller; or of one whose caller lacks scopes, with the
+ * option for these. On stdio, the server's refusal is an internal error.
  */
 export function withCallerHint(error: unknown, input: Pick<Typed, 'texts'>): unknown {
   const isRefusal =
     McpError.is(error) && ['unauthorized', 'forbidden', 'internal_error'].includes(error.code);
-  if (!isRefusal || callerOption(input) !== undefined) return error;
+  if (!isRefusal) return error;
+  if (callerOption(input) !== undefined) {
+    const [, scopes] = /^This needs the scopes? (\S.*)\.$/.exec(error.message) ?? [];
+    if (scopes === undefined) return error;
+    const option = shellWord(scopes.split(' ').join(','));
+    return copyError(error, { message: `${error.message} Give it to the caller: --scopes ${option}` });
+  }
   return copyError(error, { message: `${error.message.replace(/(?<![.!?])$/, '.')} ${CALLER_HINT}` });
 }
 

@@ -6,11 +6,14 @@ import { NOT_A_PAGE } from '../../client/answering/answer-with.js';
 import type { Client } from '../../client/model/client.js';
 import { connect } from '../../client.js';
 import type { ConnectOptions } from '../../connect/targets/options.js';
+import { isObject } from '../../jsonrpc/message.js';
 import { copyError, McpError } from '../../protocol/errors.js';
+import { MASKED } from '../../protocol/tables/failure-texts.js';
 import { type Revision, revisions } from '../../protocol/tables/revisions.js';
 import { cleanLine } from '../../tooling/clean.js';
+import { refIn } from '../../tooling/process-output.js';
 import type { Typed } from '../command/definition.js';
-import { usageError } from '../command/failures.js';
+import { CommandError, usageError } from '../command/failures.js';
 import { duration } from '../command/parse.js';
 import { withCallerHint } from './caller.js';
 import { hasLogins, loginServer } from './login/login-folder.js';
@@ -48,10 +51,10 @@ export async function withTarget(
   }
   const said = new ServerWords(target.target, target.typed);
   const client = await openClient(input, target, { ...said.options, ...more });
-  const onFailure = async (error: unknown): Promise<void> => {
+  const onFailure = async (error: unknown): Promise<boolean> => {
     // The end of the server brings the rest of what it wrote.
     await client.close();
-    if (!input.signal.aborted) said.print(error, input.out);
+    return !input.signal.aborted && said.print(error, input.out);
   };
   try {
     await useClient(input, use, { client, target, words }, onFailure);
@@ -66,7 +69,7 @@ export async function openClient(input: Typed, target: TypedTarget, more: Connec
   input.out.wait(waitingFor(target));
   const client = await connect(target.target, options)
     .catch(async (error: unknown) => {
-      throw await withAdvice(inWordsOfCommand(error), input, { target, options });
+      throw await withAdvice(orNoServer(inWordsOfCommand(error, input)), input, { target, options });
     })
     .finally(() => input.out.wait());
   // The program below never sees such a question, and the user must know why the server got no answer.
@@ -77,10 +80,35 @@ export async function openClient(input: Typed, target: TypedTarget, more: Connec
 }
 
 /** The option of a program that an error names is another one here. */
-function inWordsOfCommand(error: unknown): unknown {
+function inWordsOfCommand(error: unknown, input: Typed): unknown {
   if (!McpError.is(error) || error.code !== 'timeout') return error;
   const advice = '. --timeout waits longer, as in --timeout 2m.';
-  return copyError(error, { message: error.message.replace(/ \(connectTimeoutMs\)$/, advice) });
+  // A time is said as it was typed.
+  const ms = duration(input, 'timeout');
+  const typed = input.text('timeout')?.replace(/(?<=\d)$/, 's');
+  const said = typed === undefined ? error.message : error.message.replace(` ${ms} ms `, ` ${typed} `);
+  return copyError(error, { message: said.replace(/ \((?:connectT|t)imeoutMs\)$/, advice) });
+}
+
+/** The error of a program that wrote other lines than messages before it ended. */
+function orNoServer(error: unknown): unknown {
+  if (!McpError.is(error) || error.code !== 'connection_closed' || !isObject(error.data)) return error;
+  const [stdout, stderr] = [error.data['stdout'], error.data['stderr']].map((lines) => [lines ?? []].flat());
+  if (stdout?.length === 0 || stderr?.length !== 0) return error;
+  const advice =
+    'Is it an MCP server? One writes nothing but messages to standard output, and waits for more.';
+  return copyError(error, { message: `${error.message}\n${advice}` });
+}
+
+/** An error that the server hides from its clients, with the place where it is: above in the terminal, or in the log of the server. */
+function withPlaceOfError(error: unknown, isSaid: boolean): unknown {
+  if (!(error instanceof Error) || !error.message.startsWith(MASKED)) return error;
+  const ref = refIn(error.message);
+  if (ref === undefined) return error;
+  const place = isSaid ? "The server's own words are above." : `Look for ${ref} in the server's log.`;
+  const message = `${error.message.replace(/(?<![.!?])$/, '.')} ${place}`;
+  if (error instanceof CommandError) return new CommandError(error.exit, message, error.data);
+  return McpError.is(error) ? copyError(error, { message }) : error;
 }
 
 /** Runs a command with an open connection. */
@@ -88,15 +116,16 @@ async function useClient(
   input: Typed,
   use: (opened: Opened) => Promise<void>,
   opened: Opened,
-  onFailure?: (error: unknown) => Promise<void>,
+  onFailure?: (error: unknown) => Promise<boolean>,
 ): Promise<void> {
   const { target } = opened;
   input.out.wait(`waiting for ${nameOf(target)}`);
   try {
     await use(opened);
-  } catch (error) {
+  } catch (thrown) {
     input.out.wait();
-    await onFailure?.(error);
+    const isSaid = (await onFailure?.(thrown)) ?? false;
+    const error = withPlaceOfError(inWordsOfCommand(thrown, input), isSaid);
     if (isScript(target.word)) throw withCallerHint(error, input);
     throw await withAdvice(error, input, { target, options: connectOptions(input, target) });
   } finally {

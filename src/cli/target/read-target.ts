@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import process from 'node:process';
 import { entryTarget } from '../../connect/config/entry-target.js';
 import { resolveTarget, type Target } from '../../connect/targets/target.js';
+import { McpError } from '../../protocol/errors.js';
 import { closestName } from '../../schema/explain/closest-name.js';
 import { shellWord } from '../../tooling/clean.js';
 import type { Typed } from '../command/definition.js';
@@ -12,6 +13,7 @@ import { usageError } from '../command/failures.js';
 import { WHAT_TARGETS_ARE } from '../command/parse.js';
 import { callerOf, callerOption } from './caller.js';
 import { configuredServers } from './configured.js';
+import { missingFile } from './missing-file.js';
 import { runProcess } from './run-process.js';
 
 export interface TypedTarget {
@@ -50,8 +52,10 @@ async function readTarget(word: string, input: Typed): Promise<TypedTarget> {
 function checkTarget(word: string): void {
   try {
     resolveTarget(word);
-  } catch {
-    throw usageError(`${JSON.stringify(word)} is not a target. ${WHAT_TARGETS_ARE}`);
+  } catch (error) {
+    // It says what to write for an address without a scheme.
+    const says = McpError.is(error) && error.message.includes(' has no scheme. ') ? error.message : undefined;
+    throw usageError(says ?? `${JSON.stringify(word)} is not a target. ${WHAT_TARGETS_ARE}`);
   }
 }
 
@@ -115,8 +119,8 @@ function variable(text: string): readonly [string, string] {
 
 /** A file is started by `fullmcp run`, so that it may be TypeScript and need not serve by itself. */
 async function script(path: string, input: Typed): Promise<Started> {
-  if (!existsSync(resolve(input.text('cwd') ?? '.', path)))
-    throw usageError(`There is no file ${path} (looked in ${resolve(input.text('cwd') ?? '.')}).`);
+  const folder = input.text('cwd') ?? '.';
+  if (!existsSync(resolve(folder, path))) throw usageError(missingFile(path, folder));
   return runProcess(path, { caller: callerOf(input) });
 }
 
@@ -130,7 +134,7 @@ async function named(name: string, input: Typed): Promise<Pick<TypedTarget, 'tar
     return { target: withSettings(target as Started, input), own: options };
   }
   const close = closestName(name, [...servers.keys()]);
-  const hint = close ? ` Close: ${close}.` : ` ${WHAT_TARGETS_ARE}`;
+  const hint = close ? ` Did you mean ${JSON.stringify(close)}?` : ` ${WHAT_TARGETS_ARE}`;
   throw usageError(`No server is called ${JSON.stringify(name)}.${hint}`);
 }
 

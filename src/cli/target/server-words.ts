@@ -5,14 +5,12 @@ import type { Target } from '../../connect/targets/target.js';
 import { isObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
 import { cleanLine } from '../../tooling/clean.js';
-import { printLoggedError, readLoggedError } from '../../tooling/process-output.js';
+import { printLogLine } from '../../tooling/process-output.js';
 import { type LineExcerpt, lineExcerpt } from '../../transports/stdio/client/last-lines.js';
 import { CommandError, type Exit } from '../command/failures.js';
 import type { Output } from '../terminal/output.js';
 
 const MAX_LINE = 2000;
-/** The lines of one error that are printed: the program's own line is the second. */
-const MAX_FRAMES = 8;
 /** Failures of the server. The others are the user's, and nothing was sent. */
 const OF_SERVER: ReadonlySet<Exit> = new Set(['failed', 'protocol', 'timeout']);
 
@@ -34,19 +32,21 @@ export class ServerWords {
     return this.#isStarted ? { stderr: (line) => this.#add(line) } : {};
   }
 
-  /** Prints the lines, if the server may have said there why the command failed. The server has ended by now, and has said all. */
-  print(error: unknown, out: Output): void {
+  /**
+   * Prints the lines, if the server may have said there why the command failed. The server has ended by now, and has said all. Returns
+   * whether there were any.
+   */
+  print(error: unknown, out: Output): boolean {
     const lines = this.#lines.lines();
-    if (lines.length === 0 || !isOfServer(error)) return;
+    if (lines.length === 0 || !isOfServer(error)) return false;
     out.redraw('');
     out.note(`${cleanLine(this.#typed, 200)} wrote to standard error:`);
     for (const line of lines) out.note(`  ${cleanLine(line, MAX_LINE)}`);
+    return true;
   }
 
   #add(line: string): void {
-    const error = readLoggedError(line);
-    if (error === undefined) return this.#lines.add(line);
-    for (const part of printLoggedError(error).split('\n', MAX_FRAMES)) this.#lines.add(part);
+    for (const part of printLogLine(line).split('\n')) this.#lines.add(part);
   }
 }
 

@@ -3,6 +3,7 @@
 import { styleText } from 'node:util';
 import { clean, cleanJson, cleanLine } from '../../tooling/clean.js';
 import { pictureCodes } from './pictures.js';
+import { cutToWidth } from './text-width.js';
 import { WaitingLine } from './waiting-line.js';
 import { wrapMessage } from './wrap.js';
 
@@ -49,6 +50,14 @@ export class Output {
     return this.#parts.stdout.isTTY !== true;
   }
 
+  /**
+   * Whether another program reads stdout while a terminal shows stderr. That program prints later than this one, so a note that is written
+   * after the answer appears somewhere in the middle of it. A note about the whole answer is written before it.
+   */
+  get isPipedOnTerminal(): boolean {
+    return this.isPiped && this.isWatched;
+  }
+
   get columns(): number {
     // A terminal that does not know its width says 0.
     return this.#parts.stdout.columns || this.#parts.stderr.columns || 100;
@@ -57,6 +66,11 @@ export class Output {
   /** The width at which lines are broken for a person. Other programs read them whole. */
   get width(): number {
     return this.isPiped ? Number.POSITIVE_INFINITY : this.columns;
+  }
+
+  /** The same for stderr. A terminal that does not say how wide it is breaks the lines itself. */
+  get noteWidth(): number {
+    return (this.isWatched && this.#parts.stderr.columns) || Number.POSITIVE_INFINITY;
   }
 
   /** Writes the answer, with a line break at its end. Nothing in it can control the terminal. Does nothing with `--json`. */
@@ -116,8 +130,8 @@ export class Output {
 
   /** A message as a person reads it on stderr: broken between words if the terminal says how wide it is. */
   forPerson(message: string): string {
-    const { columns } = this.#parts.stderr;
-    return this.isWatched && columns ? wrapMessage(message, columns) : message;
+    const width = this.noteWidth;
+    return width === Number.POSITIVE_INFINITY ? message : wrapMessage(message, width);
   }
 
   /** Draws over the current line of stderr; with an empty text, clears it. Only for terminals. */
@@ -165,7 +179,8 @@ export class Output {
     // A line that is longer than the terminal would be drawn on two.
     const width = (this.#parts.stderr.columns || this.columns) - 1;
     this.#isDrawn = text !== '';
-    this.#parts.stderr.write(`\r\u001b[2K${text === '' ? '' : cleanLine(text, Math.max(10, width))}`);
+    const room = Math.max(10, width);
+    this.#parts.stderr.write(`\r\u001b[2K${text === '' ? '' : cutToWidth(cleanLine(text, room), room)}`);
   }
 
   #erase(): void {

@@ -121,7 +121,11 @@ export class PersonLines {
       else if (this.#early.length < MAX_EARLY_LINES) this.#early.push(line);
     });
     opened.on('SIGINT', () => {
-      if (editing === undefined) return interrupt();
+      if (editing === undefined) {
+        // The cursor is still behind the question.
+        output.write('^C\n');
+        return interrupt();
+      }
       const waiting = this.#waiting;
       this.#waiting = undefined;
       const { line } = opened;

@@ -1,6 +1,6 @@
 // Breaks lines between words, so that they fit the width of the terminal. The codes of colours take no room.
 
-import { stripVTControlCharacters } from 'node:util';
+import { widthOf } from './text-width.js';
 
 /** Longer lines of prose are hard to read, however wide the terminal is. */
 const MAX_WIDTH = 100;
@@ -21,34 +21,51 @@ export function wrapWords(text: string, columns: number, indent = ''): string {
 /** Breaks a signature after its commas, and a part that is too long for a line between its words. Later lines begin with `indent`. */
 export function wrapParts(text: string, columns: number, indent: string): string {
   const width = Math.max(MIN_WIDTH, columns);
-  if (lengthOf(text) <= width) return text;
+  if (widthOf(text) <= width) return text;
   const parts = text
     .split(/(?<=,) /)
-    .flatMap((part) => (lengthOf(part) > width - indent.length ? part.split(' ') : [part]));
+    .flatMap((part) => (widthOf(part) > width - indent.length ? part.split(' ') : [part]));
   return filled(parts, { first: '', indent, width }).join('\n');
 }
 
 /** Breaks a line that is longer than the terminal between its words. Its spaces stay, and later lines begin with `indent`. */
 export function wrapLine(text: string, columns: number, indent: string): string {
   const width = Math.max(MIN_WIDTH, columns);
-  if (lengthOf(text) <= width) return text;
+  if (widthOf(text) <= width) return text;
   // An indent that leaves no room for words is not one.
   const room = width - indent.length < MIN_WIDTH ? indent.slice(0, 4) : indent;
   return filled(text.split(' '), { first: '', indent: room, width }).join('\n');
 }
 
+/** Puts items into lines, with three spaces between them. */
+export function wrapItems(items: readonly string[], columns: number): string {
+  const width = Math.max(MIN_WIDTH, columns);
+  const lines: string[] = [];
+  for (const item of items) {
+    const line = lines.at(-1);
+    const longer = `${line}   ${item}`;
+    if (line !== undefined && widthOf(longer) <= width) lines[lines.length - 1] = longer;
+    else lines.push(item);
+  }
+  return lines.join('\n');
+}
+
 /** A line of code with its number, or the mark below one. */
 const CODE = /^[> ] +\d* \|/;
 
+/** An indented line with the signature of a tool. */
+const SIGNATURE = /^ +[\w./-]+\(/;
+
 /**
- * Breaks the sentences of a message. Lines of code are cut, so that the mark below one stays in its place; other lines that are indented, such
- * as commands to copy, stay whole.
+ * Breaks the sentences of a message. Lines of code are cut, so that the mark below one stays in its place, and signatures are broken after
+ * commas; other lines that are indented, such as commands to copy, stay whole.
  */
 export function wrapMessage(text: string, columns: number): string {
   return text
     .split('\n')
     .map((line) => {
       if (CODE.test(line)) return line.length > columns ? `${line.slice(0, columns - 1)}…` : line;
+      if (SIGNATURE.test(line)) return wrapParts(line, columns, '    ');
       return line.startsWith(' ') ? line : wrapLine(line, columns, '');
     })
     .join('\n');
@@ -72,17 +89,19 @@ interface Room {
 function filled(words: readonly string[], { first, indent, width }: Room): readonly string[] {
   const lines: string[] = [];
   let line = first;
+  let columns = widthOf(first);
   let isStart = true;
   for (const word of words) {
-    if (!isStart && line.trim() !== '' && lengthOf(line) + 1 + lengthOf(word) > width) {
+    const own = widthOf(word);
+    if (!isStart && line.trim() !== '' && columns + 1 + own > width) {
       lines.push(line);
       line = indent + word;
-    } else line += isStart ? word : ` ${word}`;
+      columns = widthOf(indent) + own;
+    } else {
+      line += isStart ? word : ` ${word}`;
+      columns += isStart ? own : own + 1;
+    }
     isStart = false;
   }
   return [...lines, line];
-}
-
-function lengthOf(text: string): number {
-  return stripVTControlCharacters(text).length;
 }

@@ -27,7 +27,7 @@ export interface TargetSpec {
 export interface FoundServer {
   readonly id: string;
   readonly name: string;
-  /** The URL or the command, with its secrets masked. */
+  /** The URL or the command, with its secrets masked. Where two that were used before share it: the folder of each. */
   readonly address: string;
   /** Where it was found: `mcp.json`, `Cursor`, or `used before`. */
   readonly source: string;

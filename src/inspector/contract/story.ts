@@ -19,6 +19,8 @@ export type StoryKind =
 export interface Story {
   /** Unique in this process, growing. */
   readonly id: number;
+  /** Its place among the runs of the same tool, prompt or URI on the same connection, from 1. People know a run by it. */
+  readonly run: number;
   readonly connection: string;
   readonly kind: StoryKind;
   /** The name of the tool or prompt, the URI, or the method. */

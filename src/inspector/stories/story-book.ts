@@ -5,7 +5,7 @@ import type { ReadMessage, Scope } from '../wiretap/seen.js';
 import type { Feed } from './feed.js';
 import type { KeptRun } from './kept-run.js';
 import { relatedTask } from './read-task.js';
-import { type NewStory, StoryRecord } from './story-record.js';
+import { MAX_TITLE, type NewStory, StoryRecord } from './story-record.js';
 
 const MAX_STORIES = 2000;
 /** All outcomes together, in characters. */
@@ -33,14 +33,25 @@ export class StoryBook {
     this.#feed = feed;
   }
 
-  begin(init: Omit<NewStory, 'id' | 'onChange'>): StoryRecord {
+  begin(init: Omit<NewStory, 'id' | 'run' | 'onChange'>): StoryRecord {
     const id = ++this.#last;
-    const story = new StoryRecord({ ...init, id, onChange: () => this.#feed.storyChanged(id) });
+    const run = this.#runsOf(init) + 1;
+    const story = new StoryRecord({ ...init, id, run, onChange: () => this.#feed.storyChanged(id) });
     this.#stories.set(id, story);
     this.#open.add(story);
     this.#drop();
     this.#feed.storyChanged(id);
     return story;
+  }
+
+  /** The number of the latest run of the same. It is read from what is kept, so that nothing else has to be bounded. */
+  #runsOf({ connection, method, title }: Pick<NewStory, 'connection' | 'method' | 'title'>): number {
+    const shown = title.slice(0, MAX_TITLE);
+    let latest = 0;
+    for (const story of this.#stories.values())
+      if (story.title === shown && story.method === method && story.connection === connection)
+        latest = story.run;
+    return latest;
   }
 
   /** Adds the runs of earlier visits to a new connection, oldest first. Those that the page shows already are left out. */

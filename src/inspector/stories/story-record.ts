@@ -16,9 +16,12 @@ const MAX_QUESTIONS = 200;
 /** Larger outcomes are fetched. */
 const MAX_INLINE = 64 * 1024;
 const MAX_ARGS = 256 * 1024;
+/** Longer titles are cut. */
+export const MAX_TITLE = 500;
 
 export interface NewStory {
   readonly id: number;
+  readonly run: number;
   readonly connection: string;
   readonly kind: StoryKind;
   readonly title: string;
@@ -56,6 +59,7 @@ export interface StoryEnding {
 
 export class StoryRecord {
   readonly id: number;
+  readonly run: number;
   readonly connection: string;
   readonly kind: StoryKind;
   readonly scope: Scope;
@@ -97,9 +101,10 @@ export class StoryRecord {
 
   constructor(init: NewStory) {
     this.id = init.id;
+    this.run = init.run;
     this.connection = init.connection;
     this.kind = init.kind;
-    this.title = init.title.slice(0, 500);
+    this.title = init.title.slice(0, MAX_TITLE);
     this.method = init.method.slice(0, 256);
     this.args = init.args;
     this.#argsBytes = init.args === undefined ? 0 : JSON.stringify(init.args).length;
@@ -222,6 +227,7 @@ export class StoryRecord {
     const isAsking = !this.isOver && this.clock.isAsking;
     return {
       id: this.id,
+      run: this.run,
       connection: this.connection,
       kind: this.kind,
       title: this.title,

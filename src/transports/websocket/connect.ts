@@ -1,7 +1,7 @@
+import { isBehind } from '../../async/unread.js';
 import { END_BYTES, idAtHead, idAtTail } from '../../jsonrpc/long-message.js';
 import { quote } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
-import { isBehind } from '../client/backlog.js';
 import { tlsFailure } from '../client/tls-failure.js';
 import type { Wire, WireEvents } from '../client/wire.js';
 import { PeerWatch, type WatchedSocket } from './peer-watch.js';

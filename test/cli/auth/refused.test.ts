@@ -61,14 +61,17 @@ describe('fullmcp call', () => {
     expect(await fullmcp(['prompt', url, 'triage', '--token', 't-ada'])).toMatchObject({ exit: 0 });
     expect(await fullmcp(['prompt', url, 'triagee', '--token', 't-ada'])).toMatchObject({
       exit: 2,
-      stderr: 'No prompt is called "triagee". Close: triage.\n',
+      stderr: 'No prompt is called "triagee". Did you mean "triage"?\n',
     });
   });
 
   it('says that no tool has a name which the server does not know, and which one is close', async () => {
     const url = await served(tokens);
     const ran = await fullmcp(['call', url, 'list_isues', '--token', 't-bob']);
-    expect(ran).toMatchObject({ exit: 2, stderr: 'No tool is called "list_isues". Close: list_issues.\n' });
+    expect(ran).toMatchObject({
+      exit: 2,
+      stderr: 'No tool is called "list_isues". Did you mean "list_issues"?\n',
+    });
   });
 
   it('checks the arguments of a tool that only a search finds, before it sends them', async () => {

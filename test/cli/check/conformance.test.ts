@@ -72,7 +72,7 @@ describe('fullmcp conformance', () => {
       scenarios: [{ name: 'one', result: 'passed', tests: 'server', checks: 1, problems: [] }],
     });
     const wrong = await fullmcp(['doctor', '--conformance', '--suite', home, demo.url, '--scenario', 'onee']);
-    expect(wrong).toMatchObject({ exit: 2, stderr: expect.stringContaining('Close: one') });
+    expect(wrong).toMatchObject({ exit: 2, stderr: expect.stringContaining('Did you mean "one') });
   });
 
   it('does not run scenarios whose tools the server lacks, and marks those that test the proxy', async () => {

@@ -93,6 +93,24 @@ describe('fullmcp lint', () => {
     ]);
   });
 
+  it('advises each kind of definition in its own words', async () => {
+    const more = {
+      resources: [{ uri: 'notes://all', name: 'all', title: 'All notes' }],
+      prompts: [{ name: 'explain' }],
+    };
+    const tools = [good({ description: undefined, annotations: {} })];
+    const file = await manifestFile(join(files, 'kinds.manifest.json'), tools, more);
+    const { stdout } = await fullmcp(['lint', file]);
+    expect(stdout).toContain('it has no description.\n           Say in one or two sentences what it does,');
+    expect(stdout).toContain(
+      'it has a title, but no description.\n           Say in one or two sentences what it contains, and when to read it.\n',
+    );
+    expect(stdout).toContain(
+      'Say in one or two sentences what it asks the model to do, and when to use it.\n',
+    );
+    expect(stdout).toContain('annotations: { readOnly: true } or { destructive: true } in fullmcp');
+  });
+
   it('checks the portability of schemas, and names the vendors', async () => {
     expect(await rules(good({ inputSchema: { anyOf: [{ type: 'object' }] } }))).toEqual(['root-not-object']);
     expect(await rules(good(input({ oneOf: [{ type: 'string' }] })))).toEqual(['unsupported-keyword id']);

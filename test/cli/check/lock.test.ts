@@ -45,7 +45,7 @@ describe('fullmcp lock', () => {
     expect(await fullmcp(['lock', '--check', `shop=${same}`, '--lock', file])).toMatchObject({
       exit: 0,
       stdout: '',
-      stderr: `1 server is as ${file} says.\n`,
+      stderr: `1 server matches ${file}.\n`,
     });
     const { json } = await fullmcp(['lock', '--check', same, '--lock', file, '--json']);
     expect(json()).toEqual({ ok: true, file, servers: ['shop'], changes: [] });
@@ -142,7 +142,7 @@ describe('fullmcp lock', () => {
     await fullmcp(['lock', `shop=${same}`, '--lock', file]);
     expect(await fullmcp(['lock', '--check', '--lock', file])).toMatchObject({
       exit: 0,
-      stderr: `Not checked, because nothing says where these servers are. Name it as name=target: secret.\n1 server is as ${file} says.\n`,
+      stderr: `Not checked, because nothing says where these servers are. Name it as name=target: secret.\n1 server matches ${file}.\n`,
     });
   });
 

@@ -123,7 +123,7 @@ describe('fullmcp record with a command', () => {
     const ran = await fullmcp(['record', demo.url, '--json', '-o', newTape(), ...call]);
     expect(ran.json()).toMatchObject({ ok: false, error: { kind: 'failed' } });
     const wrong = await fullmcp(['record', demo.url, '-o', newTape(), '--', 'cal', 'add']);
-    expect(wrong).toMatchObject({ exit: 2, stderr: expect.stringContaining('Close: call') });
+    expect(wrong).toMatchObject({ exit: 2, stderr: expect.stringContaining('Did you mean "call') });
   });
 
   it.each([

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import { createServer, prompt, resource, tool } from 'fullmcp';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { folderWith, linkPackages, plainEnv, program } from '../project/support.js';
 import { fullmcp, type Ran, type RunOptions } from '../support/run-cli.js';
@@ -190,7 +190,7 @@ describe('fullmcp test', () => {
     const ran = await run(content, ['--only', 'two']);
     expect([ran.exit, ran.stdout]).toEqual([0, expect.not.stringContaining('one')]);
     const wrong = await run(content, ['--only', 'twoo']);
-    expect([wrong.exit, wrong.stderr]).toEqual([2, 'No request is called "twoo". Close: two.\n']);
+    expect([wrong.exit, wrong.stderr]).toEqual([2, 'No request is called "twoo". Did you mean "two"?\n']);
   });
 
   it('shows the request that runs on a terminal, and draws nothing in a pipe', async () => {
@@ -271,6 +271,24 @@ describe('the variables of mcp.requests.json', () => {
     expect([again.exit, again.stderr]).toEqual([0, '2 passed, 0 failed.\n']);
   });
 
+  it('can be a constant of a schema, and characters of a pattern that look like one are escaped', async () => {
+    vi.stubEnv('SHOP_KEY', SECRET);
+    const said = await saidOf(
+      {
+        tool: 'login',
+        arguments: { key: VARIABLE },
+        expect: {
+          matches: { properties: { key: { const: VARIABLE }, greeting: { pattern: '^in with [^$]*$' } } },
+        },
+      },
+      { env: ['SHOP_KEY'] },
+    );
+    expect(said).toEqual([]);
+    const text = 'costs $$\u007b5}';
+    const matches = { pattern: '^costs \\$\\{5\\}$' };
+    expect(await saidOf({ tool: 'echo', arguments: { text }, expect: { matches } })).toEqual([]);
+  });
+
   it('are refused before anything is sent if the file does not list them, or if they are not set', async () => {
     vi.stubEnv('SHOP_KEY', SECRET);
     const unlisted = await run({ requests: [request] });
@@ -285,6 +303,35 @@ describe('the variables of mcp.requests.json', () => {
       'The request "in".arguments.key needs the environment variable SHOP_KEY, which is not set.\n',
     ]);
   });
+});
+
+describe('a project without mcp.requests.json', () => {
+  it.each([
+    ['src/shop.ts', { target: 'src/shop.ts' }],
+    ['./shop.mjs', { target: 'shop.mjs' }],
+    ['http://localhost:3000/mcp', {}],
+    ['../shop.ts', {}],
+  ])('is shown a first one with the target that was typed: %s', async (target, named) => {
+    const { exit, stderr } = await fullmcp(['test', target, '--file', 'none.requests.json']);
+    expect(exit).toBe(2);
+    const [, first = ''] =
+      /^There is no none\.requests\.json\. Save this as none\.requests\.json, with the name of a tool, and run the command again:\n( {2}\{\n.*\})\n$/s.exec(
+        stderr,
+      ) ?? [];
+    expect(JSON.parse(first)).toEqual({ version: 1, ...named, requests: [{ name: '…', tool: '…' }] });
+  });
+});
+
+test('the requests of a project in another folder are pointed at, instead of a first file', async () => {
+  const folder = await folderWith({ 'shop/src/server.js': '', 'shop/mcp.requests.json': '{}' });
+  const target = join(folder, 'shop/src/server.js');
+  const { exit, stderr } = await fullmcp(['test', target]);
+  expect(exit).toBe(2);
+  expect(stderr).toMatch(
+    /^There is no mcp\.requests\.json in this folder, but .*mcp\.requests\.json exists\. /,
+  );
+  const [, file = ''] = /Run it with: fullmcp test --file (.*)\n$/.exec(stderr) ?? [];
+  expect(resolve(file)).toBe(join(folder, 'shop/mcp.requests.json'));
 });
 
 describe('a hostile mcp.requests.json', () => {
@@ -323,6 +370,16 @@ describe('a hostile mcp.requests.json', () => {
       'has a pattern that would never end',
       '{"version":1,"requests":[{"name":"a","tool":"b","expect":{"matches":{"pattern":"^(a+)+$"}}}]}',
       /"matches" has a pattern that may take forever/,
+    ],
+    [
+      'has a variable in a pattern',
+      '{"version":1,"env":["A"],"requests":[{"name":"a","tool":"b","expect":{"matches":{"items":[{"pattern":"^$\u007bA}-"}]}}}]}',
+      /requests\[0\] \(a\): a pattern of "matches" has "\$\{" in it.*"contains", "equal" or "const"/,
+    ],
+    [
+      'has a variable in a name of patternProperties',
+      '{"version":1,"env":["A"],"requests":[{"name":"a","tool":"b","expect":{"matches":{"patternProperties":{"^$\u007bA}$":{}}}}}]}',
+      /a pattern of "matches" has "\$\{" in it/,
     ],
     [
       'is nested without end',

@@ -66,6 +66,43 @@ describe('the question before a file is changed', () => {
   });
 });
 
+describe('a name that the host already has', () => {
+  const other = '{ "mcpServers": { "shop": { "url": "http://localhost:1/mcp?key=planted" } } }';
+
+  it('is asked about before another server is replaced', async () => {
+    const file = await fileWith(other);
+    const words = ['install', 'cursor', '--config-path', file, '--name', 'shop', ...COMMAND];
+    const kept = await fullmcp(words, { terminal: true, keys: '\n' });
+    expect(kept.exit).toBe(1);
+    expect(kept.stderr).toContain(
+      'Cursor already has another shop (http://localhost:1/mcp?key=••••). Replace it? (y/N) ',
+    );
+    expect(await readFile(file, 'utf8')).toBe(other);
+  });
+
+  it('is named with what it was before, also for a program, and without secrets', async () => {
+    const file = await fileWith(other);
+    const words = ['install', 'cursor', '--config-path', file, '--name', 'shop', '--yes'];
+    const ran = await fullmcp([...words, ...COMMAND]);
+    expect(ran.stderr).toContain('shop was replaced in Cursor; before: http://localhost:1/mcp?key=••••\n');
+    expect(ran.stderr).not.toContain('is installed');
+    const back = await fullmcp([...words, '--json', 'http://localhost:2/mcp']);
+    expect(back.json()).toMatchObject({
+      changed: true,
+      replaced: { command: 'npx', args: ['-y', 'some-server'] },
+    });
+  });
+
+  it('is the same server if only a variable of it changes', async () => {
+    const file = await fileWith('{}');
+    const words = ['install', 'cursor', '--config-path', file, '--name', 'shop', '--yes'];
+    await fullmcp([...words, ...COMMAND]);
+    const ran = await fullmcp([...words, '--env', 'A=b', ...COMMAND]);
+    expect(ran.stderr).toContain('shop is installed.');
+    expect(ran.stderr).not.toContain('replaced');
+  });
+});
+
 describe('install', () => {
   it('adds a server to JSON and keeps every other byte: comments, a BOM, tabs, line endings, numbers as written', async () => {
     expect(await installed('cursor', JSON_BEFORE, COMMAND)).toBe(
@@ -185,6 +222,7 @@ describe('install', () => {
     const dry = await fullmcp([...line.slice(0, 4), '--dry-run', ...COMMAND]);
     expect(dry).toMatchObject({ exit: 0, stdout: '' });
     expect(dry.stderr).toContain('+     "some-server": {');
+    expect(dry.stderr).toMatch(/\nNothing was written \(--dry-run\)\.\n$/);
     expect(await readFile(file, 'utf8')).toBe('{}');
   });
 
@@ -249,6 +287,28 @@ describe('install', () => {
     expect(await readFile(file, 'utf8')).toContain('some-server');
   });
 
+  it('does not break the lines of the change, which would lose their signs', async () => {
+    const words = ['install', 'goose', '--config-path', join(folder, 'new'), '--dry-run', '--', 'run'];
+    const ran = await fullmcp([...words, 'one '.repeat(30), 'two'], { terminal: true, columns: 60 });
+    expect(ran.stderr).toContain(`+     args: ["${'one '.repeat(30)}", "two"]\n`);
+  });
+
+  it('starts a file with the fullmcp of its own project, and otherwise says which folder must stay', async () => {
+    const source = join(folder, 'shop', 'src', 'server.ts');
+    const words = ['install', 'cursor', source, '--config-path', join(folder, 'new'), '--yes'];
+    const without = await fullmcp(words);
+    const repository = dirname(dirname(dirname(import.meta.dirname)));
+    expect(without.stderr).toContain(`starts it with the fullmcp in ${repository}: keep that folder.`);
+    const program = join(folder, 'shop', 'node_modules', 'fullmcp', 'dist', 'cli', 'fullmcp.js');
+    await mkdir(dirname(program), { recursive: true });
+    await writeFile(program, '');
+    const own = await fullmcp(words);
+    expect(own.stderr).not.toContain('keep that folder');
+    expect(JSON.parse(await readFile(join(folder, 'new'), 'utf8'))).toMatchObject({
+      mcpServers: { shop: { command: process.execPath, args: [program, 'run', source] } },
+    });
+  });
+
   it('starts a file that only defines a server, and names it by its project', async () => {
     const source = join(folder, 'shop', 'src', 'server.js');
     await mkdir(dirname(source), { recursive: true });
@@ -271,7 +331,7 @@ export default createServer({ name: 'shop', version: '1.0.0', tools: { buy: tool
       exit: 0,
       json: { mcpServers: { example: { url: 'https://mcp.example.com/mcp' } } },
     });
-    expect((await fullmcp(['install', 'cursr', './x.js'])).stderr).toContain('Close: cursor.');
+    expect((await fullmcp(['install', 'cursr', './x.js'])).stderr).toContain('Did you mean "cursor"?');
   });
 });
 
@@ -293,6 +353,8 @@ describe('uninstall', () => {
 
   it.each([
     ['codex', '[mcp_servers.shop]\ncommand = "a"\n'],
+    // Not one of its servers can be changed here, and none has to be.
+    ['codex', 'mcp_servers = { shop = { command = "a" } }\n'],
     ['goose', 'extensions:\n  shop:\n    cmd: a\n'],
     ['cursor', '{}'],
     ['cursor', '{ "mcpServers": [] }'],
@@ -310,7 +372,7 @@ describe('uninstall', () => {
     expect(await fullmcp([...words, file, '--yes'])).toMatchObject({
       exit: 0,
       stdout: '',
-      stderr: 'Cursor has no server "shp", so there is nothing to remove. Close: shop.\n',
+      stderr: 'Cursor has no server "shp", so there is nothing to remove. Did you mean "shop"?\n',
     });
     expect(await readFile(file, 'utf8')).toBe(before);
     expect((await fullmcp([...words, file, '--json'])).json()).toMatchObject({ ok: true, changed: false });
@@ -356,7 +418,7 @@ describe('discover', () => {
       for (const unsafe of ['planted', '\u001b']) expect(text.stdout).not.toContain(unsafe);
       expect(text.stdout).toContain('found-here');
       expect((await fullmcp(['ping', 'found-here'])).exit).toBe(3);
-      expect((await fullmcp(['ping', 'found-her'])).stderr).toContain('Close: found-here.');
+      expect((await fullmcp(['ping', 'found-her'])).stderr).toContain('Did you mean "found-here"?');
     } finally {
       process.env['HOME'] = home;
       if (xdg !== undefined) process.env['XDG_CONFIG_HOME'] = xdg;

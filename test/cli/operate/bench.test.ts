@@ -95,6 +95,9 @@ describe('fullmcp bench', () => {
     expect(stdout).toMatch(
       /^10 requests in [\d.]+ s, [\d.]+ per second, 0 failed\nmin .* p99 .* max [\d.]+ ms\n$/,
     );
+    const narrow = await fullmcp(['bench', url, '--requests', '3'], { terminal: true, columns: 40 });
+    for (const line of narrow.stdout.split('\n').slice(1, -1))
+      expect(line).toMatch(/^(?=.{1,40}$)\w+ [\d.]+ ms(?: {3}\w+ [\d.]+ ms)*$/);
     const warned = await fullmcp(['bench', url, 'sometimes', '--requests', '4']);
     expect(warned.stderr).toContain('sometimes is not marked as read-only: each call may change something.');
   });

@@ -113,7 +113,7 @@ describe('A server', () => {
     expect(inside.received).toEqual([]);
   });
 
-  it('that lies about its era is caught', async () => {
+  it('that lies about its revisions is caught', async () => {
     await using server = await scriptedServer((request, response) => {
       if (request.body?.method === 'server/discover')
         return json(
@@ -124,7 +124,7 @@ describe('A server', () => {
     });
     const { exit, find } = await examined([server.url.href, ...SHORT]);
     expect(exit).toBe(1);
-    expect(find('era')).toMatchObject({
+    expect(find('revisions')).toMatchObject({
       status: 'failed',
       message: expect.stringContaining('refuses tools/list'),
     });
@@ -141,7 +141,7 @@ describe('A server', () => {
     );
     const { exit, find } = await examined([server.url.href, ...SHORT]);
     expect(exit).toBe(1);
-    expect(find('era')).toMatchObject({ status: 'failed', message: expect.stringMatching(message) });
+    expect(find('revisions')).toMatchObject({ status: 'failed', message: expect.stringMatching(message) });
   });
 
   it('that answers the first request only is given up on step by step', async () => {
@@ -157,7 +157,7 @@ describe('A server', () => {
     expect(problems.map(({ step }) => step)).toEqual([
       'host',
       'headers',
-      'era',
+      'revisions',
       'stream',
       'cors',
       'protocol',

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Authority, makeAuthority } from '../../support/http/authority.js';
 import { json, scriptedServer } from '../../support/http/http-server.js';
 import { proxyServer } from '../../support/http/proxy-server.js';
+import { fullmcp } from '../support/run-cli.js';
 import { afterwards, examined, inFrontOf, listening } from './support.js';
 
 // Servers that are wrong, each in one way that the doctor must name, with a fix.
@@ -329,6 +330,16 @@ describe('Authorization', () => {
     expect(hops[1]?.message).toBe(`${url} trusts ${issuer}.`);
   });
 
+  it('is not called right as long as steps need a token', async () => {
+    const { url } = await protectedShop();
+    const { exit, stdout, stderr } = await fullmcp(['doctor', url]);
+    expect(exit).toBe(0);
+    expect(stdout).toMatch(/^✓ http {12}401 after \d+ ms: it asks for a token\.$/m);
+    expect(stderr).toBe(
+      'Nothing is wrong so far. 3 steps need a token: run it again with --token or --header.\n',
+    );
+  });
+
   it('with the right token is all right', async () => {
     const { url, issuer } = await protectedShop();
     const { exit, find, problems } = await examined([url, '--token', await token({ iss: issuer, aud: url })]);
@@ -356,6 +367,7 @@ describe('Authorization', () => {
     const sent = await token({ iss: issuer, aud: url, ...claims });
     const { exit, find, printed } = await examined([url, '--token', sent]);
     expect(exit).toBe(1);
+    expect(find('http')?.message).toMatch(/^401 after \d+ ms: it refuses the token\.$/);
     expect(find('auth: token')).toMatchObject({
       status: 'failed',
       message: expect.stringMatching(message),

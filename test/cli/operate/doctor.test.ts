@@ -24,7 +24,7 @@ describe('the demo', () => {
       'http',
       'host',
       'headers',
-      'era',
+      'revisions',
       'stream',
       'cors',
       'auth',
@@ -36,21 +36,28 @@ describe('the demo', () => {
   it('is shown as lines for a person, the summary beside them', async () => {
     const { exit, stdout, stderr } = await fullmcp(['doctor', demo.url]);
     expect(exit).toBe(0);
-    expect(stdout).toMatch(/^✓ protocol {8}demo \S+ speaks 2026-07-28 over http\.$/m);
+    expect(stdout).toMatch(/^✓ protocol {8}demo \S+ speaks MCP 2026-07-28 over http\.$/m);
     expect(stdout).toMatch(/^✓ stream {10}It begins after \d+ ms: nothing between holds it back\.$/m);
+    expect(stdout).toContain('It speaks MCP 2026-07-28, and 2025-11-25 for older clients.\n');
     expect(stderr).toBe('Nothing is wrong.\n');
   });
 });
 
 describe.each([
-  { peer: 'server-everything', script: everything, args: ['streamableHttp'], path: '/mcp', era: 'sessions' },
+  {
+    peer: 'server-everything',
+    script: everything,
+    args: ['streamableHttp'],
+    path: '/mcp',
+    era: '2025-11-25',
+  },
   { peer: 'the official SDK v2', script: official, args: ['http'], path: '/mcp', era: '2026-07-28' },
   {
     peer: 'the official SDK v2, sessions',
     script: official,
     args: ['http'],
     path: '/sessions',
-    era: 'sessions',
+    era: '2025-11-25',
   },
 ])('$peer over HTTP', ({ script, args, path, era }) => {
   let server: ObservedServer;
@@ -59,9 +66,12 @@ describe.each([
   });
   afterAll(() => server.stop());
 
-  it('is examined, and its era and its stream are found', async () => {
+  it('is examined, and its revisions and its stream are found', async () => {
     const { exit, find } = await examined([`${server.origin}${path}`]);
-    expect(find('era')).toMatchObject({ status: 'ok', message: expect.stringContaining(era) });
+    expect(find('revisions')).toMatchObject({
+      status: 'ok',
+      message: expect.stringContaining(`It speaks MCP ${era}`),
+    });
     expect(find('stream')).toMatchObject({ status: 'ok' });
     expect(find('protocol')).toMatchObject({ status: 'ok' });
     expect(exit).toBe(0);

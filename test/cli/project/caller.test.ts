@@ -48,6 +48,8 @@ describe('a server in a file that needs a caller', { timeout: 120_000 }, () => {
     });
     expect((await fullmcp(['lint', file, '--as', ada])).stderr).not.toContain('Log in first');
     expect((await fullmcp(['read', file, 'issue://1', '--as', 'bob'])).stdout).toBe('bob1\n');
+    const refused = await fullmcp(['call', file, 'admin', '--as', 'bob']);
+    expect(refused.stderr).toContain('This needs the scope admin. Give it to the caller: --scopes admin\n');
   });
 
   it('says that a caller can be named if none is', async () => {
@@ -136,7 +138,7 @@ describe('a server in a file that needs a caller', { timeout: 120_000 }, () => {
     });
     expect((await me(...claims('nobody.json'))).stderr).toContain('add "sub", or name the caller with --as');
     expect((await me(...claims('list.json'))).stderr).toContain('must be a JSON object');
-    expect((await me(...claims('none.json'))).stderr).toContain('cannot be read (ENOENT)');
+    expect((await me(...claims('none.json'))).stderr).toContain('none.json of --claims does not exist.');
     expect((await me('--scopes', 'read')).stderr).toContain('--scopes needs a caller: add --as');
   });
 

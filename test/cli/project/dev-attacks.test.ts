@@ -55,6 +55,27 @@ describe('fullmcp dev under attack', { timeout: 240_000 }, () => {
     await untilSaid('second');
   });
 
+  it('says how the process ended during a call, and that the next call starts it again', async () => {
+    const ending = saying('x').replace('() => "x"', '() => process.exit(3)');
+    const folder = await folderWith({ 'server.mjs': ending });
+    const { url, told } = await developing(join(folder, 'server.mjs'));
+    expect((await fullmcp(['call', url, 'say'])).exit).not.toBe(0);
+    await told.next(/The server ended with exit code 3\. The next call starts it again\.\n/);
+    expect(await fullmcp(['list', url])).toMatchObject({ exit: 0, stdout: expect.stringContaining('say') });
+  });
+
+  it('takes the next port if the first one is taken, and says so', async () => {
+    const taking = createServer().listen(3000, '127.0.0.1');
+    onTestFinished(() => void taking.close());
+    // If another program has the port, it is taken as well.
+    await once(taking, 'listening').catch(() => undefined);
+    const folder = await folderWith({ 'server.mjs': saying('x') });
+    const told = new Told();
+    const { url } = await serving(['dev', join(folder, 'server.mjs')], told.set);
+    const { port } = new URL(url);
+    await told.next(new RegExp(`Port 3000 is taken, so this is port ${port}\\.\\n`));
+  });
+
   it('loads the second of two saves that follow at once', async () => {
     const folder = await folderWith({ 'server.mjs': saying('first') });
     const file = join(folder, 'server.mjs');

@@ -54,6 +54,8 @@ describe('fullmcp dev at a terminal', { timeout: 120_000 }, () => {
       /server\.mjs is loaded: 2 tools, about \d+ tokens, \d+ warnings?, \d+ ms\. Press l/,
     );
     expect(stdout).toContain('its name has a dot');
+    // The server's own warning says the same.
+    expect(ran.stderr).not.toContain('some clients reject');
     expect(pages).toEqual([expect.stringContaining('http://')]);
     expect(ran.stderr).toContain('word.mjs:2:7\n');
     expect(ran.stderr).toMatch(/> 2 \| const = 1;\n {4}\| {7}\^/);

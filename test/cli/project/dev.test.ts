@@ -1,6 +1,7 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
+import { connect } from 'fullmcp/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ClientV2, HttpV2, StdioV2 } from '../../interop/support/peers.js';
 import { fullmcp } from '../support/run-cli.js';
@@ -101,6 +102,42 @@ describe('fullmcp dev', { timeout: 240_000 }, () => {
       expect(closed).toBe(false);
     },
   );
+
+  it('says truly whether the old code serves when new code does not load, and announces that an edit is undone', async () => {
+    const good = `
+import { createServer, tool } from 'fullmcp';
+export default createServer({
+  name: 'edited',
+  version: '1.0.0',
+  tools: { old: tool({ run: () => 'old code' }), crash: tool({ run: () => process.exit(7) }) },
+});
+`;
+    const folder = await folderWith({ 'server.mjs': good });
+    const file = join(folder, 'server.mjs');
+    const told = new Told();
+    const { url } = await serving(['dev', file, '--port', '0', '--no-inspector'], told.set);
+    await told.next(/is loaded/);
+    await using client = await connect(url);
+    const answer = async (): Promise<string> => (await client.callTool('old', {})).text;
+
+    await writeFile(file, 'const = broken;');
+    await told.next(/SyntaxError[\s\S]*The new code does not load\. The old code keeps serving\./);
+    expect(await answer()).toBe('old code');
+    await writeFile(file, good);
+    await told.next(/is reloaded: 2 tools/);
+    expect(await answer()).toBe('old code');
+
+    await client.callTool('crash', {}).catch(() => undefined);
+    await writeFile(file, 'const = broken;');
+    const [shown] = await told.next(
+      /SyntaxError[\s\S]*The new code does not load, and the old code does not answer\. Calls fail until you save code that loads\./,
+    );
+    expect(shown.match(/SyntaxError/g)).toHaveLength(1);
+    await expect(answer()).rejects.toThrow();
+    await writeFile(file, good);
+    await told.next(/is reloaded: 2 tools/);
+    expect(await answer()).toBe('old code');
+  });
 
   it('shows the tokens and the findings in one line, and those of a tool when it changes', async () => {
     const folder = await folderWith({ 'server.mjs': source(0) });

@@ -26,12 +26,8 @@ async function shell(command: string, args: readonly string[], cwd: string): Pro
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'fullmcp-new-user-'));
-  const packed = await shell(
-    'npm',
-    ['pack', '--json', '--ignore-scripts', '--pack-destination', folder],
-    root,
-  );
-  const [{ filename }] = Object.values(JSON.parse(packed)) as [{ filename: string }];
+  const packed = await shell(process.execPath, ['scripts/pack.js', folder], root);
+  const [{ filename }] = JSON.parse(packed) as [{ filename: string }];
   tarball = join(folder, filename);
 });
 
@@ -40,10 +36,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 describe('the first minute of a new user', { timeout: 180_000 }, () => {
   it('leads from an empty folder to a first call of a tool', async () => {
     const startedAt = performance.now();
-    const command = ['--yes', `--package=${tarball}`, 'fullmcp', 'new', 'minimal', '--yes'];
-    expect(await shell('npx', command, folder)).toContain('cd minimal\nnpm install\n');
-    const project = join(folder, 'minimal');
-    await shell('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', tarball], project);
+    const project = await installed();
     const answered = await shell('npx', ['fullmcp', 'call', 'src/server.ts', 'greet', 'name=Ada'], project);
     expect(answered).toBe('Hello, Ada!\n');
     console.log(
@@ -52,13 +45,13 @@ describe('the first minute of a new user', { timeout: 180_000 }, () => {
     expect(await shell('npm', ['test'], project)).toContain('fail 0');
   });
 
-  // The packages are the same, so that the installation above is used once more.
+  // The packages are the same, so that one installation is enough.
   it.each([
     ['http-auth', 'Noted\n'],
     ['gateway', /^\d{4}-/],
     ['openapi', /"Pear"/],
   ] as const)('works with the template %s, too', async (template, answer) => {
-    const minimal = join(folder, 'minimal');
+    const minimal = await installed();
     const project = join(folder, template);
     const printed = await shell('npx', ['fullmcp', 'new', project, '--template', template, '--yes'], minimal);
     const [npx = '', ...words] = printed.trim().split('\n').at(-1)?.split(' ') ?? [];
@@ -68,6 +61,22 @@ describe('the first minute of a new user', { timeout: 180_000 }, () => {
     expect(await shell('npm', ['test'], project)).toContain('fail 0');
   });
 });
+
+let installing: Promise<string> | undefined;
+
+/** The folder of a first project with its packages. It is made once, by whichever test needs it first. */
+function installed(): Promise<string> {
+  installing ??= install();
+  return installing;
+}
+
+async function install(): Promise<string> {
+  const command = ['--yes', `--package=${tarball}`, 'fullmcp', 'new', 'minimal', '--yes'];
+  expect(await shell('npx', command, folder)).toContain('cd minimal\nnpm install\n');
+  const project = join(folder, 'minimal');
+  await shell('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', tarball], project);
+  return project;
+}
 
 async function packagesOf(project: string): Promise<readonly string[]> {
   const { dependencies, devDependencies } = JSON.parse(await readFile(join(project, 'package.json'), 'utf8'));

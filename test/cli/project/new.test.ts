@@ -58,6 +58,8 @@ describe('fullmcp new', { timeout: 120_000 }, () => {
           '.mcp.json',
           '.cursor/mcp.json',
           '.vscode/mcp.json',
+          'AGENTS.md',
+          'CLAUDE.md',
         ]),
       );
       await linkPackages(folder);
@@ -76,6 +78,22 @@ describe('fullmcp new', { timeout: 120_000 }, () => {
       expect(JSON.parse(tested.stdout)).toMatchObject({ ok: true, failed: 0 });
     },
   );
+
+  it('sends coding agents to the documentation of the installed version, unless --no-agents is given', async () => {
+    const folder = join(await folderWith({}), 'shop');
+    await fullmcp(['new', folder, '--yes']);
+    const agents = await readFile(join(folder, 'AGENTS.md'), 'utf8');
+    expect(agents).toMatch(/^<!-- BEGIN:fullmcp -->\n[\s\S]*\n<!-- END:fullmcp -->\n$/);
+    expect(agents).toContain('`node_modules/fullmcp/dist/docs`');
+    expect(await readFile(join(folder, 'CLAUDE.md'), 'utf8')).toBe('@AGENTS.md\n');
+    const page = await readFile(new URL('../../../docs/for-agents.md', import.meta.url), 'utf8');
+    const [, shown = ''] = /```md\n([\s\S]*?)```/.exec(page) ?? [];
+    expect(agents.startsWith(shown.slice(0, shown.indexOf('<!-- END')).trimEnd())).toBe(true);
+
+    const without = await fullmcp(['new', `${folder}-2`, '--yes', '--no-agents', '--json']);
+    expect(without.json<{ files: string[] }>().files).not.toContain('AGENTS.md');
+    expect(existsSync(`${folder}-2/CLAUDE.md`)).toBe(false);
+  });
 
   it('makes a project openapi that calls the API of API_URL', async () => {
     const folder = join(await folderWith({}), 'shop');
@@ -169,7 +187,23 @@ describe('fullmcp new', { timeout: 120_000 }, () => {
   it('takes the name from the folder, and says what to do if it cannot', async () => {
     const { exit, stderr } = await fullmcp(['new', join(await folderWith({}), 'My Shop'), '--yes']);
     expect(exit).toBe(2);
-    expect(stderr).toContain('"My Shop" cannot be the name of a package. Use --name.');
+    expect(stderr).toBe(
+      '"My Shop" cannot be the name of a package. Use --name. "My Shop" has other characters than a-z, 0-9, "-" and "_". Did you mean my-shop?\n',
+    );
+  });
+
+  it.each([
+    ['zod', 'The project needs "zod" itself: choose another name.'],
+    ['_shop', '"_shop" does not begin with a letter or a digit. Did you mean shop?'],
+    ['Ünïcode', '"Ünïcode" has other characters than a-z, 0-9, "-" and "_". Did you mean n-code?'],
+    [
+      'a'.repeat(65),
+      `"${'a'.repeat(65)}" has 65 characters, and a name has at most 64. Did you mean ${'a'.repeat(64)}?`,
+    ],
+    ['***', '"***" has other characters than a-z, 0-9, "-" and "_".'],
+  ])('says what is wrong with the name %s', async (name, hint) => {
+    const { stderr } = await fullmcp(['new', 'nowhere', '--name', name, '--yes']);
+    expect(stderr).toBe(`${JSON.stringify(name)} cannot be the name of a package. Use --name. ${hint}\n`);
   });
 
   it('says so if the folder is a file, or a file is a link to nowhere', async () => {
@@ -184,13 +218,20 @@ describe('fullmcp new', { timeout: 120_000 }, () => {
   });
 
   it('asks three questions at a terminal, each again if the answer is wrong', async () => {
-    const folder = join(await folderWith({}), 'shop');
+    const folder = join(await folderWith({}), 'My Shop');
     const made = await fullmcp(['new', folder], {
       terminal: true,
       keys: 'No Name\nfruit\nfancy\nhttp-auth\n\n',
     });
     expect(made.exit).toBe(0);
-    expect(made.stderr).toContain('Name [shop]: ');
+    expect(made.stderr).toContain('Name [My Shop]: ');
+    expect(made.stderr).toContain(
+      '"No Name" has other characters than a-z, 0-9, "-" and "_". Did you mean no-name?\n',
+    );
+    expect(made.stderr).toContain('  openapi    the operations of a REST API as tools\nTemplate (');
+    expect(made.stderr).toContain(
+      '  http       the server listens at an address, for many clients\nTransport (',
+    );
     expect(made.stderr).toContain('Choose one of minimal, http-auth, gateway, openapi.');
     expect(made.stderr).toContain('Transport (stdio, http) [http]: ');
     expect(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))).toMatchObject({
@@ -202,6 +243,21 @@ describe('fullmcp new', { timeout: 120_000 }, () => {
     expect(await readFile(join(folder, '.vscode/mcp.json'), 'utf8')).toContain(`"Bearer $\{env:API_KEY}"`);
   });
 
+  it('does not ask for the name that was typed as the folder', async () => {
+    const folder = join(await folderWith({}), 'shop');
+    const made = await fullmcp(['new', folder], { terminal: true, keys: '\n\n' });
+    expect(made.exit).toBe(0);
+    expect(made.stderr).not.toContain('Name [');
+    expect(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))).toMatchObject({ name: 'shop' });
+  });
+
+  it('counts the files that are in the way and not named', async () => {
+    const folder = join(await folderWith({}), 'shop');
+    await fullmcp(['new', folder, '--yes']);
+    const again = await fullmcp(['new', folder, '--yes']);
+    expect(again.stderr).toMatch(/already has package\.json, .* and 9 more files\. Nothing was written/);
+  });
+
   it('writes nothing if the person stops at a question', async () => {
     const folder = join(await folderWith({}), 'shop');
     let isAsked!: () => void;
@@ -209,7 +265,6 @@ describe('fullmcp new', { timeout: 120_000 }, () => {
       isAsked = resolve;
     });
     async function* keys(): AsyncGenerator<string> {
-      yield 'fruit\n';
       await asked;
       yield '\u0004';
     }

@@ -195,7 +195,17 @@ describe('fullmcp generate cli', () => {
     expect(await program('demo-cli.mjs', 'add', '--a', '2')).toMatchObject({ code: 2 });
     expect(await program('demo-cli.mjs', 'ad')).toMatchObject({ code: 2 });
     expect((await program('demo-cli.mjs', 'add', '--help')).stdout).toContain('--a <number>');
-    expect((await program('demo-cli.mjs')).stdout).toContain('roll_dice');
+    const overview = (await program('demo-cli.mjs')).stdout;
+    expect(overview).toContain('roll_dice');
+    expect(overview).toContain('\nOptions of every command: --args <json>');
+  });
+
+  it('cuts a long description in the overview between words, and marks where', async () => {
+    const tool = { name: 'long', description: 'word '.repeat(40).trim(), inputSchema: { type: 'object' } };
+    const manifest = await manifestFile(join(files, 'long.manifest.json'), [tool]);
+    const file = join(files, 'long-cli.mjs');
+    expect((await fullmcp(['generate', 'cli', manifest, '-o', file])).exit).toBe(0);
+    expect((await program('long-cli.mjs')).stdout).toMatch(/^ {2}long {20} (?:word ){16}word…$/m);
   });
 
   it.each([

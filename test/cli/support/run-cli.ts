@@ -22,6 +22,8 @@ export interface Ran {
 export interface RunOptions {
   /** Whether stdout and stderr are terminals. Default: false. */
   readonly terminal?: boolean;
+  /** Whether stdout is a pipe to another program, although stderr is a terminal. Default: false. */
+  readonly piped?: boolean;
   /** The width of the terminal. Default: unknown. */
   readonly columns?: number;
   readonly signal?: AbortSignal;
@@ -42,6 +44,7 @@ export async function fullmcp(
   words: readonly string[],
   {
     terminal = false,
+    piped = false,
     columns,
     signal,
     env = {},
@@ -61,7 +64,7 @@ export async function fullmcp(
       if (name === 'stderr') onStderr?.(written.stderr);
       else onStdout?.(written.stdout);
     },
-    isTTY: terminal,
+    isTTY: terminal && !(piped && name === 'stdout'),
     columns,
   });
   const stderr = sink('stderr');

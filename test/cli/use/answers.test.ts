@@ -80,7 +80,7 @@ describe('questions of a tool', () => {
       [
         'order_pizza asks: What would you like?',
         '  size      small | large, default small',
-        '  toppings  up to 2 of: olives, mushrooms, ham, required',
+        '  toppings  up to 2 of olives | mushrooms | ham, separated by commas, required',
         'Nobody is here to answer. Try:',
         `  fullmcp call ${demo.url} order_pizza --answer size=small --answer toppings=olives`,
         '',
@@ -111,11 +111,12 @@ describe('questions of a tool', () => {
       data: { got: { age: 42, mail: 'ada@example.org', ok: false } },
     });
     expect(stderr).toContain('many asks: Say \\u{1b}[2Jmore\n');
+    expect(stderr.match(/ {2}Ctrl\+D declines, Ctrl\+C cancels the call\.\n/g)).toHaveLength(1);
     expect(stderr).toContain('expected a number, got "twelve"');
     expect(stderr).toContain('expected y or n, got "maybe"');
-    expect(stderr.match(/ {2}age {2}a whole number, 18\.\.99, required > /g)?.length).toBeGreaterThanOrEqual(
-      3,
-    );
+    expect(
+      stderr.match(/ {2}age \(required\) {2}a whole number, 18\.\.99 > /g)?.length,
+    ).toBeGreaterThanOrEqual(3);
   });
 
   it('are declined with Ctrl+D, and end with 130 at Ctrl+C', async () => {
@@ -145,6 +146,15 @@ describe('a page that a tool asks to visit', () => {
     expect(opened).toEqual([]);
     expect((await fullmcp(['call', url, 'pay'], { keys: 'y\r', openPage })).stdout).toBe('accept\n');
     expect(opened).toEqual(['https://user@pay.example/bill?id=1&x=%E2%80%AE2']);
+  });
+
+  it('is said not to open if there is no browser, even if that is known only after the call', async () => {
+    const { stdout, stderr } = await fullmcp(['call', url, 'pay'], {
+      keys: 'y\r',
+      openPage: () => new Promise((_, reject) => setTimeout(() => reject(new Error('no browser')), 200)),
+    });
+    expect(stdout).toBe('accept\n');
+    expect(stderr).toContain('No browser could be opened. Open the address yourself.');
   });
 
   it('cannot be agreed to with --answer', async () => {

@@ -26,6 +26,18 @@ const url = await served(
         }),
         run: (args) => JSON.stringify(args),
       }),
+      book: tool({
+        input: z.object({
+          guest: z.object({
+            name: z.string(),
+            email: z.email(),
+            country: z.enum(['AT', 'DE', 'FR']).optional(),
+            note: z.string().optional(),
+          }),
+          mail: z.email(),
+        }),
+        run: () => 'booked',
+      }),
       fail: tool({
         input: z.object({ why: z.string() }),
         run: ({ why }) => {
@@ -48,9 +60,23 @@ describe('fullmcp call without a tool', () => {
     expect(byPart.stdout).toBe('3\n');
   });
 
+  it('names a close tool after a mistake, and does not print the list again', async () => {
+    const { stdout, stderr } = await fullmcp(['call', url], {
+      terminal: true,
+      keys: '99\naddd\nadd\n1\n2\n',
+    });
+    expect(stdout).toBe('3\n');
+    expect(stderr).toContain('  The numbers are 1 to 4.\n');
+    expect(stderr).toContain('  No tool is called "addd". Did you mean "add"?\n');
+    expect(stderr.match(/Adds two numbers/g)).toHaveLength(1);
+  });
+
   it('ends without a call at Ctrl+D', async () => {
-    const { exit, stdout } = await fullmcp(['call', url], { terminal: true, keys: CTRL_D });
+    const { exit, stdout, stderr } = await fullmcp(['call', url], { terminal: true, keys: CTRL_D });
     expect([exit, stdout]).toEqual([130, '']);
+    expect(stderr).toMatch(/\nNothing was called\.\n$/);
+    const unsent = await fullmcp(['call', url, 'add'], { terminal: true, keys: CTRL_D });
+    expect([unsent.exit, unsent.stderr]).toEqual([130, expect.stringMatching(/\nNothing was sent\.\n$/)]);
   });
 
   it('asks nobody in a pipe or for JSON, even if a person is there', async () => {
@@ -74,15 +100,45 @@ describe('arguments that are missing', () => {
     });
     expect(stdout).toBe('42\n');
     expect(stderr).toContain('  the first\n');
-    expect(stderr).toContain('a  a number, required > ');
+    expect(stderr).toContain('a (required)  a number > ');
     expect(stderr).toContain('expected a number, got "x"');
     expect(stderr).toContain('a value is required');
     expect(stderr).not.toContain('note');
     expect(stderr).toContain(`Again: fullmcp call ${url} add b=40 a=2\n`);
   });
 
+  it('are explained at the width of the terminal, with the type of those that are JSON and without the name that was just asked for', async () => {
+    const { stdout, stderr } = await fullmcp(['call', url, 'book'], {
+      terminal: true,
+      columns: 60,
+      keys: '[]\n{"name":"Ada","email":"ada@example.com"}\nnobody\nada@example.com\n',
+    });
+    expect(stdout).toBe('booked\n');
+    expect(stderr).toContain(
+      '  { name: string, email: string, country?: "AT" | "DE" |\n  "FR", note?: string }\n',
+    );
+    expect(stderr).toContain('\n  expected an object, got an array.\n');
+    expect(stderr).toContain('\n  expected an email address, got the string "nobody".\n');
+    const wrong = await fullmcp(['call', url, 'book', 'guest.name=Ada', 'mail=a@b.co'], {
+      terminal: true,
+      columns: 60,
+    });
+    expect(wrong.stderr).toContain('  book(guest: { name: string, email: string,\n    country?:');
+    for (const line of wrong.stderr.split('\n')) expect(line.length).toBeLessThanOrEqual(60);
+  });
+
+  it('leave the cursor in a line of its own at Ctrl+C', async () => {
+    const { exit, stderr } = await fullmcp(['call', url, 'add'], { terminal: true, keys: '\u0003' });
+    expect([exit, stderr.split('\n').at(-1)]).toEqual([130, '']);
+    expect(stderr).toContain('^C\n');
+  });
+
   it('may be choices, yes or no, and JSON, and the printed line gives the same result', async () => {
-    const first = await fullmcp(['call', url, 'order'], { terminal: true, keys: 'LARGE\ny\n[{"id":1}]\n' });
+    const first = await fullmcp(['call', url, 'order'], {
+      terminal: true,
+      keys: 'lrge\nLARGE\ny\n[{"id":1}]\n',
+    });
+    expect(first.stderr).toContain('"lrge" is not a choice; did you mean "large"?');
     expect(JSON.parse(first.stdout)).toEqual({ size: 'large', sure: true, items: [{ id: 1 }] });
     const [, line = ''] = /Again: fullmcp (.*)\n/.exec(first.stderr) ?? [];
     const words = line.split(' ').map((word) => word.replace(/^'(.*)'$/, '$1'));

@@ -80,9 +80,9 @@ function at(words: readonly string[], ...steps: readonly (readonly [RegExp, stri
 
 describe.each([
   ['the choice of a tool', ['call', url], /number or name > /],
-  ['an argument that is missing', ['call', url, 'add'], /a {2}a number, required > /],
-  ['the second argument that is missing', ['call', url, 'add', 'a=1'], /b {2}a number, required > /],
-  ['a question', ['call', url, 'form'], /word {2}text, required > /],
+  ['an argument that is missing', ['call', url, 'add'], /a \(required\) {2}a number > /],
+  ['the second argument that is missing', ['call', url, 'add', 'a=1'], /b \(required\) {2}a number > /],
+  ['a question', ['call', url, 'form'], /word \(required\) {2}text > /],
   ['a page to visit', ['call', url, 'visit'], /in the browser\? {2}y\/n > /],
 ] as const)('%s', (_, words, asked) => {
   it('is left with Ctrl+C, and nothing happens', async () => {

@@ -95,6 +95,20 @@ describe('fullmcp call', () => {
     expect(stderr).toContain('bb: unknown field.');
   });
 
+  it.each([
+    [
+      '{"customer":{"name":"Ada"',
+      'The JSON cannot be read: column 26: the text ends, but a { is still open.',
+    ],
+    ['{"a": 1,, "b": 2}', 'The JSON cannot be read: column 9: there is one comma too many.'],
+    ['{\n"a": x}', 'The JSON cannot be read: line 2, column 6: there is no JSON value here.'],
+    ['a:=[1', 'a:=[1 cannot be read: column 3: the text ends, but a [ is still open.'],
+    ['@none.json', 'The file none.json does not exist.'],
+  ])('says where the mistake is in %s', async (word, problem) => {
+    const { exit, stderr } = await fullmcp(['call', demo.url, 'add', word]);
+    expect([exit, stderr]).toEqual([2, `${problem}\n`]);
+  });
+
   it('prints data as JSON, and as a table if asked to', async () => {
     expect(
       JSON.parse((await fullmcp(['call', url, 'rows'])).stdout.replaceAll('\\u{', '\\\\u{')),
@@ -129,6 +143,7 @@ describe('fullmcp call', () => {
       ],
     });
     expect([...(await readFile(file)), ...(await readFile(second))]).toEqual([1, 2, 3, 4, 5]);
+    expect(first.stderr).toBe(`Written to ${file} (3 B).\nWritten to ${second} (2 B).\n`);
     await writeFile(file, 'mine');
     const again = await fullmcp(['call', url, 'mixed', '-o', file]);
     expect(again).toMatchObject({ exit: 2, stderr: `${file} exists. --force overwrites it.\n` });

@@ -72,7 +72,9 @@ describe.each(peers)('$peer', ({ target, tool, failing, uri, read, prompt, compl
   });
 
   it('says what it is, and answers pings', async () => {
-    expect((await run('info')).stdout).toMatch(/^name .+\nspeaks +2025-11-25|^name .+\nspeaks +2026-07-28/);
+    expect((await run('info')).stdout).toMatch(
+      /^name .+\nspeaks +MCP 2025-11-25|^name .+\nspeaks +MCP 2026-07-28/,
+    );
     expect((await run('info', '--json')).json()).toMatchObject({ ok: true });
     const { exit, stdout } = await run('ping', '--count', '2');
     expect(exit).toBe(0);
@@ -93,7 +95,7 @@ describe.each(peers)('$peer', ({ target, tool, failing, uri, read, prompt, compl
     expect(await run('call', `${name}x`)).toMatchObject({
       exit: 2,
       stdout: '',
-      stderr: expect.stringContaining(`Close: ${name}`),
+      stderr: expect.stringContaining(`Did you mean "${name}`),
     });
   });
 

@@ -65,11 +65,14 @@ describe('fullmcp <target>', () => {
 
   it('stays after an error, says what is close, and explains itself', async () => {
     const { stderr, stdout } = await at(
-      'cal\nadd\ncall ad\ncall add "a\ncall add a=x b=1\ncall add a=1 b=1 --token x\nhelp\nhelp call\ntasks\nexit\n',
+      'cal\nread\nread a b\ncall add -- x\nadd\ncall ad\ncall add "a\ncall add a=x b=1\ncall add a=1 b=1 --token x\nhelp\nhelp call\ntasks\nexit\n',
     );
-    expect(stderr).toContain('The prompt has no command "cal". Close: call.');
-    expect(stderr).toContain('The prompt has no command "add". Close: call add.');
-    expect(stderr).toContain('No tool is called "ad". Close: add.');
+    expect(stderr).toContain('The prompt has no command "cal". Did you mean "call"?');
+    expect(stderr).toContain('The prompt has no command "add". Did you mean "call add"?');
+    expect(stderr).toContain('<uri> is missing: read <uri>\n');
+    expect(stderr).toContain('"b" is one word too many. The command takes: read <uri>\n');
+    expect(stderr).toContain('The prompt has one server, so that no command can follow `--`.');
+    expect(stderr).toContain('No tool is called "ad". Did you mean "add"?');
     expect(stderr).toContain('The quote " does not end.');
     expect(stderr).toContain('has no option --token');
     expect(stdout).toContain('leave, as Ctrl+D does');
@@ -99,7 +102,7 @@ describe('fullmcp <target>', () => {
     async function* keys(): AsyncGenerator<string> {
       yield 'call ask\n';
       await told.next(/Which word/);
-      await told.next(/word {2}text/);
+      await told.next(/word \(required\) {2}text/);
       yield CTRL_C;
       await told.next(/Cancelled\.[\s\S]*> /);
       yield `call add a=1 b=1${CTRL_C}`;
@@ -118,7 +121,7 @@ describe('fullmcp <target>', () => {
     const tools = (await fullmcp([url, '--json'])).json<{ tools: readonly unknown[] }>().tools;
     expect(tools).toHaveLength(3);
     const none = await fullmcp(['lst']);
-    expect([none.exit, none.stderr]).toEqual([2, expect.stringContaining('Close: list.')]);
+    expect([none.exit, none.stderr]).toEqual([2, expect.stringContaining('Did you mean "list"?')]);
     const file = await fullmcp(['./none.ts']);
     expect([file.exit, file.stderr]).toEqual([2, expect.stringContaining('There is no file ./none.ts')]);
   });

@@ -53,6 +53,11 @@ describe('fullmcp read', () => {
     });
   });
 
+  it('names a resource that is close to one that the server does not have', async () => {
+    const { exit, stderr } = await fullmcp(['read', demo.url, 'demo://readm']);
+    expect([exit, stderr]).toEqual([4, 'Resource not found: demo://readm. Did you mean "demo://readme"?\n']);
+  });
+
   it('writes bytes to a pipe or a file, never to a terminal', async () => {
     expect((await fullmcp(['read', url, 'bytes://one'])).stdout).toBe('\u0000\u00ff\u0080');
     const shown = await fullmcp(['read', url, 'bytes://one'], { terminal: true });
@@ -83,10 +88,22 @@ describe('fullmcp prompt', () => {
     });
   });
 
+  it('asks a person for a required argument that is missing, and prints the line to repeat it', async () => {
+    const words = ['prompt', demo.url, 'explain', 'audience=a child'];
+    const { exit, stdout, stderr } = await fullmcp(words, { terminal: true, keys: '\n@home \n' });
+    expect([exit, stdout]).toEqual([0, expect.stringContaining('Explain @home to a child.')]);
+    expect(stderr).toContain('explain needs:\n  What to explain\n');
+    expect(stderr).toContain('a value is required');
+    expect(stderr).toContain(`Again: fullmcp prompt ${demo.url} explain 'audience=a child' topic=@home\n`);
+    const typo = await fullmcp(['prompt', demo.url, 'explain', 'topc=x'], { terminal: true, keys: 'y\n' });
+    expect([typo.exit, typo.stderr]).toEqual([2, expect.not.stringContaining('needs:')]);
+    expect((await fullmcp(['prompt', demo.url, 'explain'], { keys: 'y\n' })).exit).toBe(2);
+  });
+
   it('sends nothing if the name or an argument is wrong', async () => {
     expect(await fullmcp(['prompt', demo.url, 'explian'])).toMatchObject({
       exit: 2,
-      stderr: 'No prompt is called "explian". Close: explain.\n',
+      stderr: 'No prompt is called "explian". Did you mean "explain"?\n',
     });
     const wrong = await fullmcp(['prompt', demo.url, 'explain', 'topik=x']);
     expect(wrong.exit).toBe(2);

@@ -2,8 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { createServer, tool } from 'fullmcp';
 import { expect, test } from 'vitest';
-import { folder } from '../check/support.js';
+import { folder, served } from '../check/support.js';
 import { fullmcp } from '../support/run-cli.js';
 
 // The lines that a server which the command started wrote to stderr, when a call fails.
@@ -20,7 +21,37 @@ test('a call that fails prints what the server wrote, with the line of the handl
   expect(top).toMatch(/^ {6}at pay \(.*zoo\.js:\d+:\d+\)$/);
   expect(next).toMatch(/^ {6}at /);
   expect(stderr).not.toContain('/dist/');
-  expect(stderr.trimEnd().split('\n').at(-1)).toMatch(/^Internal error \(ref [0-9a-f]{8}\)$/);
+  expect(stderr.trimEnd().split('\n').at(-1)).toMatch(
+    /^Internal error \(ref [0-9a-f]{8}\)\. The server's own words are above\.$/,
+  );
+});
+
+test('a failure of a server elsewhere names the reference to look for in its log', async () => {
+  const url = await served(
+    createServer({
+      name: 'far',
+      version: '1.0.0',
+      logger: () => undefined,
+      tools: {
+        crash: tool({
+          run: () => {
+            throw new TypeError('the oven is cold');
+          },
+        }),
+      },
+    }),
+  );
+  const { exit, stderr } = await fullmcp(['call', url, 'crash']);
+  expect(exit).toBe(1);
+  expect(stderr).toMatch(/^Internal error \(ref ([0-9a-f]{8})\)\. Look for \1 in the server's log\.\n$/);
+});
+
+test('a program that does not speak MCP is doubted after what it wrote', async () => {
+  const { exit, stderr } = await fullmcp(['list', '--', process.execPath, '-e', 'console.log(1)']);
+  expect(exit).toBe(3);
+  expect(stderr).toContain(
+    'has ended with exit code 0. It wrote to standard output:\n1\nIs it an MCP server? ',
+  );
 });
 
 test('a call that succeeds, or that was typed wrongly, does not print what the server wrote', async () => {
@@ -58,7 +89,8 @@ test('the lines of a server are bounded and cannot command the terminal', async 
   );
   const { exit, stderr } = await fullmcp(['call', 'x', '--', process.execPath, loud]);
   expect(exit).toBe(1);
-  expect(stderr).toContain('4970 lines left out');
+  // The answer comes on another pipe: how many lines were read before it differs.
+  expect(stderr).toMatch(/\d lines left out/);
   expect([...stderr].filter((character) => '\u001b\u202e'.includes(character))).toEqual([]);
   expect(stderr.length).toBeLessThan(100_000);
 });

@@ -22,7 +22,8 @@ async function started(): Promise<string> {
 describe('fullmcp tasks', () => {
   it('shows the state of a task and its questions', async () => {
     const id = await started();
-    const { exit, stdout } = await fullmcp(['tasks', demo.url, id]);
+    const { exit, stdout, stderr } = await fullmcp(['tasks', demo.url, id]);
+    expect(stderr).toBe(`Answer with: fullmcp tasks ${demo.url} ${id} --answer crust=pale\n`);
     expect(exit).toBe(0);
     expect(stdout).toMatch(/^waiting for you /);
     expect(stdout).toContain(
@@ -46,6 +47,10 @@ describe('fullmcp tasks', () => {
     expect((await fullmcp(['tasks', demo.url, id, '--answer', 'crust=black'])).exit).toBe(5);
     expect((await fullmcp(['tasks', demo.url, id, '--answer', 'crust.crust=dark'])).exit).toBe(0);
     expect((await fullmcp(['tasks', demo.url, id, '--wait'])).stdout).toBe('A dark bread\n');
+    // The last step of a task says nothing once it has ended.
+    expect((await fullmcp(['tasks', demo.url, id])).stdout).toMatch(
+      /^completed; --wait prints the result {2}started /,
+    );
   });
 
   it('cancels a task, whose wait then fails with 1', async () => {
@@ -59,6 +64,8 @@ describe('fullmcp tasks', () => {
   });
 
   it('exits with 4 if there is no such task', async () => {
-    expect((await fullmcp(['tasks', demo.url, 'nothing'])).exit).toBe(4);
+    const { exit, stderr } = await fullmcp(['tasks', demo.url, 'nothing']);
+    expect(exit).toBe(4);
+    expect(stderr).toContain('Unknown task: nothing. `fullmcp call … --detach` prints the id of a task.');
   });
 });

@@ -72,7 +72,19 @@ describe('data', () => {
 
   it('is JSON on a terminal, too, if a table would leave something out', async () => {
     expect(JSON.parse((await at('more')).stdout)).toEqual({ rows, next: 2 });
-    expect((await at('wide')).stdout).toContain('x'.repeat(70));
+    const wide = (columns: number) => fullmcp(['call', url, 'wide'], { terminal: true, columns });
+    expect((await wide(70)).stdout).toBe(`text\n${'x'.repeat(70)}\n`);
+    expect(JSON.parse((await wide(69)).stdout)).toEqual({ rows: [{ text: 'x'.repeat(70) }] });
+  });
+
+  it('is a table with --table, whose widest columns are cut at the width of the terminal', async () => {
+    const table = async (more: object): Promise<readonly string[]> =>
+      (await fullmcp(['call', url, 'wide', '--table'], more)).stdout.trimEnd().split('\n');
+    const narrow = await table({ terminal: true, columns: 30 });
+    for (const line of narrow) expect(line.length).toBeLessThanOrEqual(30);
+    expect(narrow.join('\n')).toContain('xxxx…');
+    for (const more of [{}, { terminal: true, columns: 70 }])
+      expect((await table(more)).at(-1)).toBe('x'.repeat(70));
   });
 });
 

@@ -48,3 +48,26 @@ test('a server that is not ready in time is a failure that names the option of t
   expect(stderr).toContain('--timeout waits longer, as in --timeout 2m.');
   expect(stderr).not.toContain('connectTimeoutMs');
 });
+
+test('a tool that does not answer in time is a failure that names the option of the command', async () => {
+  const server = createServer({
+    name: 'silent',
+    version: '1.0.0',
+    tools: {
+      hang: tool({
+        run: (_, { signal }) => new Promise((_done, fail) => signal.addEventListener('abort', fail)),
+      }),
+    },
+  });
+  const handler = createNodeHandler(server);
+  const http = createHttpServer((request, reply) => void handler(request, reply));
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    http.closeAllConnections();
+    http.close();
+  });
+  const url = `http://127.0.0.1:${(http.address() as { port: number }).port}/mcp`;
+  const { exit, stderr } = await fullmcp(['call', url, 'hang', '--timeout', '1s']);
+  expect(exit).toBe(7);
+  expect(stderr).toContain('no response and no progress for 1s. --timeout waits longer, as in --timeout 2m.');
+});

@@ -1,7 +1,8 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createServer, tool } from 'fullmcp';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, test, vi } from 'vitest';
+import { wrapMessage } from '../../../src/cli/terminal/wrap.js';
 import { folder, manifestFile, served } from '../check/support.js';
 import { fullmcp } from '../support/run-cli.js';
 
@@ -91,6 +92,44 @@ describe('fullmcp list', () => {
     const { stdout } = await fullmcp(['list', url], { columns: 40 });
     expect(stdout.split('\n').filter((line) => !line.startsWith('    '))).toHaveLength(3);
   });
+
+  it('prints descriptions whole to another program, and cuts them at the edge of a terminal', async () => {
+    const whole =
+      '    Books a journey for one traveller, with all the luggage that the traveller may carry on board\n';
+    expect((await fullmcp(['list', url], { columns: 40 })).stdout).toContain(whole);
+    const piped = await fullmcp(['list', url], { terminal: true, piped: true, columns: 40 });
+    expect(piped.stdout).toContain(whole);
+    expect(withoutColours((await list(40)).stdout)).toMatch(/^ {4}Books a journey .*…$/m);
+  });
+
+  it('says which of the lists is close to a wrong word', async () => {
+    const { stderr } = await fullmcp(['list', url, 'tool']);
+    expect(stderr).toBe(
+      'A server has tools, resources, templates, prompts, but no "tool". Did you mean tools?\n',
+    );
+  });
+});
+
+describe.each([
+  ['list', ['list', url], /^travel 1\.0\.0 · MCP 2026-07-28 · 2 tools · \d+ ms$/m],
+  ['lint', ['lint', url, '--fail-on', 'never'], /^\d errors?, \d+ warnings?, \d+ to consider · 2 tools/m],
+  ['lint with errors', ['lint', url, '--max-tokens', '1'], /^1 error, .* · 2 tools/m],
+] as const)('the summary of fullmcp %s', (name, words, summary) => {
+  it('is written before the answer if another program prints that on the same terminal, and after it otherwise', async () => {
+    const order = async (piped: boolean): Promise<readonly string[]> => {
+      const seen: string[] = [];
+      const { exit } = await fullmcp(words, {
+        terminal: true,
+        piped,
+        onStderr: (written) => summary.test(withoutColours(written)) && seen.push('summary'),
+        onStdout: () => seen.push('answer'),
+      });
+      expect(exit).toBe(name === 'lint with errors' ? 1 : 0);
+      return [seen[0] ?? '', seen.at(-1) ?? ''];
+    };
+    expect(await order(true)).toEqual(['summary', 'answer']);
+    expect(await order(false)).toEqual(['answer', 'summary']);
+  });
 });
 
 describe.each([
@@ -116,15 +155,16 @@ describe.each([
 });
 
 describe('a failure', () => {
-  it('is broken between words at the width of the terminal, and lines to copy stay whole', async () => {
+  it('is broken between words at the width of the terminal, and its signature after commas; lines to copy stay whole', async () => {
     const words = ['call', url, 'book', 'traveler=Ada', 'luggage=3'];
     const whole = (await fullmcp(words)).stderr;
     const { stderr } = await fullmcp(words, { terminal: true, columns: 40 });
     const shown = lines(stderr).map((line) => line.replace(/^.*\r/, ''));
-    expect(shown.filter((line) => line.length > 40 && !line.startsWith('  '))).toEqual([]);
+    expect(shown.filter((line) => line.length > 40)).toEqual([]);
     expect(shown.join(' ').replaceAll(/\s+/g, ' ')).toContain(whole.replaceAll(/\s+/g, ' ').trim());
-    const [usage] = whole.split('\n').filter((line) => line.startsWith('  book('));
-    expect(shown).toContain(usage);
+    expect(shown).toContainEqual(expect.stringMatching(/^ {2}book\(.*,$/));
+    const copied = `  fullmcp call ${url} book ${'x'.repeat(60)}`;
+    expect(wrapMessage(`Try:\n${copied}`, 40)).toBe(`Try:\n${copied}`);
   });
 });
 
@@ -163,4 +203,16 @@ describe('help', () => {
     const wrong = await fullmcp(['lisst'], { terminal: true, env: { NO_COLOR: '1' } });
     expect(wrong.stderr).not.toContain('\u001b[31m');
   });
+});
+
+test('fullmcp discover breaks the command of a server between its words', async () => {
+  const home = join(files, 'home');
+  const server = `/opt/${'deep/'.repeat(10)}server.js`;
+  await mkdir(join(home, '.cursor'), { recursive: true });
+  const shop = { command: '/usr/bin/node', args: [server, 'run'] };
+  await writeFile(join(home, '.cursor/mcp.json'), JSON.stringify({ mcpServers: { shop } }));
+  vi.stubEnv('HOME', home);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { stdout } = await fullmcp(['discover', 'cursor'], { terminal: true, columns: 80 });
+  expect(lines(stdout)).toEqual(expect.arrayContaining(['  shop  /usr/bin/node', `    ${server} run`]));
 });

@@ -207,6 +207,26 @@ describe('the servers that are offered', () => {
     expect((await servers.list()).map(({ address }) => address)).toEqual(['node s.js', 'server.ts']);
   });
 
+  it('are told apart by their folder and their caller where their address is the same, and listed once where nothing differs', async () => {
+    const servers = used();
+    await servers.remember({ text: 'server.ts', cwd: '/shop' }, 'server.ts', undefined);
+    await servers.remember({ text: 'server.ts', cwd: '/bank' }, 'server.ts', undefined);
+    await servers.remember({ text: 'server.ts', cwd: '/bank', as: 'ada' }, 'server.ts', undefined);
+    await servers.remember({ command: 'npx', args: ['alone'] }, 'npx alone', undefined);
+    await servers.remember({ text: 'npx twice' }, 'npx twice', undefined);
+    await servers.remember({ command: 'npx', args: ['twice'] }, 'npx twice', undefined);
+    const found = await foundServers([], servers);
+    expect(found.map(({ name, address }) => [name, address])).toEqual([
+      ['npx twice', 'npx twice'],
+      ['npx alone', 'npx alone'],
+      ['server.ts', 'in /bank as ada'],
+      ['server.ts', 'in /bank'],
+      ['server.ts', 'in /shop'],
+    ]);
+    const target = await servers.list();
+    expect(target.find(({ id }) => id === found[0]?.id)?.spec).toEqual({ command: 'npx', args: ['twice'] });
+  });
+
   it('are at most 20 that were used before, the latest first, each once', async () => {
     const servers = used();
     for (let port = 1; port <= 30; port++)

@@ -71,12 +71,35 @@ describeInChromium('a tool in the page of the inspector', () => {
     await page.getByText(/was "?Compass/).waitFor();
     const [first] = world.storiesOf('find_order');
     await place(page).getByRole('button', { name: /^#\d+/ }).click();
-    await page.getByRole('menuitem', { name: new RegExp(`#${first?.id}\\b`) }).click();
+    await page.getByRole('menuitem', { name: new RegExp(`#${first?.run}\\b`) }).click();
     expect(await field(page, 'id').inputValue()).toBe('1');
     await field(page, 'id').blur();
     await page.keyboard.press('r');
     await expect.poll(() => world.storiesOf('find_order').at(-1)?.repeats).toBe(first?.id);
     await result(page).getByText('Compass').first().waitFor();
+  });
+
+  test('is numbered among the runs of its tool, not among everything that was sent', async () => {
+    const page = await world.visit('#/tools/roll_dice');
+    await runTool(page);
+    const runs = place(page).getByRole('button', { name: /^#\d+/ });
+    await expect.poll(() => runs.textContent()).toBe('#1');
+    await page.keyboard.press('r');
+    await expect.poll(() => runs.textContent()).toBe('#2');
+    await result(page).getByText(/^ok$/).waitFor();
+    // The number of the story is larger: others were sent before.
+    const [first, again] = world.storiesOf('roll_dice');
+    expect(first?.id).toBeGreaterThan(1);
+    await page.keyboard.press('Control+k');
+    await page.getByRole('option', { name: /^roll_dice #2 .*, ok, / }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('g');
+    const story = page.getByRole('article', { name: 'Story of roll_dice' });
+    await story.getByText('#2', { exact: true }).waitFor();
+    expect(await story.getByRole('link', { name: 'repeats #1' }).getAttribute('href')).toBe(
+      `#/call/${first?.id}`,
+    );
+    expect(new URL(page.url()).hash).toBe(`#/call/${again?.id}`);
   });
 
   test('that fails shows its sentence and keeps the arguments', async () => {

@@ -1,5 +1,10 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import demo from '../../../examples/demo/server.js';
+import { foundServers } from '../../../src/cli/inspecting/found-servers.js';
+import { UsedServers } from '../../../src/cli/inspecting/used-servers.js';
 import { type Serving, serve } from '../../../src/node.js';
 import { describeInChromium } from '../../browser/chromium.js';
 import { field, place, result, runTool } from './support/find.js';
@@ -59,5 +64,26 @@ describeInChromium('the page of the inspector connects', () => {
     const steps = world.inspector.snapshot().connections.at(-1)?.steps ?? [];
     expect(steps.length).toBeGreaterThan(0);
     expect(steps.every(({ ms }) => ms !== undefined)).toBe(true);
+  });
+});
+
+describeInChromium('the servers that were used before', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fullmcp-used-'));
+  const used = new UsedServers(join(folder, 'used.json'));
+  beforeAll(async () => {
+    for (const cwd of ['/work/shop', '/work/bank', '/work/shop'])
+      await used.remember({ text: 'server.js', cwd }, 'server.js', undefined);
+    for (const spec of [{ text: 'npx demo' }, { command: 'npx', args: ['demo'] }])
+      await used.remember(spec, 'npx demo', undefined);
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const world = usePage({ found: () => foundServers([], used) });
+
+  test('are never two equal rows: the folder tells them apart', async () => {
+    const page = await world.visit('#/connect');
+    const rows = page.getByRole('region', { name: 'Found here' }).getByRole('listitem');
+    await expect
+      .poll(async () => (await rows.allTextContents()).map((text) => text.replace(/today$/, '')))
+      .toEqual(['npx demo', 'server.jsin /work/shop', 'server.jsin /work/bank']);
   });
 });

@@ -5,7 +5,18 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import demo from '../../../examples/demo/server.js';
 import { describeInChromium } from '../../browser/chromium.js';
 import { until } from '../../support/until.js';
+import { place } from './support/find.js';
 import { usePage } from './support/world.js';
+
+const ORDER = {
+  customer: {
+    name: 'Ann Miller',
+    email: 'ann@example.org',
+    address: { street: 'Mill Lane 4', city: 'Bremen', country: 'DE' },
+  },
+  lines: [{ sku: 'ROPE-10', quantity: 2, gift: false }],
+  payment: { kind: 'card', last4: '4242' },
+};
 
 /** Holds the requests for these files back until it is called. The page is loaded again. */
 async function holdBack(page: Page, files: RegExp): Promise<() => Promise<void>> {
@@ -35,10 +46,10 @@ describeInChromium('the face of the page', () => {
     await page.reload();
     await page.locator('.tools-page').waitFor();
     await page.evaluate(() => document.fonts.ready);
-    // It is asked for once, and before the script that draws text, so that no text is drawn in another font first.
-    const files = asked.map((url) => url.slice(url.lastIndexOf('.')));
-    expect(files.filter((file) => file === '.woff2')).toHaveLength(1);
-    expect(files.indexOf('.woff2')).toBeLessThan(files.indexOf('.js'));
+    expect(asked.filter((url) => url.endsWith('.woff2'))).toHaveLength(1);
+    // The page names it before the script that draws text, so that no text is drawn in another font first.
+    const html = await (await page.request.get(page.url())).text();
+    expect(html).toMatch(/rel="preload"[^>]*\.woff2"[\s\S]*<script/);
     expect(asked.filter((url) => new URL(url).origin !== new URL(page.url()).origin)).toEqual([]);
     const cdp = await page.context().newCDPSession(page);
     await cdp.send('DOM.enable');
@@ -146,6 +157,161 @@ describeInChromium('the face of the page', () => {
       const question = await page.locator('.questions').boundingBox();
       const bar = await page.locator('.tools-run-bar').boundingBox();
       expect((question?.y ?? 0) - ((bar?.y ?? 0) + (bar?.height ?? 0))).toBeGreaterThanOrEqual(8);
+    });
+
+    test('a tool has its name in the same font on its page, in the story of its call and among the findings', async () => {
+      const page = await world.visit('#/tools/find_order');
+      const story = world.storiesOf('find_order').at(-1)?.id;
+      const fonts: string[] = [];
+      for (const [hash, words] of [
+        ['#/tools/find_order', page.getByRole('heading', { name: 'find_order', exact: true })],
+        [`#/call/${story}`, page.getByRole('heading', { name: 'find_order', exact: true })],
+        ['#/prompts/explain', page.getByRole('heading', { name: 'explain', exact: true })],
+        ['#/server/findings', place(page).getByRole('link', { name: 'find_order', exact: true }).first()],
+      ] as const) {
+        await page.evaluate((address) => {
+          location.hash = address;
+        }, hash);
+        await words.waitFor();
+        fonts.push(await words.evaluate((element) => getComputedStyle(element).fontFamily));
+      }
+      expect(fonts).toEqual(fonts.map(() => expect.stringMatching(/^ui-monospace/)));
+    });
+
+    test('the bar of a result is two lines on a phone: how it went, and what can be done with it', async () => {
+      await world.inspector.run('call', { connection: id, tool: 'place_order', args: ORDER });
+      await until('it has a result', () => world.storiesOf('place_order').at(-1)?.state === 'ok');
+      const page = await world.visit('#/tools/place_order', { width: 390 });
+      await page.getByRole('button', { name: 'Result' }).click();
+      await page.getByText('fits its schema').waitFor();
+      const middles = await page
+        .locator('.results-bar')
+        .locator('.tools-state > *, .button, [role=tab]')
+        .evaluateAll((parts) =>
+          parts.map((part) => {
+            const { top, height } = part.getBoundingClientRect();
+            return Math.round((top + height / 2) / 4);
+          }),
+        );
+      expect(middles.length).toBeGreaterThan(9);
+      expect(new Set(middles).size).toBe(2);
+    });
+
+    test.each([1024, 1440])(
+      'the name of the server is whole at %i px, and the bar of a result is one line',
+      async (width) => {
+        const page = await world.visit('#/tools/find_order', { width });
+        await page.locator('.frame-questions').waitFor();
+        const name = page.locator('.frame-server strong');
+        expect(await name.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
+        expect((await page.locator('.results-bar').boundingBox())?.height).toBeLessThan(60);
+      },
+    );
+
+    test.each([
+      { width: 390, lines: 2 },
+      { width: 1440, lines: 1 },
+    ])(
+      'places without a list begin at the same edge at $width px, and what can be done there is in one line',
+      async ({ width, lines }) => {
+        const page = await world.visit('#/tapes', { width });
+        const [one, other] = world.storiesOf('find_order');
+        const edges: number[] = [];
+        for (const hash of [
+          '#/tapes',
+          '#/requests',
+          `#/call/${one?.id}`,
+          `#/compare/${one?.id}..${other?.id ?? one?.id}`,
+        ]) {
+          await page.evaluate((address) => {
+            location.hash = address;
+          }, hash);
+          const head = page.locator(`.place-head:visible`);
+          await head.getByRole('heading').waitFor();
+          await until('the place is drawn', async () => (await head.count()) === 1);
+          const boxes = await head
+            .locator('h1, .place-actions > :not(.visually-hidden)')
+            .evaluateAll((parts) => parts.map((part) => part.getBoundingClientRect().toJSON() as DOMRect));
+          edges.push(boxes[0]?.left ?? -1);
+          const actions = boxes.slice(1).map(({ top, height }) => Math.round(top + height / 2));
+          expect(new Set(actions).size, hash).toBe(1);
+          const isBelow = (actions[0] ?? 0) > (boxes[0]?.bottom ?? 0);
+          expect(isBelow, hash).toBe(lines === 2);
+        }
+        expect(new Set(edges).size).toBe(1);
+      },
+    );
+
+    test('the way back is named by the place that it leads to, and a tool by its own name', async () => {
+      const story = world.storiesOf('find_order').at(-1)?.id;
+      const page = await world.visit('#/tools/find_order', { width: 390 });
+      for (const [hash, name] of [
+        ['#/tools/find_order', 'find_order'],
+        ['#/server/auth', 'Server'],
+        ['#/prompts/explain', 'Prompts'],
+        [`#/call/${story}`, 'Timeline'],
+      ] as const) {
+        await page.evaluate((address) => {
+          location.hash = address;
+        }, hash);
+        await expect.poll(() => page.locator('.frame-back-name').textContent()).toBe(name);
+        // The page itself has one heading that can be seen, in the bar or below it.
+        await expect.poll(() => page.locator('h1:visible:not(.visually-hidden)').count()).toBe(1);
+      }
+    });
+
+    test('a field of a prompt begins where a field of a tool does, and is as wide as there is room', async () => {
+      const page = await world.visit('#/tools/add_note');
+      const tool = await place(page).getByRole('textbox', { name: 'text' }).boundingBox();
+      await page.evaluate(() => {
+        location.hash = '#/prompts/explain';
+      });
+      const prompt = await place(page)
+        .getByRole('combobox', { name: 'topic' })
+        .or(place(page).getByLabel(/^topic/))
+        .first()
+        .boundingBox();
+      expect([prompt?.x, prompt?.width]).toEqual([tool?.x, tool?.width]);
+    });
+
+    test('a window with many lines ends within a phone, and the rest is scrolled to', async () => {
+      const page = await world.visit('#/tools', { width: 390, height: 700 });
+      await page.locator('.frame-server').waitFor();
+      await page.keyboard.press('?');
+      const box = await page.getByRole('dialog', { name: 'Keys' }).boundingBox();
+      expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThan(700);
+    });
+
+    test('open questions are called so where there is room for their number only', async () => {
+      const page = await world.visit('#/tools', { width: 390 });
+      await page.getByRole('button', { name: 'Questions 1', exact: true }).waitFor();
+    });
+
+    test('a state is the same words below the page as in the result', async () => {
+      await world.inspector.run('call', { connection: id, tool: 'find_order', args: { id: 9 } });
+      const page = await world.visit('#/tools/find_order', { width: 1024 });
+      await expect
+        .poll(() => page.locator('.frame-strip-latest').textContent())
+        .toMatch(/^find_order tool error \d/);
+    });
+
+    test.each([390, 1440])('the words of an entry of the timeline do not overlap at %i px', async (width) => {
+      const { story } = (await world.inspector.run('call', {
+        connection: id,
+        tool: 'countdown',
+        args: { from: 60 },
+      })) as { story: number };
+      await world.inspector.run('stop', { story });
+      await until('it is cancelled', () => world.storiesOf('countdown').at(-1)?.state === 'cancelled');
+      const page = await world.visit(width < 720 ? '#/timeline' : '#/tools', { width });
+      const row = page.locator('.entry-row', { hasText: 'cancelled' }).first();
+      await row.waitFor();
+      const overlaps = await row.evaluate((element) =>
+        [...element.children].some(
+          (part) => part.scrollWidth > part.clientWidth && part.matches('.timeline-state'),
+        ),
+      );
+      expect(overlaps).toBe(false);
     });
 
     test('a main button that cannot be pressed looks so', async () => {

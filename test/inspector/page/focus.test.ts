@@ -55,11 +55,31 @@ describeInChromium('the focus of the page', () => {
     await expect.poll(() => focused(page)).toBe('argument/id');
   });
 
+  test('waits for a timeline that is not there yet, and is then in its list', async () => {
+    const id = await world.connect(demo);
+    await world.inspector.run('call', { connection: id, tool: 'add', args: { a: 1, b: 2 } });
+    await expect.poll(() => world.storiesOf('add').at(-1)?.state).toBe('ok');
+    const page = await world.visit('#/tools/add');
+    let letThrough = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      letThrough = resolve;
+    });
+    await page.route(/\/timeline-.*\.js/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.reload();
+    await expect.poll(() => page.evaluate(() => document.activeElement?.ariaCurrent)).toBe('true');
+    await page.keyboard.press('t');
+    await expect.poll(() => focused(page)).toBe('timeline');
+    letThrough();
+    await expect.poll(() => focused(page)).toBe('Calls, newest first');
+  });
+
   test('begins in the filter of a long list, and a slash does not get into it', async () => {
     const id = await world.connect(many);
-    await world.inspector.run('disconnect', {
-      connection: world.inspector.snapshot().connections.find((each) => each.id !== id)?.id ?? '',
-    });
+    for (const other of world.inspector.snapshot().connections.filter((each) => each.id !== id))
+      await world.inspector.run('disconnect', { connection: other.id });
     const page = await world.visit('#/tools');
     await expect.poll(() => focused(page)).toBe('Filter Tools');
     await page.keyboard.type('/stripe 12');

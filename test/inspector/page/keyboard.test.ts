@@ -122,6 +122,7 @@ const CHORES: Readonly<Record<string, Chore>> = {
     at: ROW,
     run: async (hands) => {
       await hands.press('Enter');
+      await hands.at('[id^="argument/"]');
       for (const [name, value] of [
         ['customer/name', 'Ann'],
         ['customer/email', 'ann@example.org'],
@@ -199,12 +200,12 @@ const CHORES: Readonly<Record<string, Chore>> = {
       await hands.page.getByRole('dialog').waitFor({ state: 'detached' });
       await hands.at(ROW);
       await hands.press('6');
-      await hands.at('.requests .button.main');
+      await hands.at('.place .button.main');
       await hands.press('Enter');
       await place(hands.page)
         .getByText(/[1-9] passed, 0 failed\./)
         .waitFor();
-      await hands.at('.requests .button.main');
+      await hands.at('.place .button.main');
     },
   },
   'copy the call as a command line': {

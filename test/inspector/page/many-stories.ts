@@ -107,6 +107,7 @@ function storyOf(id: number): Story {
   const isWrong = id % 17 === 0;
   return {
     id,
+    run: Math.ceil(id / 5),
     connection: CONNECTION,
     kind: 'tool',
     title: ['add', 'roll_dice', 'place_order', 'find_order', 'paint'][id % 5] ?? 'add',

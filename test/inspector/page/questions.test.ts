@@ -115,7 +115,7 @@ describeInChromium('the keyboard alone', () => {
     await page.goto(`${page.url().split('#')[0]}#/prompts/explain`);
     await focusIn(page, '.list-row', /^explain/);
     await page.keyboard.press('Enter');
-    await focusIn(page, '.prompts-field', /topic/);
+    await focusIn(page, '.form-field', /topic/);
   });
 });
 

@@ -24,6 +24,7 @@ const server = createServer({
       input: z.object({ name: z.string() }),
       run: ({ name }) => `${greeting}, ${name}!`,
     }),
+    count: tool({ annotations: { readOnly: true }, run: () => '42 apples' }),
     login: tool({
       annotations: { readOnly: true },
       input: z.object({ password: z.string() }),
@@ -88,12 +89,59 @@ describeInChromium('the requests of a project', () => {
     expect(await place(page).getByRole('figure', { name: 'Expected' }).textContent()).toContain(
       'Hello, Ada!',
     );
-    expect(await place(page).getByRole('figure', { name: 'Result' }).textContent()).toContain('Hi, Ada!');
+    await place(page)
+      .getByRole('figure', { name: 'Result' })
+      .getByText(/Hi, Ada!/)
+      .first()
+      .waitFor();
     expect(await violations(page)).toEqual([]);
     greeting = 'Hello';
     await place(page).getByRole('button', { name: 'Remove greets Ada' }).click();
     await place(page).getByText('No request is kept yet.').waitFor();
     expect(await written()).toEqual({ version: 1, requests: [] });
+  });
+
+  test('expect the text that was typed of a result that is text, also if it looks like a number', async () => {
+    await write([]);
+    await world.inspector.run('call', { connection: id, tool: 'count', args: {} });
+    await expect.poll(() => world.storiesOf('count').at(-1)?.state).toBe('ok');
+    const page = await world.visit('#/tools/count');
+    const dialog = page.getByRole('dialog', { name: 'Keep this request' });
+    const keep = async (name: string, words: string, text: string) => {
+      await page.getByRole('button', { name: 'Keep this request' }).click();
+      await dialog.getByLabel('Name').fill(name);
+      await dialog.getByRole('combobox', { name: 'The result' }).selectOption({ label: words });
+      await dialog.getByRole('textbox', { name: 'Expected' }).fill(text);
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog.waitFor({ state: 'hidden' });
+    };
+    await keep('has a number', 'contains', '42');
+    await keep('is a number', 'is equal to', '42');
+    await keep('is text', 'matches the schema', '{ "type": "string" }');
+    expect((await written()).requests.map(({ expect: its }) => its)).toEqual([
+      { contains: '42' },
+      { equal: '42' },
+      { matches: { type: 'string' } },
+    ]);
+
+    await page.goto(page.url().replace(/#.*/, '#/requests'));
+    await place(page).getByRole('button', { name: 'Run all' }).click();
+    await place(page).getByText('The result is "42 apples"; "42" was expected.').waitFor();
+    expect(await place(page).getByRole('img', { name: 'As expected', exact: true }).count()).toBe(2);
+  });
+
+  test('have what can be done with each of them in one line on a phone', async () => {
+    await write([{ name: 'counts the apples of the garden', tool: 'count', arguments: {} }]);
+    const page = await world.visit('#/requests', { width: 390 });
+    await place(page)
+      .getByRole('button', { name: /^Run counts/ })
+      .click();
+    await place(page).getByRole('img', { name: 'As expected', exact: true }).waitFor();
+    const tops = await place(page)
+      .locator('.requests-line .button')
+      .evaluateAll((buttons) => buttons.map((button) => button.getBoundingClientRect().top));
+    expect(tops).toHaveLength(3);
+    expect(new Set(tops).size).toBe(1);
   });
 
   test('that may change something run together only if the user says so', async () => {

@@ -10,6 +10,21 @@ describeInChromium('a task in the page of the inspector', () => {
     await world.connect(demo);
   });
 
+  test('that was not started yet is explained where it will be shown, beside a list that is as wide as those of other places', async () => {
+    const page = await world.visit('#/tools');
+    const line = page.getByRole('separator', { name: 'Width of the list' });
+    const before = await line.boundingBox();
+    await page.goto(page.url().replace(/#.*/, '#/tasks'));
+    const words = await place(page).getByRole('heading', { name: 'No task was started yet.' }).boundingBox();
+    expect((await line.boundingBox())?.x).toBe(before?.x);
+    expect(words?.x).toBeGreaterThan(before?.x ?? 0);
+    await place(page).getByRole('textbox', { name: 'Follow a task by its id' }).waitFor();
+
+    const phone = await world.visit('#/tasks', { width: 390 });
+    await place(phone).getByText('No task was started yet.').waitFor();
+    await place(phone).getByRole('textbox', { name: 'Follow a task by its id' }).waitFor();
+  });
+
   test('goes on while the page is closed, and is found again with its question', async () => {
     const first = await world.visit('#/tools/bake_bread?stepMs=5');
     await runTool(first);

@@ -161,6 +161,7 @@ describe('the history of a project', () => {
     const story = {
       ...({
         id: 1,
+        run: 1,
         connection: 'c1',
         kind: 'tool',
         title: 'open',
@@ -184,6 +185,24 @@ describe('the history of a project', () => {
     const text = JSON.stringify(writer.run(story, facts));
     expect(text).toContain('[redacted], [redacted]');
     expect(text).not.toMatch(/open-sesame|token-of/);
+  });
+
+  test('is counted with the runs of this visit, by tool and by connection', async () => {
+    await using first = visit();
+    await calls(first, [['add', { a: 1, b: 1 }], ['fails'], ['add', { a: 1, b: 2 }]]);
+    await first.inspector.close();
+
+    await using second = visit();
+    await calls(second, [['add', { a: 1, b: 3 }], ['fails']]);
+    const other = await second.connect({ target: server, address: 'another shop' });
+    await second.ended(
+      (await second.run('call', { connection: other, tool: 'add', args: { a: 1, b: 4 } })).story,
+    );
+    const runs = second.inspector
+      .snapshot()
+      .stories.filter(({ method }) => method === 'tools/call')
+      .map(({ title, run, connection }) => `${title} #${run}${connection === other ? ' elsewhere' : ''}`);
+    expect(runs).toEqual(['add #1', 'fails #1', 'add #2', 'add #3', 'fails #2', 'add #1 elsewhere']);
   });
 
   test('marks results that were cut, and keeps none that is too large to be cleaned', async () => {

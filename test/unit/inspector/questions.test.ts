@@ -115,6 +115,7 @@ describe('the tasks of a server', () => {
     state: Story['state'],
   ): Story => ({
     id,
+    run: id,
     connection: 'c',
     kind: 'task',
     title: 'bake',

@@ -11,6 +11,7 @@ import type { QuestionView, Story } from '../../../src/inspector/contract/story.
 function story(parts: Partial<Story>): Story {
   return {
     id: 1,
+    run: 1,
     connection: 'c',
     kind: 'tool',
     title: 'order_pizza',

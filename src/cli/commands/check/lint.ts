@@ -2,7 +2,7 @@ import { type Linted, lintManifest } from '../../../tooling/lint/lint-manifest.j
 import { RULES, type Severity } from '../../../tooling/lint/rules.js';
 import { HOW_ESTIMATED } from '../../../tooling/lint/tokens.js';
 import type { Command, Typed } from '../../command/definition.js';
-import { FoundError } from '../../command/failures.js';
+import { EXIT, FoundError, ReportedError } from '../../command/failures.js';
 import { wholeNumber } from '../../command/parse.js';
 import { loadManifest } from '../../manifest/load-manifest.js';
 import { printFindings } from '../../results/print-findings.js';
@@ -48,15 +48,29 @@ export const lint: Command = {
     const maxTokens = wholeNumber(input, 'max-tokens', [1, 100_000_000]);
     const manifest = await loadManifest(input.words[0], input);
     const linted = lintManifest(manifest, { ignore: new Set(input.texts('ignore')), maxTokens });
-    printFindings(linted.findings, input.out);
     const answer = answerOf(linted, input);
     const { errors, warnings, advice } = answer;
     const summary = `${counted(errors, 'error')}, ${counted(warnings, 'warning')}, ${advice} to consider · ${counted(manifest.tools.length, 'tool')}, about ${linted.total} tokens`;
+    if (input.out.isPipedOnTerminal) return summaryFirst(summary, { linted, answer, input });
+    printFindings(linted.findings, input.out);
     if (!answer.ok) throw new FoundError(summary, answer);
     input.out.json(answer);
     if (!input.out.isJson) input.out.note(summary);
   },
 };
+
+interface Summed {
+  readonly linted: Linted;
+  readonly answer: Answer;
+  readonly input: Typed;
+}
+
+function summaryFirst(summary: string, { linted, answer, input: { out } }: Summed): void {
+  if (answer.ok) out.note(summary);
+  else out.failure(summary, answer);
+  printFindings(linted.findings, out);
+  if (!answer.ok) throw new ReportedError(EXIT.failed);
+}
 
 interface Answer {
   readonly ok: boolean;

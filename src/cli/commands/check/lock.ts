@@ -55,9 +55,11 @@ async function check(
   printPinChanges(changes, out);
   if (changes.length > 0)
     throw new FoundError(
-      `${changes.length} ${changes.length === 1 ? 'difference' : 'differences'} from ${file}. If they are right, accept them with: fullmcp lock`,
+      changes.length === 1
+        ? `1 difference from ${file}. If it is right, accept it with: fullmcp lock`
+        : `${changes.length} differences from ${file}. If they are right, accept them with: fullmcp lock`,
       answer,
     );
   out.json(answer);
-  if (!out.isJson) out.note(`${now.size === 1 ? '1 server is' : `${now.size} servers are`} as ${file} says.`);
+  if (!out.isJson) out.note(`${now.size === 1 ? '1 server matches' : `${now.size} servers match`} ${file}.`);
 }

@@ -1,13 +1,19 @@
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import process from 'node:process';
 import { closestName } from '../../../schema/explain/closest-name.js';
-import { cleanLine } from '../../../tooling/clean.js';
+import { cleanLine, shellWord } from '../../../tooling/clean.js';
 import { GivenAnswers } from '../../../tooling/requests/given-answers.js';
 import { changeRequests, type LoadedRequests, loadRequests } from '../../../tooling/requests/request-file.js';
 import { RequestValues } from '../../../tooling/requests/request-values.js';
 import { clientPeer, type RequestReport, RequestRun } from '../../../tooling/requests/run-requests.js';
-import { REQUESTS_FILE, RequestsError, type SavedRequests } from '../../../tooling/requests/saved-request.js';
+import {
+  isOwnTarget,
+  REQUESTS_FILE,
+  RequestsError,
+  type SavedRequests,
+} from '../../../tooling/requests/saved-request.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { FoundError, usageError } from '../../command/failures.js';
 import { junitText } from '../../results/junit.js';
@@ -60,10 +66,7 @@ async function testTarget(input: Typed): Promise<void> {
   const path = input.text('file') ?? REQUESTS_FILE;
   const loaded = await loadRequests(path);
   const { requests: file, text } = loaded;
-  if (text === undefined)
-    throw usageError(
-      `There is no ${path}. A first one: {"version":1,"target":"src/server.ts","requests":[{"name":"…","tool":"…"}]}`,
-    );
+  if (text === undefined) throw usageError(noFile(input, path));
   const answers = new GivenAnswers();
   const values = new RequestValues(file, process.env);
   const only = onlyOf(input, file);
@@ -155,9 +158,38 @@ function onlyOf(input: Typed, { requests }: SavedRequests): ReadonlySet<string> 
   for (const name of only) {
     if (names.includes(name)) continue;
     const close = closestName(name, names);
-    throw usageError(`No request is called ${JSON.stringify(name)}.${close ? ` Close: ${close}.` : ''}`);
+    throw usageError(
+      `No request is called ${JSON.stringify(name)}.${close ? ` Did you mean ${JSON.stringify(close)}?` : ''}`,
+    );
   }
   return only.length === 0 ? undefined : new Set(only);
+}
+
+function noFile(input: Typed, path: string): string {
+  const beside = fileBeside(input, path);
+  if (beside !== undefined)
+    return `There is no ${path} in this folder, but ${beside} exists. Run it with: fullmcp test --file ${shellWord(beside)}`;
+  return `There is no ${path}. Save this as ${path}, with the name of a tool, and run the command again:\n${firstFile(input, path)}`;
+}
+
+/** The file of the project that the target belongs to: in the folder of the target, or in one above it. */
+function fileBeside({ words: [typed], process: command }: Typed, path: string): string | undefined {
+  if (typed === undefined || command !== undefined || path !== REQUESTS_FILE || !existsSync(typed))
+    return undefined;
+  for (let folder = dirname(resolve(typed)); folder !== dirname(folder); folder = dirname(folder)) {
+    const file = join(folder, path);
+    if (existsSync(file)) return relative('', file);
+  }
+  return undefined;
+}
+
+/** A file to begin with. It has the target that was typed, if a file of requests may name it. */
+function firstFile({ words: [typed = 'src/server.ts'], process: command }: Typed, path: string): string {
+  const target = relative(dirname(path), typed).replaceAll('\\', '/');
+  const isNamed = command === undefined && isOwnTarget(target);
+  const file = { version: 1, ...(isNamed && { target }), requests: [{ name: '…', tool: '…' }] };
+  // Lines that are indented are not broken by a narrow terminal, so that they can be copied.
+  return JSON.stringify(file, undefined, 2).replaceAll(/^/gm, '  ');
 }
 
 /** The target that was typed, or else that of the file, which is below the folder of the file. */

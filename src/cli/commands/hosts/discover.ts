@@ -4,6 +4,9 @@ import { type HostFile, hostFiles } from '../../hosts/host-servers.js';
 import { masked } from '../../hosts/mask.js';
 import type { HostServer } from '../../hosts/shapes.js';
 import { hostNamed } from '../../hosts/target-file.js';
+import { wrapLine } from '../../terminal/wrap.js';
+
+const MAX_LINE = 2000;
 
 /** `fullmcp discover`. */
 export const discover: Command = {
@@ -30,7 +33,13 @@ export const discover: Command = {
       if (servers.size === 0) continue;
       input.out.styled(`${input.out.style('bold', host)} ${input.out.style('dim', `${scope} ${file}`)}`);
       for (const [name, server] of servers)
-        input.out.styled(`  ${input.out.style('cyan', cleanLine(name, 64))}  ${cleanLine(line(server))}`);
+        input.out.styled(
+          wrapLine(
+            `  ${input.out.style('cyan', cleanLine(name, 64))}  ${cleanLine(line(server), MAX_LINE)}`,
+            input.out.width,
+            '    ',
+          ),
+        );
     }
     if (files.every(({ servers }) => servers.size === 0)) input.out.note('No host has a server.');
   },

@@ -2,7 +2,7 @@ import type { Command } from '../../command/definition.js';
 import { usageError } from '../../command/failures.js';
 import { hiddenEscaped } from '../../hosts/formats/format.js';
 import type { Host } from '../../hosts/hosts.js';
-import { masked } from '../../hosts/mask.js';
+import { masked, maskedLine } from '../../hosts/mask.js';
 import type { HostServer } from '../../hosts/shapes.js';
 import { mcpServers } from '../../hosts/shapes.js';
 import { changeFile, FILE_OPTIONS, hostNamed } from '../../hosts/target-file.js';
@@ -36,13 +36,13 @@ export const install: Command = {
       says: 'A command, with a variable.',
     },
   ],
-  json: '{ ok: true, host: string, name: string, file?: string, changed: boolean, backup?: string, server: { command?, args?, env?, cwd?, url?, headers? } }; the values of env and headers are masked, except for json, which has the whole config as mcpServers',
+  json: '{ ok: true, host: string, name: string, file?: string, changed: boolean, backup?: string, replaced?: { … }, server: { command?, args?, env?, cwd?, url?, headers? } }; the values of env and headers are masked, except for json, which has the whole config as mcpServers',
   async run(input) {
     const [hostName = ''] = input.words;
     if (hostName === 'json') return print(await installedServer(input, false), input.out);
     const host = hostNamed(hostName);
     const isShared = input.text('scope') === 'project';
-    const { name, server: wanted } = await installedServer(input, isShared);
+    const { name, server: wanted, needs } = await installedServer(input, isShared);
     const server = reachable(host, wanted);
     const fields = host.shape.write(server, name);
     const change = await changeFile(
@@ -50,11 +50,19 @@ export const install: Command = {
       input,
       (text) =>
         host.format.write(text, { section: host.section(text), name, fields, managed: host.shape.managed }),
-      [server],
+      { name, server },
     );
     input.out.json({ ok: true, host: hostName, name, ...change, server: masked(server) });
-    if (change.changed) input.out.note(`${name} is installed. Restart ${host.title} if it is running.`);
+    const { changed, replaced } = change;
+    const restart = `Restart ${host.title} if it is running.`;
+    if (changed && replaced)
+      input.out.note(`${name} was replaced in ${host.title}; before: ${maskedLine(replaced)}\n${restart}`);
+    else if (changed) input.out.note(`${name} is installed. ${restart}`);
     else if (!input.flag('dry-run')) input.out.note(`${host.title} already has ${name} like this.`);
+    if (changed && needs !== undefined)
+      input.out.note(
+        `${host.title} starts it with the fullmcp in ${needs}: keep that folder. Or add fullmcp to the project of the server and install it again.`,
+      );
   },
 };
 

@@ -1,6 +1,7 @@
 // Turns a target into the server that a host is told to start or to connect to, and finds a name for it.
 
-import { basename, dirname, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import process from 'node:process';
 import { isObject } from '../../../jsonrpc/message.js';
 import type { Typed } from '../../command/definition.js';
@@ -15,6 +16,8 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 export interface NamedServer {
   readonly name: string;
   readonly server: HostServer;
+  /** A folder outside of the server's project that the host needs: if it goes, the server does not start. */
+  readonly needs?: string;
 }
 
 /**
@@ -24,19 +27,26 @@ export interface NamedServer {
 export async function installedServer(input: Typed, isShared: boolean): Promise<NamedServer> {
   const typed = { ...input, words: input.words.slice(1) };
   const [word = ''] = typed.words;
-  const server =
+  const { needs, ...server } =
     SCRIPT.test(word) && !input.process ? await script(word, input, isShared) : await other(typed);
   const name = input.text('name') ?? nameOf(word, server);
   if (!NAME.test(name))
     throw usageError(`--name must have 1 to 64 letters, digits, _ and -, not ${JSON.stringify(name)}.`);
-  return { name, server };
+  return { name, server, ...(needs !== undefined && { needs }) };
 }
 
-async function script(word: string, input: Typed, isShared: boolean): Promise<HostServer> {
-  const { command, args } = await starting(isShared ? word : resolve(word), isShared);
+type Found = HostServer & Pick<NamedServer, 'needs'>;
+
+async function script(word: string, input: Typed, isShared: boolean): Promise<Found> {
+  const { command, args, needs } = await starting(isShared ? word : resolve(word), isShared);
   const env = variables(input);
   const cwd = input.text('cwd');
-  return { command, args, ...(env && { env }), ...(cwd !== undefined && { cwd: resolve(cwd) }) };
+  return {
+    ...{ command, args },
+    ...(env && { env }),
+    ...(cwd !== undefined && { cwd: resolve(cwd) }),
+    ...(needs !== undefined && { needs }),
+  };
 }
 
 /** A file is started by `fullmcp run`, as in every command, so that it may be TypeScript and need not serve by itself. */
@@ -46,21 +56,43 @@ async function starting(path: string, isShared: boolean): Promise<Started> {
     const { command, args = [] } = scriptProcess(path);
     return { command, args };
   }
+  const anywhere = { command: 'npx', args: ['-y', 'fullmcp', 'run', path] };
+  // Another person has Node and this program elsewhere.
+  if (isShared) return anywhere;
+  // An application does not have the PATH of a shell, and may be offline: it gets whole paths.
   const { command, args } = runProcess(path);
-  // Another person has Node and this program elsewhere, and the cache of npx is emptied some day.
-  const isPassing = args.some((part) => /[/\\]_npx[/\\]/.test(part));
-  return isShared || isPassing
-    ? { command: 'npx', args: ['-y', 'fullmcp', 'run', path] }
-    : // An application does not have the PATH of a shell.
-      { command, args };
+  const [program = '', ...rest] = args;
+  // The program of the server's own project is there as long as the server is.
+  const own = programFor(path);
+  if (own !== undefined) return { command, args: [own, ...rest] };
+  // The cache of npx is emptied some day.
+  if (/[/\\]_npx[/\\]/.test(program)) return anywhere;
+  const needs = passingFolder(program);
+  return { command, args, ...(needs !== undefined && { needs }) };
 }
 
-interface Started {
+/** The program that is installed for a file: in the node_modules of its folder or of one above. */
+function programFor(path: string): string | undefined {
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    const program = join(folder, 'node_modules', 'fullmcp', 'dist', 'cli', 'fullmcp.js');
+    if (existsSync(program)) return program;
+    if (folder === dirname(folder)) return undefined;
+  }
+}
+
+/** The folder of the package with this program, if somebody may delete it with a project. One that is installed globally is in no project. */
+function passingFolder(program: string): string | undefined {
+  const at = program.indexOf(`${sep}node_modules${sep}`);
+  const isGlobal = at !== -1 && !existsSync(join(program.slice(0, at), 'package.json'));
+  return isGlobal ? undefined : dirname(dirname(dirname(program)));
+}
+
+interface Started extends Pick<NamedServer, 'needs'> {
   readonly command: string;
   readonly args: readonly string[];
 }
 
-async function other(input: Typed): Promise<HostServer> {
+async function other(input: Typed): Promise<Found> {
   const { target } = (await takeTarget(input)).target;
   const given = Object.fromEntries(input.texts('header').map(header));
   if (typeof target === 'string' || target instanceof URL) return address(String(target), given);

@@ -35,6 +35,6 @@ export const uninstall: Command = {
 
 function nothing(host: string, name: string, names: readonly string[]): string {
   const close = closestName(name, names);
-  const hint = close === undefined ? '' : ` Close: ${cleanLine(close, 64)}.`;
+  const hint = close === undefined ? '' : ` Did you mean ${JSON.stringify(cleanLine(close, 64))}?`;
   return `${host} has no server ${JSON.stringify(name)}, so there is nothing to remove.${hint}`;
 }

@@ -11,6 +11,7 @@ import { duration, wholeNumber } from '../../command/parse.js';
 import { withTarget } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
 import { takeTarget } from '../../target/read-target.js';
+import { wrapItems } from '../../terminal/wrap.js';
 import { type Load, type Measured, measure, percentile, rounded, type SendOne } from './measure.js';
 
 const MAX_REQUESTS = 100_000;
@@ -151,10 +152,7 @@ function report({ out }: Typed, tool: string | undefined, measured: Measured): v
   out.value(
     `${times.length} requests in ${answer.seconds} s, ${answer.perSecond.toFixed(1)} per second, ${failed} failed`,
   );
-  out.value(
-    Object.entries(ms)
-      .map(([name, value]) => `${name} ${value.toFixed(2)} ms`)
-      .join('   '),
-  );
+  const items = Object.entries(ms).map(([name, value]) => `${name} ${value.toFixed(2)} ms`);
+  out.value(wrapItems(items, out.width));
   if (failed > 0 && !out.isJson) out.note(`The first failure: ${reason}`);
 }

@@ -66,7 +66,9 @@ function chosen(all: readonly Scenario[], input: Typed, revision: string): reado
       name,
       all.map((scenario) => scenario.name),
     );
-    throw usageError(`The suite has no scenario ${JSON.stringify(name)}.${close ? ` Close: ${close}.` : ''}`);
+    throw usageError(
+      `The suite has no scenario ${JSON.stringify(name)}.${close ? ` Did you mean ${JSON.stringify(close)}?` : ''}`,
+    );
   });
 }
 

@@ -36,7 +36,7 @@ const CONFORMANCE_OPTIONS: Options = {
 export const doctor: Command = {
   usage: '<target> [--conformance]',
   details:
-    'For a URL: DNS, TCP, TLS, the HTTP endpoint, the host check, headers, the era, event streams, CORS, authorization hop by hop, and then a\nconnection. For a program: the connection. Each problem is printed with its fix, and the exit code is 1 if a step failed. A step takes at\nmost --timeout, 5 s by default. No tool is called.\n\nWith --conformance, runs the official suite instead. ' +
+    'For a URL: DNS, TCP, TLS, the HTTP endpoint, the host check, headers, the revisions, event streams, CORS, authorization hop by hop, and then a\nconnection. For a program: the connection. Each problem is printed with its fix, and the exit code is 1 if a step failed. A step takes at\nmost --timeout, 5 s by default. No tool is called.\n\nWith --conformance, runs the official suite instead. ' +
     CONFORMANCE_DETAILS,
   words: [1, 1],
   options: {
@@ -82,10 +82,21 @@ export const doctor: Command = {
     if (broken > 0) throw new FoundError(broken === 1 ? '1 step failed.' : `${broken} steps failed.`, answer);
     input.out.json(answer);
     const warnings = findings.filter(({ status }) => status === 'warning').length;
-    if (!input.out.isJson)
-      input.out.note(warnings === 0 ? 'Nothing is wrong.' : `Nothing failed. Warnings: ${warnings}.`);
+    const found = warnings === 0 ? 'Nothing is wrong' : `Nothing failed. Warnings: ${warnings}`;
+    if (!input.out.isJson) input.out.note(`${found}${restOf(findings)}`);
   },
 };
+
+/** The steps that need a request that the server accepts. */
+const ACCEPTED: readonly string[] = ['headers', 'revisions', 'stream'];
+
+/** The end of the summary: what was not examined because no token was given. */
+function restOf(findings: readonly StepFinding[]): string {
+  const skipped = findings.filter(({ status }) => status === 'skipped').map(({ step }) => step);
+  if (!skipped.includes('auth: token')) return '.';
+  const count = skipped.filter((step) => ACCEPTED.includes(step)).length;
+  return ` so far. ${count} steps need a token: run it again with --token or --header.`;
+}
 
 function checkOrigin(origin: string | undefined): void {
   if (origin === undefined || (URL.canParse(origin) && new URL(origin).origin === origin)) return;

@@ -6,6 +6,7 @@ import { proxy } from '../../../proxy.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { usageError } from '../../command/failures.js';
 import { callerOf, servedFor } from '../../target/caller.js';
+import { missingFile } from '../../target/missing-file.js';
 import { connectOptions } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
 import { takeTarget, variablesOf } from '../../target/read-target.js';
@@ -107,7 +108,7 @@ async function forwarded(word: string, input: Typed): Promise<LoadedServer> {
   if (input.process) throw usageError('Only a file takes arguments after `--`.');
   if (/\.json$/i.test(word)) {
     refuse(input, Object.keys(TARGET_OPTIONS), `The servers of ${word} have settings of their own.`);
-    if (!existsSync(word)) throw usageError(`There is no file ${word} (looked in ${process.cwd()}).`);
+    if (!existsSync(word)) throw usageError(missingFile(word));
     const { oneServer } = await import('./serving/one-server.js');
     return (await oneServer(input, undefined)) as LoadedServer;
   }

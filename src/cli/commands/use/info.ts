@@ -44,7 +44,7 @@ export const info: Command = {
       const extensions = Object.keys((capabilities['extensions'] as object | undefined) ?? {});
       const rows: readonly (readonly [string, string | undefined])[] = [
         ['name', self && [self.title ?? self.name, self.version].filter(Boolean).join(' ')],
-        ['speaks', `${revision} over ${transport}`],
+        ['speaks', `MCP ${revision} over ${transport}`],
         ['has', features.join(', ')],
         ['extensions', extensions.join(', ')],
         ['round trip', ms.map((one) => `${one.toFixed(2)} ms`).join(', ')],

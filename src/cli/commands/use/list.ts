@@ -1,5 +1,6 @@
 import type { Client } from '../../../client/model/client.js';
 import type { ListedTool } from '../../../protocol/model/model.js';
+import { closestName } from '../../../schema/explain/closest-name.js';
 import { cleanLine } from '../../../tooling/clean.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { usageError } from '../../command/failures.js';
@@ -7,10 +8,12 @@ import { withTarget } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
 import type { Output } from '../../terminal/output.js';
 import { parameters, typeOf } from '../../terminal/signature.js';
+import { cutToWidth } from '../../terminal/text-width.js';
 import { wrapParts } from '../../terminal/wrap.js';
 
 const KINDS = ['tools', 'resources', 'templates', 'prompts'] as const;
 type Kind = (typeof KINDS)[number];
+const MAX_LINE = 100_000;
 
 /** `fullmcp list`. */
 export const list: Command = {
@@ -33,8 +36,10 @@ export const list: Command = {
       const ms = performance.now() - started;
       input.out.json({ ok: true, ...lists });
       if (input.out.isJson) return;
+      const about = summary(client, lists, ms);
+      if (input.out.isPipedOnTerminal) input.out.note(about);
       print(lists, input);
-      input.out.note(summary(client, lists, ms));
+      if (!input.out.isPipedOnTerminal) input.out.note(about);
     }),
 };
 
@@ -51,7 +56,10 @@ function kindsOf([kind]: readonly string[]): readonly Kind[] {
   if (kind === undefined) return KINDS;
   const found = KINDS.find((one) => one === kind);
   if (found) return [found];
-  throw usageError(`A server has ${KINDS.join(', ')}, but no ${JSON.stringify(kind)}.`);
+  const close = closestName(kind, KINDS);
+  throw usageError(
+    `A server has ${KINDS.join(', ')}, but no ${JSON.stringify(kind)}.${close ? ` Did you mean ${close}?` : ''}`,
+  );
 }
 
 async function fetchLists(client: Client, kinds: readonly Kind[]): Promise<Lists> {
@@ -100,7 +108,14 @@ function describe({ title, description }: Item, isLong: boolean, out: Output): v
   const text = description ?? title;
   if (!text) return;
   if (isLong) out.value(long(text, out));
-  else out.styled(out.style('dim', `    ${cleanLine(text, Math.max(16, out.columns - 6))}`));
+  else out.styled(out.style('dim', `    ${oneLine(text, out)}`));
+}
+
+/** A description on one line: cut at the edge of a terminal, and whole for another program. */
+function oneLine(text: string, out: Output): string {
+  if (out.isPiped) return cleanLine(text, MAX_LINE);
+  const room = Math.max(16, out.columns - 6);
+  return cutToWidth(cleanLine(text, room), room);
 }
 
 /** A description in full, with its own line breaks. */
@@ -116,5 +131,7 @@ function summary({ server: { info, revision } }: Client, lists: Lists, ms: numbe
   const name = info
     ? `${cleanLine(info.name, 60)} ${cleanLine(info.version, 30)}`
     : 'a server without a name';
-  return [name, revision, counts.join(', ') || 'nothing is offered', `${ms.toFixed(0)} ms`].join(' · ');
+  return [name, `MCP ${revision}`, counts.join(', ') || 'nothing is offered', `${ms.toFixed(0)} ms`].join(
+    ' · ',
+  );
 }

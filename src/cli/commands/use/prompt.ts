@@ -1,8 +1,9 @@
 import type { PromptResult } from '../../../client/model/client.js';
-import type { ListedPrompt } from '../../../protocol/model/model.js';
+import type { ListedPrompt, ListedTool } from '../../../protocol/model/model.js';
 import { closestName } from '../../../schema/explain/closest-name.js';
 import { cleanLine } from '../../../tooling/clean.js';
 import { ALLOW_UNKNOWN, ARGUMENT_OPTIONS, orUnknown } from '../../arguments/check-arguments.js';
+import { askMissing, lineToRepeat } from '../../asking/ask-arguments.js';
 import { ANSWER_OPTIONS, Asker } from '../../asking/asker.js';
 import type { Command } from '../../command/definition.js';
 import { type CommandError, usageError } from '../../command/failures.js';
@@ -15,7 +16,7 @@ import type { Output } from '../../terminal/output.js';
 export const prompt: Command = {
   usage: '<target> <name> [name=value …]',
   details:
-    'Arguments are checked before anything is sent. If there are several messages, the role stands above each.',
+    'Arguments are checked before anything is sent. On a terminal, required ones that are missing are asked for. If there are several messages,\nthe role stands above each.',
   words: [2, Number.POSITIVE_INFINITY],
   options: { ...ARGUMENT_OPTIONS, ...ANSWER_OPTIONS, ...LOG_OPTIONS, ...TARGET_OPTIONS },
   examples: [
@@ -32,11 +33,17 @@ export const prompt: Command = {
       async ({ client, target, words: [name, ...rest] }) => {
         if (name === undefined)
           throw usageError('The name of a prompt is missing. `fullmcp list` shows them.');
-        const args = Object.fromEntries(rest.map(split));
+        const given = Object.fromEntries(rest.map(split));
         const prompts = await client.prompts().all();
         const found = prompts.find((one) => one.name === name);
+        const asked = found ? await askMissing(asTool(found), given, input) : new Map<string, unknown>();
+        const args = {
+          ...given,
+          ...Object.fromEntries([...asked].map(([key, value]) => [key, String(value)])),
+        };
         if (found) check(found, args, input.flag('allow-unknown'));
-        const words = ['prompt', ...(input.process ? [] : [target.word]), name, ...rest];
+        const added = [...asked].map(([key, value]) => `${key}=${value}`);
+        const words = ['prompt', ...(input.process ? [] : [target.word]), name, ...rest, ...added];
         const result = await asker.during({ subject: name, words, process: input.process }, (signal) =>
           client.getPrompt(name, args, { signal }).catch((error: unknown) => {
             throw found ? error : orUnknown(error, 'prompt', () => unknownPrompt(name, prompts));
@@ -45,11 +52,22 @@ export const prompt: Command = {
         const { description, messages } = result;
         input.out.json({ ok: true, prompt: name, ...(description && { description }), messages });
         print(result, input.out);
+        if (asked.size > 0) input.out.noteLine(`Again: ${lineToRepeat(words, prompt.options, input)}`);
       },
       { ...asker.handlers, ...logTo(input) },
     );
   },
 };
+
+/** A prompt as a tool: its arguments are strings. */
+function asTool({ name, arguments: known = [] }: ListedPrompt): Pick<ListedTool, 'name' | 'inputSchema'> {
+  const fields = known.map((one) => [
+    one.name,
+    { type: 'string', ...(one.description !== undefined && { description: one.description }) },
+  ]);
+  const required = known.filter((one) => one.required === true).map((one) => one.name);
+  return { name, inputSchema: { type: 'object', properties: Object.fromEntries(fields), required } };
+}
 
 function split(word: string): readonly [string, string] {
   const at = word.indexOf('=');
@@ -62,7 +80,11 @@ function unknownPrompt(name: string, prompts: readonly ListedPrompt[]): CommandE
     name,
     prompts.map((one) => one.name),
   );
-  const hint = close ? ` Close: ${close}.` : prompts.length === 0 ? ' The server has none.' : '';
+  const hint = close
+    ? ` Did you mean ${JSON.stringify(close)}?`
+    : prompts.length === 0
+      ? ' The server has none.'
+      : '';
   return usageError(`No prompt is called ${JSON.stringify(name)}.${hint}`, close ? { close } : {});
 }
 

@@ -1,4 +1,8 @@
+import type { Client } from '../../../client/model/client.js';
+import { copyError, McpError } from '../../../protocol/errors.js';
 import type { ResourceContents } from '../../../protocol/model/content.js';
+import { closestName } from '../../../schema/explain/closest-name.js';
+import { cleanLine } from '../../../tooling/clean.js';
 import { ANSWER_OPTIONS, Asker } from '../../asking/asker.js';
 import type { Command } from '../../command/definition.js';
 import { usageError } from '../../command/failures.js';
@@ -31,7 +35,7 @@ export const read: Command = {
         const words = ['read', ...(input.process ? [] : [target.word]), uri];
         const { contents, text } = await asker.during(
           { subject: uri, words, process: input.process },
-          (signal) => client.readResource(uri, { signal }),
+          (signal) => client.readResource(uri, { signal }).catch((error) => named(error, uri, client)),
         );
         const { out } = input;
         const files = file === undefined ? [] : saveAll(file, contents.map(bytesOf), input);
@@ -52,6 +56,23 @@ export const read: Command = {
     );
   },
 };
+
+/** Adds the resource that was probably meant to the error of a server that does not have this one. */
+async function named(error: unknown, uri: string, client: Client): Promise<never> {
+  if (!McpError.is(error) || error.code !== 'resource_not_found') throw error;
+  const listed = await client
+    .resources()
+    .all()
+    .catch(() => []);
+  const close = closestName(
+    uri,
+    listed.map((one) => one.uri),
+  );
+  if (close === undefined) throw error;
+  throw copyError(error, {
+    message: `${error.message}. Did you mean ${JSON.stringify(cleanLine(close, 100))}?`,
+  });
+}
 
 function bytesOf(part: ResourceContents): SavedBinary {
   const mimeType = part.mimeType ?? ('blob' in part ? 'application/octet-stream' : 'text/plain');

@@ -42,10 +42,11 @@ export const subscribe: Command = {
         client.on('status', ({ status, reason }) => {
           if (status === 'closed')
             lines.fail(reason ?? new CommandError('connect', 'The connection was closed.'));
-          else
-            input.out.note(
-              status === 'ready' ? 'Connected again.' : 'The connection was lost. Reconnecting…',
-            );
+          else lines.lost(status !== 'ready');
+        });
+        // Over HTTP, only the stream of the subscription is lost.
+        client.on('problem', ({ message }) => {
+          if (message.startsWith(INTERRUPTED)) lines.lost(true);
         });
         await using subscription = await client.subscribe(
           { tools: true, prompts: true, resources: true, uris: words, tasks: input.texts('task') },
@@ -62,6 +63,8 @@ export const subscribe: Command = {
     );
   },
 };
+
+const INTERRUPTED = 'The subscription was interrupted';
 
 function announce(client: Client, accepted: object, input: Typed): void {
   const names = Object.entries(accepted)
@@ -87,6 +90,7 @@ class Lines {
   readonly #done: () => void;
   readonly #input: Typed;
   #left: number;
+  #isLost = false;
 
   constructor(input: Typed, most: number) {
     this.#input = input;
@@ -102,7 +106,20 @@ class Lines {
     else input.signal.addEventListener('abort', stop, { once: true });
   }
 
+  /** Says that the connection was lost, and when it is there again. */
+  lost(isLost: boolean): void {
+    if (isLost === this.#isLost) return;
+    this.#isLost = isLost;
+    this.#input.out.note(
+      isLost
+        ? 'The connection was lost. Reconnecting…'
+        : 'Connected again. Changes in between may be missed.',
+    );
+  }
+
   change(change: Change): void {
+    // After an interruption, everything counts as changed.
+    this.lost(false);
     this.#print({ ok: true, ...change }, changeLine(change));
   }
 
@@ -120,8 +137,8 @@ class Lines {
 }
 
 function changeLine(change: Change): string {
-  if (change.kind === 'resource') return `resource ${cleanLine(change.uri, 2000)}`;
-  if (change.kind !== 'task') return change.kind;
+  if (change.kind === 'resource') return `changed: ${cleanLine(change.uri, 2000)}`;
+  if (change.kind !== 'task') return `changed: ${change.kind}`;
   const { status, statusMessage } = change.state;
   return cleanLine(`task ${change.id} ${status} ${statusMessage ?? ''}`.trimEnd(), 500);
 }

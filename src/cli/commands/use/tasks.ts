@@ -1,9 +1,10 @@
 import type { TaskHandle, TaskState } from '../../../client/model/client.js';
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
-import { McpError } from '../../../protocol/errors.js';
-import { cleanLine } from '../../../tooling/clean.js';
+import { copyError, McpError } from '../../../protocol/errors.js';
+import { cleanLine, shellWord } from '../../../tooling/clean.js';
 import { ANSWER_OPTIONS, Asker } from '../../asking/asker.js';
 import { expectedOf, fieldsOf } from '../../asking/form-fields.js';
+import { lineToTry, type TerminalQuestion } from '../../asking/unanswered.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { CommandError, usageError } from '../../command/failures.js';
 import { printResult, RESULT_OPTIONS } from '../../results/print-result.js';
@@ -13,6 +14,8 @@ import { withTarget } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
 import { progressLine } from '../../terminal/progress-line.js';
 import { wrapLine } from '../../terminal/wrap.js';
+
+const MAX_QUESTIONS = 20;
 
 /** `fullmcp tasks`. */
 export const tasks: Command = {
@@ -49,12 +52,22 @@ export const tasks: Command = {
         if (id === undefined)
           throw usageError('The id of a task is missing: `fullmcp call … --detach` prints it.');
         const handle = client.task(id);
-        const words = ['tasks', ...(input.process ? [] : [target.word]), id, '--wait'];
-        await asker.during({ subject: 'The task', words, process: input.process }, async (signal) => {
+        const words = ['tasks', ...(input.process ? [] : [target.word]), id];
+        const { process } = input;
+        const asking = {
+          subject: 'The task',
+          words: [...words, '--wait'],
+          process,
+          interrupting: 'ends the wait',
+        };
+        const using = async (signal: AbortSignal): Promise<void> => {
           if (input.flag('wait')) return wait(handle, id, { input, file, signal });
           if (input.flag('cancel')) await handle.cancel({ signal });
           else if (input.texts('answer').length > 0) await answer(handle, asker, signal);
-          show(await handle.status({ signal }), input);
+          show(await handle.status({ signal }), { ...asking, words }, input);
+        };
+        await asker.during(asking, using).catch((error: unknown) => {
+          throw orNoTask(error);
         });
       },
       { ...asker.handlers, ...logTo(input) },
@@ -99,6 +112,13 @@ async function answer(handle: TaskHandle, asker: Asker, signal: AbortSignal): Pr
   await handle.answer(Object.fromEntries(answers), { signal });
 }
 
+/** The error for an id that the server does not know, with where ids come from. */
+function orNoTask(error: unknown): unknown {
+  if (!McpError.is(error) || error.code !== 'invalid_params') return error;
+  const message = `${error.message.replace(/(?<![.!?])$/, '.')} \`fullmcp call … --detach\` prints the id of a task. The server forgets a task some time after its end.`;
+  return copyError(error, { message });
+}
+
 function formOf({
   method,
   params,
@@ -120,24 +140,42 @@ const STATUS: Readonly<Record<TaskState['status'], string>> = {
   cancelled: 'cancelled',
 };
 
-function show(state: TaskState, { out }: Typed): void {
+function show(state: TaskState, asking: TerminalQuestion, { out }: Typed): void {
   out.json({ ok: true, task: state });
   if (out.isJson) return;
   const { status, statusMessage, createdAt, ttlMs, questions } = state;
   const created = Date.parse(createdAt);
   const parts = [
     STATUS[status],
-    statusMessage && cleanLine(statusMessage, 200),
+    // The last words of a task say nothing new once there is a result.
+    status !== 'completed' && statusMessage && cleanLine(statusMessage, 200),
     Number.isNaN(created) ? '' : `started ${cleanLine(createdAt, 40)}`,
     typeof ttlMs === 'number' && !Number.isNaN(created) && ttlMs < 1e13
       ? `kept until ${new Date(created + ttlMs).toISOString()}`
       : '',
   ];
   out.value(wrapLine(parts.filter(Boolean).join('  '), out.width, '  '));
-  for (const [key, question] of Object.entries(questions).slice(0, 20)) {
+  const shown = Object.entries(questions).slice(0, MAX_QUESTIONS);
+  for (const [key, question] of shown) {
     const { message = String(question['method']), schema = {}, url } = formOf(question) ?? {};
     out.value(`  ${cleanLine(key, 64)}: ${cleanLine(message, 500)}`);
     if (url) out.value(`    ${url}`);
     for (const field of fieldsOf(schema)) out.value(`    ${cleanLine(field.name, 64)}  ${expectedOf(field)}`);
   }
+  if (shown.length > 0) out.noteLine(`Answer with: ${answeringLine(shown, asking)}`);
+}
+
+/** The line that answers open questions. A page is only opened by a person who waits for the task. */
+function answeringLine(
+  questions: readonly (readonly [string, JsonObject])[],
+  asking: TerminalQuestion,
+): string {
+  const fields = questions.flatMap(([, question]) => fieldsOf(formOf(question)?.schema ?? {}));
+  const line = lineToTry(asking, fields);
+  return (
+    line ??
+    ['fullmcp', ...asking.words, '--wait', ...(asking.process ? ['--', ...asking.process] : [])]
+      .map(shellWord)
+      .join(' ')
+  );
 }

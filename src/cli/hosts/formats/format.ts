@@ -20,6 +20,7 @@ export interface ConfigFormat {
   readonly read: (text: string, section: readonly string[]) => ReadonlyMap<string, HostFields>;
   /** Adds a server or changes it. */
   readonly write: (text: string, change: HostChange) => string;
+  /** Removes a server. Without one of this name, the text stays as it is, or is refused if it cannot be edited. */
   readonly remove: (text: string, section: readonly string[], name: string) => string;
 }
 

@@ -137,12 +137,14 @@ const unsentCodes = ['ECONNREFUSED', 'ConnectionRefused', 'ENOTFOUND', 'EAI_AGAI
 export async function unreachable(error: unknown, displayUrl: string): Promise<McpError> {
   const code = codeOf(error);
   // Browsers give no codes, so they never load the sentences for them, which they could not do without a network either.
-  const reason = code === undefined ? unknownReason(error) : (await import('./reasons.js')).reasonFor(code);
-  return new McpError(
-    code === 'UND_ERR_HEADERS_TIMEOUT' ? 'timeout' : 'connect_failed',
-    `Cannot reach ${displayUrl}${code ? ` (${code})` : ''}: ${reason}`,
-    { cause: error, data: { code, ...(isUnsent(error, code) && { unsent: true }) } },
-  );
+  const message =
+    code === undefined
+      ? `Cannot reach ${displayUrl}: ${unknownReason(error)}`
+      : (await import('./reasons.js')).failureFor(code, displayUrl);
+  return new McpError(code === 'UND_ERR_HEADERS_TIMEOUT' ? 'timeout' : 'connect_failed', message, {
+    cause: error,
+    data: { code, ...(isUnsent(error, code) && { unsent: true }) },
+  });
 }
 
 /** The carrier for Node marks an error if the request was not sent. */

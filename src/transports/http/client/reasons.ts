@@ -1,7 +1,14 @@
 import { tlsFailure } from '../../client/tls-failure.js';
 
-/** Why a server cannot be reached, and what to do, by the code of the runtime's error. */
-export function reasonFor(code: string): string {
+/** That a server cannot be reached or has gone, and what to do, by the code of the runtime's error. */
+export function failureFor(code: string, displayUrl: string): string {
+  const reason = reasonFor(code);
+  return reason === undefined
+    ? `The connection to ${displayUrl} broke before an answer came (${code}). Does the server still run? Its log may say why.`
+    : `Cannot reach ${displayUrl} (${code}): ${reason}`;
+}
+
+function reasonFor(code: string): string | undefined {
   if (/TIMEOUT|TIMEDOUT/.test(code)) return 'it did not answer in time.';
   switch (code) {
     case 'ECONNREFUSED':
@@ -16,6 +23,6 @@ export function reasonFor(code: string): string {
     case 'EPROTO':
       return 'it does not speak TLS there. Is it http:// instead of https://?';
     default:
-      return tlsFailure(code) ?? 'the connection broke before an answer came.';
+      return tlsFailure(code);
   }
 }

@@ -1,7 +1,7 @@
 import { callAt } from '../../../async/call-at.js';
 import { every } from '../../../async/every.js';
+import { isBehind } from '../../../async/unread.js';
 import { type EventFields, printComment, printEvent } from '../../../jsonrpc/event-stream.js';
-import { isBehind } from '../../server/backlog.js';
 import type { HeaderFields, Incoming, Outlet } from './incoming.js';
 
 /** The limits of event streams. */

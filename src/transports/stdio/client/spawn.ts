@@ -1,10 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import process from 'node:process';
 import { settlesWithin } from '../../../async/deadline.js';
+import { isBehind } from '../../../async/unread.js';
 import { type Line, LineReader, printLine } from '../../../jsonrpc/ndjson.js';
 import { quote } from '../../../protocol/encoding/shorten.js';
 import { McpError } from '../../../protocol/errors.js';
-import { isBehind } from '../../client/backlog.js';
 import { limitReports } from '../../client/limit-reports.js';
 import { commandName, IT_WROTE, processName } from '../../client/process-name.js';
 import type { Wire, WireEvents } from '../../client/wire.js';

@@ -1,5 +1,6 @@
+import { isBehind } from '../../../async/unread.js';
 import { printLine } from '../../../jsonrpc/ndjson.js';
-import { Backlog, isBehind } from '../../server/backlog.js';
+import { Backlog } from '../../server/backlog.js';
 
 /** Standard output, for messages only. */
 export interface ReservedStdout {

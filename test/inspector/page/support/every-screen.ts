@@ -109,8 +109,8 @@ const SCREENS: Readonly<Record<string, Screen>> = {
         .getByRole('combobox', { name: /^topic/ })
         .fill('br'),
   },
-  tasks: { hash: '#/tasks', ready: '.tasks' },
-  'a task': { hash: (world) => `#/task/${latest(world, 'bake_bread')?.task?.id}`, ready: '.tasks-detail' },
+  tasks: { hash: '#/tasks', ready: '.tasks-follow' },
+  'a task': { hash: (world) => `#/task/${latest(world, 'bake_bread')?.task?.id}`, ready: '.task' },
   'the timeline': { hash: '#/timeline', ready: '.timeline-bar' },
   'the timeline with a message': {
     hash: '#/timeline',

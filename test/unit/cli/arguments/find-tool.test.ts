@@ -10,7 +10,7 @@ test('a tool of a server that does not start is reported with the reason of its 
   onTestFinished(() => client.close());
   await expect(findTool(client, 'broken_go')).rejects.toThrow(/^broken: .*exit code 3/);
   await expect(findTool(client, 'here_gone')).rejects.toThrow(
-    'No tool is called "here_gone". Close: here_go.',
+    'No tool is called "here_gone". Did you mean "here_go"?',
   );
   expect(await findTool(client, 'here_go')).toMatchObject({ name: 'here_go' });
 });

@@ -1,4 +1,4 @@
-// HTTP: whether an MCP server answers at the URL, and of which era it is.
+// HTTP: whether an MCP server answers at the URL, and which transport and revisions it speaks.
 
 import type { Era } from '../../../../connect/targets/known-servers.js';
 import { type Examination, isEventStream, mediaTypeOf, send } from './exchange.js';
@@ -28,7 +28,7 @@ export async function examineEndpoint(at: Examination): Promise<EndpointExamined
     if (isRedirect(status)) return { finding: examineRedirect(at, reply) };
     if (status === 401)
       return {
-        finding: ok('http', `${facts}: it asks for a token.`),
+        finding: ok('http', `${facts}: ${isTokenSent(at) ? 'it refuses the token' : 'it asks for a token'}.`),
         endpoint: { ...asked, era: undefined },
       };
     if (status === 403)
@@ -46,6 +46,10 @@ export async function examineEndpoint(at: Examination): Promise<EndpointExamined
     at.signal.throwIfAborted();
     return { finding: noReply(error) };
   }
+}
+
+function isTokenSent({ headers }: Examination): boolean {
+  return Object.hasOwn(headers, 'authorization');
 }
 
 function answeredFacts({ reply }: Endpoint): string {

@@ -13,10 +13,10 @@ import { askForSession, askModern, endSession, MODERN } from './messages.js';
 export async function examineEra(at: Examination, { era, answer }: Endpoint): Promise<StepFinding> {
   switch (era) {
     case undefined:
-      return skipped('era', 'It is not known before the server accepts requests.');
+      return skipped('revisions', 'They are not known before the server accepts requests.');
     case 'http+sse':
       return warning(
-        'era',
+        'revisions',
         'It speaks HTTP+SSE, the oldest transport, which clients are giving up.',
         'Serve Streamable HTTP as well.',
       );
@@ -25,15 +25,15 @@ export async function examineEra(at: Examination, { era, answer }: Endpoint): Pr
     case 'modern':
       return answer.kind === 'result'
         ? modernEra(at, answer.result)
-        : skipped('era', `It speaks ${MODERN}, but refused the request.`);
+        : skipped('revisions', `It speaks MCP ${MODERN}, but refused the request.`);
   }
 }
 
 function sessionEra(version: unknown): StepFinding {
   if (revisions.some((revision) => revision === version))
-    return ok('era', `It speaks ${String(version)}, with sessions.`);
+    return ok('revisions', `It speaks MCP ${String(version)}.`);
   return failed(
-    'era',
+    'revisions',
     `It answers initialize with the protocol version ${shorten(version, 40)}, which does not exist.`,
     `protocolVersion must be one of ${revisions.join(', ')}.`,
   );
@@ -43,23 +43,23 @@ async function modernEra(at: Examination, result: Readonly<Record<string, unknow
   const { supportedVersions, capabilities } = result;
   if (mutual(modernRevisions, supportedVersions) === undefined || !isObject(capabilities))
     return failed(
-      'era',
+      'revisions',
       `It answers server/discover, and names the versions ${shorten(supportedVersions, 100)} and the capabilities ${shorten(capabilities, 60)}.`,
       `supportedVersions must name ${modernRevisions.join(' or ')}, and capabilities must be an object.`,
     );
   const lie = await brokenPromise(at, capabilities);
   if (lie !== undefined)
     return failed(
-      'era',
-      `It says that it speaks ${MODERN}, but refuses tools/list of that revision: ${lie}.`,
+      'revisions',
+      `It says that it speaks MCP ${MODERN}, but refuses tools/list of that revision: ${lie}.`,
       'Name only revisions in supportedVersions that every method is served in.',
     );
   const sessions = await askForSession(at).catch(() => undefined);
   if (sessions) await endSession(at, sessions.reply);
   const older = sessions?.answer.kind === 'result' ? sessions.answer.result['protocolVersion'] : undefined;
   return older === undefined
-    ? ok('era', `It speaks ${MODERN}, and no sessions: clients of older revisions cannot connect.`)
-    : ok('era', `It speaks ${MODERN}, and sessions of ${shorten(older, 40)}.`);
+    ? ok('revisions', `It speaks MCP ${MODERN} only: clients of older revisions cannot connect.`)
+    : ok('revisions', `It speaks MCP ${MODERN}, and ${shorten(older, 40)} for older clients.`);
 }
 
 /** The reason why the server does not serve what it announces. */

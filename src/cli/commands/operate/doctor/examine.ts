@@ -62,7 +62,7 @@ async function* examineHttp(
     for (const [step, run] of Object.entries<(at: Examination) => Promise<StepFinding>>({
       host: () => examineHost(at, endpoint),
       headers: () => examineHeaders(at, endpoint),
-      era: () => examineEra(at, endpoint),
+      revisions: () => examineEra(at, endpoint),
       stream: () => examineStream(at, endpoint),
       cors: () => examineCors(at, endpoint, pages),
     }))

@@ -27,7 +27,7 @@ export async function* examineProtocol(
       async ({ client }) => {
         const { info, revision } = client.server;
         const name = [info?.name ?? 'A server without a name', info?.version].filter(Boolean).join(' ');
-        findings.push(ok('protocol', `${name} speaks ${revision} over ${client.info().transport}.`));
+        findings.push(ok('protocol', `${name} speaks MCP ${revision} over ${client.info().transport}.`));
         findings.push(await examineTools(client, input.signal, timeoutMs));
       },
       { timeoutMs, connectTimeoutMs },

@@ -7,11 +7,14 @@ import process from 'node:process';
 import { Turns } from '../../../../async/turns.js';
 import type { Auth } from '../../../../protocol/call.js';
 import { McpError } from '../../../../protocol/errors.js';
+import { SOME_REJECT } from '../../../../protocol/tables/failure-texts.js';
 import { clean, cleanLine } from '../../../../tooling/clean.js';
+import { printLogLine } from '../../../../tooling/process-output.js';
 import { ShownPart } from '../../../../transports/stdio/client/last-lines.js';
 import type { Typed } from '../../../command/definition.js';
 import { CommandError, usageError } from '../../../command/failures.js';
 import { callerOf, withCallerHint } from '../../../target/caller.js';
+import { missingFile } from '../../../target/missing-file.js';
 import type { LoadedServer } from '../serving/load-server.js';
 import { changesOf, hasFindings, summaryOf } from './describe-server.js';
 import type { JournalLines } from './journal-lines.js';
@@ -21,6 +24,8 @@ import { watchProject } from './watch-project.js';
 
 const MAX_LINE = 2000;
 const MAX_SEEN = 1000;
+/** Code that does not answer for so long does not serve. */
+const ANSWER_MS = 10_000;
 
 /** A server that is reloaded on save, and what a person can do with it. */
 export interface ReloadedProject {
@@ -39,7 +44,7 @@ export async function reloadOnSave(
   input: Typed,
   journal?: JournalLines,
 ): Promise<ReloadedProject> {
-  if (!existsSync(file)) throw usageError(`There is no file ${file} (looked in ${process.cwd()}).`);
+  if (!existsSync(file)) throw usageError(missingFile(file));
   const { out } = input;
   const loads = new Loads(file, input, journal);
   const load: Load = (signal) => loads.next(signal);
@@ -55,7 +60,9 @@ export async function reloadOnSave(
   });
   try {
     out.wait(`starting ${basename(file)}`);
-    reloading = new Reloading(await load(input.signal), load, (message) => loads.failed(message));
+    reloading = new Reloading(await load(input.signal), load, (message, keeps) =>
+      loads.failed(message, keeps),
+    );
   } catch (error) {
     watching.close();
     throw new CommandError('failed', firstFailure(file, error, out.isJson));
@@ -77,6 +84,7 @@ export async function reloadOnSave(
 }
 
 type Load = (signal: AbortSignal) => Promise<LoadedCode>;
+type FailureNote = (reason: string, keepsServing: boolean) => void;
 
 /** Loads the newest code again and again, and says what changed. */
 class Loads {
@@ -106,8 +114,10 @@ class Loads {
     const onStderr = (written: string): ShownPart => {
       const line = this.#journal === undefined ? written : this.#journal.take(written);
       const part = new ShownPart(line);
-      if (line === undefined) return part;
-      if (!isLoading || !seen.has(line)) out.note(cleanLine(line, MAX_LINE));
+      // The findings about a tool say the same, and what to do.
+      if (line === undefined || (isLoading && line.includes(SOME_REJECT))) return part;
+      if (!isLoading || !seen.has(line))
+        out.note(out.isWatched ? printLogLine(line) : cleanLine(line, MAX_LINE));
       if (isLoading && seen.size < MAX_SEEN) seen.add(line);
       return part;
     };
@@ -117,6 +127,10 @@ class Loads {
       secret: this.#secret,
       signal,
       onStderr,
+      onEnded: (how) =>
+        out.styledNote(
+          out.noteStyle('yellow', out.forPerson(`The server ended ${how}. The next call starts it again.`)),
+        ),
       journalMark: this.#journal?.mark,
     });
     isLoading = false;
@@ -136,18 +150,19 @@ class Loads {
   }
 
   /** Says that code does not load. The code has written why. */
-  failed(reason: string): void {
+  failed(reason: string, keepsServing: boolean): void {
     const { out } = this.#input;
-    out.styledNote(
-      `${out.forPerson(clean(reason))}${out.noteStyle('yellow', 'The new code does not load. The old code keeps serving.')}`,
-    );
+    const says = keepsServing
+      ? 'The new code does not load. The old code keeps serving.'
+      : 'The new code does not load, and the old code does not answer. Calls fail until you save code that loads.';
+    out.styledNote(`${out.forPerson(clean(reason))}${out.noteStyle('yellow', out.forPerson(says))}`);
   }
 
   #describe({ manifest: before }: LoadedCode): void {
     const { code, ms } = this.#last as { code: LoadedCode; ms: number };
     const { out } = this.#input;
     const count = code.manifest.tools.length;
-    out.note(`${this.#file} is reloaded: ${count} ${count === 1 ? 'tool' : 'tools'}, ${ms.toFixed(0)} ms`);
+    out.note(`${this.#file} is reloaded: ${count} ${count === 1 ? 'tool' : 'tools'}, ${ms.toFixed(0)} ms.`);
     this.#refused(code);
     const width = out.isWatched ? out.columns : MAX_LINE;
     for (const line of changesOf(code.manifest, before)) out.note(cleanLine(line, Math.max(40, width)));
@@ -168,11 +183,11 @@ function refusedList(refusal: unknown, input: Typed): string {
 class Reloading {
   readonly server: ReloadingServer;
   readonly #load: Load;
-  readonly #note: (message: string) => void;
+  readonly #note: FailureNote;
   #current = new AbortController();
   readonly #turns = new Turns();
 
-  constructor(first: LoadedCode, load: Load, note: (message: string) => void) {
+  constructor(first: LoadedCode, load: Load, note: FailureNote) {
     this.server = new ReloadingServer(first);
     this.#load = load;
     this.#note = note;
@@ -198,7 +213,11 @@ class Reloading {
       if (signal.aborted) await next.close();
       else this.server.replace(next);
     } catch (error) {
-      if (!signal.aborted) this.#note(reasonOf(error));
+      if (signal.aborted) return;
+      const keepsServing = await this.server.isServing(
+        AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
+      );
+      if (!signal.aborted) this.#note(reasonOf(error), keepsServing);
     }
   }
 }

@@ -45,6 +45,9 @@ export class ReloadingServer implements ProxyServer {
     if (this.#older.size > MAX_OLDER && oldest) this.#end(oldest);
   }
 
+  /** Whether the current version answers. */
+  readonly isServing = (within: AbortSignal): Promise<boolean> => this.#current.isServing(within);
+
   readonly close = async (): Promise<void> => {
     await Promise.all([this.#current, ...this.#older].map((version) => version.close()));
   };

@@ -56,7 +56,10 @@ export async function serveAndReload(
           server,
           {
             ...{ port: free, host: '127.0.0.1', websocket, beside },
-            onListening: (page) => atTerminal({ file, project, page, stop }, stoppable),
+            onListening: (page) => {
+              if (free !== port) input.out.note(`Port ${port} is taken, so this is port ${free}.`);
+              return atTerminal({ file, project, page, stop }, stoppable);
+            },
           },
           stoppable,
         ),

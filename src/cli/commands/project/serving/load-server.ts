@@ -7,6 +7,7 @@ import { nextTurn } from '../../../../async/next-turn.js';
 import type { serve } from '../../../../node.js';
 import type { serveStdio } from '../../../../stdio.js';
 import { usageError } from '../../../command/failures.js';
+import { missingFile } from '../../../target/missing-file.js';
 import { loadFailure } from './load-failure.js';
 import { type Exports, loadModule } from './load-module.js';
 
@@ -25,7 +26,7 @@ export async function loadServer(
   file: string,
   args: readonly string[] = [],
 ): Promise<LoadedServer | undefined> {
-  if (!existsSync(file)) throw usageError(`There is no file ${file} (looked in ${process.cwd()}).`);
+  if (!existsSync(file)) throw usageError(missingFile(file));
   // The program sees the arguments that it would have if Node had started it.
   process.argv = [process.execPath, resolve(file), ...args];
   const before = listenerCount();

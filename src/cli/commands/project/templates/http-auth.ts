@@ -26,7 +26,7 @@ import { apiKey, hashApiKey } from 'fullmcp/auth';
 import { z } from 'zod';
 
 const key = process.env['API_KEY'];
-if (!key) console.error('API_KEY is not set, so every request over HTTP is refused.');
+if (!key) console.error('API_KEY is not set: npm start refuses every request over HTTP. fullmcp dev needs no key.');
 const hash = await hashApiKey(key || randomUUID());
 
 const notes = new Map<string, string[]>();

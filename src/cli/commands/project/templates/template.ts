@@ -12,6 +12,8 @@ export interface Choices {
   readonly transport: 'stdio' | 'http';
   /** The version of fullmcp that the project depends on. */
   readonly version: string;
+  /** Whether the project has the files that coding agents read. */
+  readonly hasAgents: boolean;
 }
 
 /** The files of a project by their paths. */
@@ -62,6 +64,30 @@ export function commonFiles(template: Template, choices: Choices): Files {
     ...clientConfigs(template, choices),
     [REQUESTS_FILE]: writeRequests({ version: 1, target: 'src/server.ts', requests: template.requests }),
     'README.md': readme(template, choices),
+    ...(choices.hasAgents && agentFiles(template)),
+  };
+}
+
+/**
+ * The files that coding agents read before they start: AGENTS.md, and CLAUDE.md, which includes it. The marks are those of a block that
+ * belongs to fullmcp; a project writes its own rules outside of them.
+ */
+function agentFiles({ firstCall }: Template): Files {
+  return {
+    'AGENTS.md': `<!-- BEGIN:fullmcp -->
+
+# An MCP server with fullmcp
+
+Do not write fullmcp from memory: its API differs from other libraries for MCP, and between versions. The documentation of the installed
+version is in \`node_modules/fullmcp/dist/docs\`: read \`llms.txt\` there, which names every page, and then the pages that you need.
+
+- Search it: \`npx fullmcp docs <words>\`. As an MCP server for an agent: \`npx fullmcp docs\`.
+- Check your work: \`npm test\`, \`npm run types\`, \`npx fullmcp lint src/server.ts\`, \`npx fullmcp test\`.
+- Try a tool: \`npx fullmcp call src/server.ts ${firstCall}\`.
+
+<!-- END:fullmcp -->
+`,
+    'CLAUDE.md': '@AGENTS.md\n',
   };
 }
 

@@ -11,7 +11,7 @@ export async function writeProject(folder: string, files: Files): Promise<void> 
   const taken = Object.keys(files).filter((path) => isTaken(join(folder, path)));
   if (taken.length > 0)
     throw usageError(
-      `${folder} already has ${taken.slice(0, 5).join(', ')}. Nothing was written: choose another folder.`,
+      `${folder} already has ${taken.slice(0, 5).join(', ')}${taken.length > 5 ? ` and ${taken.length - 5} more files` : ''}. Nothing was written: choose another folder.`,
     );
   try {
     for (const [path, text] of Object.entries(files)) {

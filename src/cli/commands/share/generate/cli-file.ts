@@ -100,8 +100,13 @@ function object(text) {
 }
 
 function overview() {
-  const lines = COMMANDS.map(({ command, about }) => '  ' + command.padEnd(24) + ' ' + about.slice(0, 90));
-  return [SERVER, '', ...lines, '', 'Options of all: --args <json>, --json, --target <url>, --token <token>, --help'].join('\n');
+  const lines = COMMANDS.map(({ command, about }) => '  ' + command.padEnd(24) + ' ' + short(about));
+  return [SERVER, '', ...lines, '', 'Options of every command: --args <json>, --json, --target <url>, --token <token>, --help'].join('\n');
+}
+
+// The end of a sentence that is cut must not look like its end.
+function short(text) {
+  return text.length <= 90 ? text : text.slice(0, 89).replace(/\s+\S*$/, '') + '…';
 }
 
 function help({ command, about, options }) {

@@ -216,7 +216,7 @@ describe('the HTTP link', () => {
       'a broken connection',
       (_, response) => response.destroy(),
       { code: 'connect_failed' },
-      /\((UND_ERR_SOCKET|ECONNRESET)\): the connection broke before an answer came/,
+      /^The connection to \S+ broke before an answer came \((UND_ERR_SOCKET|ECONNRESET)\)\. Does the server still run\?/,
     ],
   ])('reports %s', async (_, reply, expected, words) => {
     const reason = await failing(reply);

@@ -5,7 +5,7 @@ import { bearer } from 'fullmcp/auth';
 import { connect } from 'fullmcp/client';
 import { createHandler, type HandlerOptions } from 'fullmcp/http';
 import { createNodeHandler } from 'fullmcp/node';
-import { type ServerCardOptions, serverCard } from 'fullmcp/server-card';
+import { type ServerCard, type ServerCardOptions, serverCard } from 'fullmcp/server-card';
 import { describe, expect, test } from 'vitest';
 
 const definition = {
@@ -165,6 +165,10 @@ describe('the server card', () => {
       'must not have a user',
     );
     expect(() => handlerOf({}, { description: 'x'.repeat(101) })).toThrow('1 to 100 characters');
+    for (const plain of [{}, { name: 'com.example/weather' }])
+      expect(() => handlerOf({ card: plain as ServerCard })).toThrow(
+        /^"card" must be a server card\. Make one with serverCard of fullmcp\/server-card: /,
+      );
     const wrong = {
       name: 'weather',
       title: '',

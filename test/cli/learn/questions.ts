@@ -1,0 +1,23 @@
+/** Questions of people who are new to fullmcp, and the pages that answer them. One of these must come first. */
+export const questions: readonly (readonly [question: string, ...pages: string[]])[] = [
+  ['add a tool with zod', 'tools.md', 'server.md'],
+  ['serve over HTTP with Express', 'http.md'],
+  ['401 invalid audience', 'troubleshooting.md'],
+  ['API key authentication', 'protect-a-server.md'],
+  ['log in with Google', 'oauth-proxy.md'],
+  ['ask the user from a tool', 'asking.md'],
+  ['long job that survives a restart', 'tasks.md'],
+  ['test without a port', 'testing.md'],
+  ['migrate from the official SDK', 'migrate-from-the-official-sdk.md'],
+  ['Claude Desktop config', 'clients.md'],
+  ['two replicas with Postgres', 'scale.md'],
+  ['rate limit per user', 'middleware.md', 'recipes/rate-limit.md'],
+  ['console.log breaks stdio', 'stdio.md'],
+  ['Prometheus metrics', 'telemetry.md'],
+  ['Cursor does not see my tools', 'troubleshooting.md'],
+  ['OpenAPI document into tools', 'openapi.md'],
+  ['which transport', 'transports.md'],
+  ['deploy to Workers', 'deploy-workers.md', 'deploy.md'],
+  ['hide a tool without scope', 'access.md'],
+  ['NATS discovery', 'services.md'],
+];
