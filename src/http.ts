@@ -102,6 +102,10 @@ export function createEndpoint<Raw>(
     { ...known, protectedBy: edge?.auth, warn, isReady: server.shared?.isReady, serverName: info?.name },
     sessions ? httpSessions(server.dispatch, { ...known, warn, shared: server.shared }) : undefined,
   );
+  if (known.card && typeof known.card['~serve'] !== 'function')
+    throw new TypeError(
+      '"card" must be a server card. Make one with serverCard of fullmcp/server-card: card: serverCard({ name: "com.example/weather" }).',
+    );
   const serveCard = known.card?.['~serve']({
     ...{ info, publicUrl, path },
     revisions: sessions ? revisions : [newestRevision],

@@ -19,6 +19,8 @@ export interface LoggedError {
 
 const MAX_STACK = 16_000;
 const MAX_CAUSES = 3;
+/** The lines of one error that are printed: the program's own line is the second. */
+const MAX_LINES = 8;
 const REF = /\(ref ([0-9a-f]{8})\)/;
 /** The bundle or the source of this package. A stack names them as paths or as URLs. */
 const OWN_FOLDER = /^file:\/\/(.*)\/(?:dist|src)\//.exec(import.meta.url)?.[1];
@@ -55,17 +57,27 @@ export function loggedError(what: string, error: unknown): LoggedError {
 }
 
 /** A logged error for a terminal: the program's own line comes first, and the stack follows. */
-export function printLoggedError({ what, title, own, stack }: LoggedError): string {
+function printLoggedError({ what, title, own, stack }: LoggedError): string {
   const frames = stack
     .split('\n')
     .filter((line) => FRAME.test(line))
     .map((line) => line.trim());
   const top = own === undefined ? [] : [`    at ${own}`];
-  // The way through this package says nothing to a person who looks for a mistake of their own.
+  // The way through this package and through Node says nothing to a person who looks for a mistake of their own.
   const rest = frames
-    .filter((frame) => frame !== `at ${own}` && !(own !== undefined && isOfPackage(frame)))
+    .filter((frame) => frame !== `at ${own}` && !(own !== undefined && isOfOthers(frame)))
     .map((frame) => `    ${frame}`);
   return [`${what}: ${title}`, ...top, ...rest].join('\n');
+}
+
+/** A line of stderr for a terminal: what a server of ours logs as JSON in words, and any other line as it is. */
+export function printLogLine(line: string): string {
+  const error = readLoggedError(line);
+  if (error !== undefined) return printLoggedError(error).split('\n', MAX_LINES).join('\n');
+  const entry = line.startsWith('{"time":') ? tryParseObject(line) : undefined;
+  const { time, server, level, message, ...rest } = entry ?? {};
+  const isPlain = typeof level === 'string' && typeof message === 'string' && Object.keys(rest).length === 0;
+  return isPlain ? `${level}: ${message}` : line;
 }
 
 /** The line that says why a process ended: its last error, or else its last line. Undefined if it wrote nothing. */
@@ -107,6 +119,11 @@ function isOwn(frame: string): boolean {
   return (
     OWN_FOLDER === undefined || !['dist', 'src'].some((folder) => path.includes(`${OWN_FOLDER}/${folder}/`))
   );
+}
+
+/** Whether a frame is neither code of the program nor of a library that it calls. */
+function isOfOthers(frame: string): boolean {
+  return isOfPackage(frame) || /(?:\(|^at )node:/.test(frame);
 }
 
 function isOfPackage(frame: string): boolean {

@@ -1,11 +1,13 @@
 // `npm run chaos`: kills, ends and pauses replicas on each engine, runs the simulated cluster, and ends with one line of figures.
 // CHAOS=5 runs five times as many strikes as CI can bear, in five times the time; CHAOS_SECONDS sets the time for each engine.
 // CHAOS_SEED repeats the order of the strikes. SEEDS is the number of simulated clusters; default 20,000.
+// RECORD=1 writes records/chaos.json.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { recordText } from '../../scripts/records.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'fullmcp-chaos-'));
 const file = join(folder, 'report');
@@ -28,7 +30,9 @@ const parts = [
   `nats lost ${sumOf('nats', ['lost', 'unheard'])}`,
   simulating.stdout.trim().split('\n').at(-1)?.replace(':', ''),
 ];
-console.log(`chaos: ${parts.join('; ')}`);
+const last = `chaos: ${parts.join('; ')}`;
+console.log(last);
+if (process.env.RECORD) recordText('chaos', [simulating.stdout, ...lines, last].join('\n'));
 process.exit(killing.status || simulating.status || (killing.signal || simulating.signal ? 1 : 0));
 
 /** @param {string} engine @param {readonly string[]} figures */

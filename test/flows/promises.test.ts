@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer, jsonSchema, McpError, memoryStore, prompt, tool } from 'fullmcp';
 import { connect, type ElicitFormResult } from 'fullmcp/client';
 import { createHandler } from 'fullmcp/http';
-import { createNodeHandler } from 'fullmcp/node';
+import { createNodeHandler, serve } from 'fullmcp/node';
 import { testClient } from 'fullmcp/testing';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
@@ -12,6 +12,17 @@ import { post } from '../support/examples/wire.js';
 // Sentences of the guides that no other test covers.
 
 afterEach(() => vi.unstubAllEnvs());
+
+test('serve listens on this machine only, by default', async () => {
+  await using serving = await serve(createServer({ name: 'x', version: '1.0.0' }), {
+    port: 0,
+    signals: false,
+  });
+  expect((await fetch(serving.url.replace(/\/mcp$/, '/health'))).status).toBe(200);
+  // Another address of the same machine, which a server on all addresses would answer at.
+  const { port } = new URL(serving.url);
+  await expect(fetch(`http://127.0.0.2:${port}/health`)).rejects.toThrow();
+});
 
 describe('handlers that a program mounts itself', () => {
   const settings = {

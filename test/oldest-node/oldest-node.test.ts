@@ -89,7 +89,7 @@ test.each(['2026-07-28', '2025-11-25'])(
 
 test('the command calls a tool and prints the manifest of a server on the oldest Node', async () => {
   const command = 'dist/cli/fullmcp.js';
-  expect(await run(command, '--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
+  expect(await run(command, '--version')).toMatch(/^\d+\.\d+\.\d+(?:-rc\.\d+)?\n$/);
   expect(await run(command, 'call', math, 'add', 'a=2', 'b=40')).toBe('42\n');
   expect(await run(command, 'manifest', math)).toContain('add');
 });

@@ -10,6 +10,7 @@ import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { inspect, parseArgs } from 'node:util';
 import { rolldown } from 'rolldown';
+import { recordText } from '../../scripts/records.js';
 import { defects, putBack } from './defects.js';
 
 const { values: options } = parseArgs({
@@ -172,6 +173,9 @@ function printFailure({ seed, promise, detail }) {
  * @param {number} failures
  */
 function end(count, failures) {
-  console.log(`stacks: ${count} failures ${failures}`);
+  const last = `stacks: ${count} failures ${failures}`;
+  console.log(last);
+  if (process.env.RECORD && options.seed === undefined && options.against === undefined)
+    recordText('stacks', last);
   process.exitCode = failures > 0 ? 1 : 0;
 }

@@ -68,7 +68,13 @@ export class Attempts {
   }
 }
 
+const REVISIONS = {
+  modern: 'newest revision',
+  session: 'older revisions',
+  'http+sse': 'oldest revision',
+} as const satisfies Readonly<Record<Era, string>>;
+
 function line({ target, transport, era, message }: Attempt): string {
-  const label = era === undefined || era === transport ? transport : `${transport}, ${era} era`;
+  const label = era === undefined || era === transport ? transport : `${transport}, ${REVISIONS[era]}`;
   return `- ${target} (${label}): ${message.trim().replace(/\n+/g, ' | ')}`;
 }

@@ -12,7 +12,7 @@ type CircuitState = 'closed' | 'open' | 'half-open';
 export interface CircuitBreakerOptions {
   /** The number of failures in a row that opens the circuit. Default: 5. */
   readonly failures?: number | undefined;
-  /** The time in milliseconds for which calls are refused, until one call may try again. Default: 30,000. */
+  /** The time in milliseconds for which calls are refused, until one call may try again. Default: 10,000. */
   readonly openMs?: number | undefined;
   /** The calls that share a circuit: `everyone` for all, `tool` for those of each tool, or a function. Default: `everyone`. */
   readonly by?: CallGroup | undefined;
@@ -26,7 +26,7 @@ export interface CircuitBreakerOptions {
 
 const optionTable = {
   failures: { is: 'count', default: 5 },
-  openMs: { is: 'count', default: 30_000 },
+  openMs: { is: 'count', default: 10_000 },
   by: { ...callGroup, default: 'everyone' },
   isFailure: 'function',
   toolErrors: { is: 'boolean', default: false },
@@ -57,7 +57,7 @@ interface Circuit {
 }
 
 /**
- * Stops calling what fails: after 5 failures in a row, calls are refused at once for 30 s; then one call tries, and its end decides. The error
+ * Stops calling what fails: after 5 failures in a row, calls are refused at once for 10 s; then one call tries, and its end decides. The error
  * says when to retry. Errors that the caller has caused, such as invalid parameters, do not count. Subscriptions and tasks pass.
  */
 export function circuitBreaker(options: CircuitBreakerOptions = {}): Middleware {

@@ -8,6 +8,7 @@ export interface JsonSyntaxFault {
   readonly reason: string;
 }
 
+const EXTRA_COMMA = 'there is one comma too many';
 const SPACE = /[ \t\r\n]*/y;
 const STRING = /"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/uy;
 const SCALAR = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null/y;
@@ -91,6 +92,7 @@ function scan(text: string, findRepeated = false): Fault {
       expected = 'comma';
     } else if (expected === 'key') {
       const start = at;
+      if (next === ',') return { at, reason: EXTRA_COMMA };
       if (!consume(STRING)) return { at, reason: 'a name in double quotes is missing' };
       if (findRepeated) {
         const name = JSON.parse(text.slice(start, at)) as string;
@@ -110,6 +112,8 @@ function scan(text: string, findRepeated = false): Fault {
       names[open.length] = new Set();
       expected = next === '{' ? 'key' : 'value';
       mayEnd = true;
+    } else if (next === ',' && inside === '[') {
+      return { at, reason: EXTRA_COMMA };
     } else if (consume(STRING) || consume(SCALAR)) {
       expected = 'comma';
     } else {

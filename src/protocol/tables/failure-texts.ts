@@ -9,6 +9,9 @@ export const INVALID_ARGUMENTS = 'Invalid arguments for ';
 /** The message about an error that the peer must not see. The reference that follows is in the log. */
 export const MASKED = 'Internal error (ref ';
 
+/** A warning about the name of a tool. */
+export const SOME_REJECT = 'some clients reject names ';
+
 /** The advice for a client that lacks a handler. A client of ours replaces it by its own. */
 export const HANDLER_ADVICE = 'Give the client a handler for it; with fullmcp: connect(target, { ';
 

@@ -1,5 +1,6 @@
 // Compiles the definitions of a server, and reports all their mistakes at once.
 
+import { SOME_REJECT } from '../../protocol/tables/failure-texts.js';
 import { isProtocolMethod } from '../../protocol/tables/methods.js';
 import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
 import { compileSchema } from '../../schema/compile.js';
@@ -223,9 +224,8 @@ function compileCheckedTool(name: string, tool: Tool, defaults: Defaults): Compi
   const { log } = defaults;
   const compiled = compileTool(name, tool, defaults);
   warnOfPatterns(`tool "${name}"`, compiled.input, log);
-  if (name.length > 64)
-    log('warning', `tool "${name}": some clients reject names of more than 64 characters`);
-  if (name.includes('.')) log('warning', `tool "${name}": some clients reject names with a dot`);
+  if (name.length > 64) log('warning', `tool "${name}": ${SOME_REJECT}of more than 64 characters`);
+  if (name.includes('.')) log('warning', `tool "${name}": ${SOME_REJECT}with a dot`);
   return compiled;
 }
 

@@ -1,16 +1,32 @@
 // Reports the use of what the protocol has deprecated.
 
+import { type DeprecationCode, deprecationWarning } from '../../protocol/deprecation.js';
 import type { Logger } from './log.js';
 
-// Spec 2026-07-28, Deprecated Features.
-const deprecated = {
-  'ctx.sample': ['2026-07-28', 'Call the API of a model provider'],
-  'ctx.roots': ['2026-07-28', 'Take folders as arguments of the tool, or configure them in the server'],
-  includeContext: ['2025-11-25', 'Leave "includeContext" of ctx.sample out, or use "none"'],
-} as const;
-
 /** The name of a deprecated part of the API. */
-type Deprecated = keyof typeof deprecated;
+type Deprecated = 'ctx.sample' | 'includeContext' | 'ctx.roots';
+
+/** The code of a deprecation, the revision that deprecates the part, and what to do. */
+interface Advice {
+  readonly code: DeprecationCode;
+  readonly since: string;
+  readonly instead: string;
+}
+
+// Spec 2026-07-28, Deprecated Features.
+const deprecated: Readonly<Record<Deprecated, Advice>> = {
+  'ctx.sample': { code: 'FMDEP001', since: '2026-07-28', instead: 'Call the API of a model provider' },
+  includeContext: {
+    code: 'FMDEP002',
+    since: '2025-11-25',
+    instead: 'Leave "includeContext" of ctx.sample out, or use "none"',
+  },
+  'ctx.roots': {
+    code: 'FMDEP003',
+    since: '2026-07-28',
+    instead: 'Take folders as arguments of the tool, or configure them in the server',
+  },
+};
 
 /** The reaction to a handler that uses something deprecated. */
 export type DeprecationMode = 'warn' | 'ignore' | 'error';
@@ -22,8 +38,7 @@ export type ReportDeprecated = (name: Deprecated) => void;
 export function deprecationReports(mode: DeprecationMode, log: Logger): ReportDeprecated {
   const reported = new Set<Deprecated>();
   return function report(name) {
-    if (mode === 'error')
-      throw new Error(`The protocol deprecates ${name}. docs/compatibility.md says what to write instead.`);
+    if (mode === 'error') throw new Error(adviceFor(name));
     if (mode === 'ignore' || reported.has(name)) return;
     reported.add(name);
     log('warning', adviceFor(name));
@@ -32,6 +47,9 @@ export function deprecationReports(mode: DeprecationMode, log: Logger): ReportDe
 
 /** The warning for a use of a deprecated part: it says what to write instead. */
 function adviceFor(name: Deprecated): string {
-  const [since, instead] = deprecated[name];
-  return `The protocol deprecates ${name} since ${since}, and may remove it from 2027-07-28 on. ${instead}.`;
+  const { code, since, instead } = deprecated[name];
+  return deprecationWarning(
+    code,
+    `The protocol deprecates ${name} since ${since}, and may remove it from 2027-07-28 on. ${instead}.`,
+  );
 }

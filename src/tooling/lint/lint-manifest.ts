@@ -82,6 +82,7 @@ function asked(one: LintFinding): LintFinding {
 }
 
 function finding(kind: LintFinding['kind'], name: string, { rule, path, vendors, says }: Found): LintFinding {
-  const { severity, fix, vendors: usual } = RULES[rule] as LintRule;
+  const { severity, fix: advice, fixes, vendors: usual } = RULES[rule] as LintRule;
+  const fix = fixes?.[kind] ?? advice;
   return { rule, severity, kind, name, ...(path && { path }), vendors: vendors ?? usual, says, fix };
 }

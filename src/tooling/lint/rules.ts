@@ -9,8 +9,11 @@ export interface LintRule {
   readonly vendors: readonly Vendor[];
   /** The advice that is the same for every finding. */
   readonly fix: string;
+  /** Other advice for some kinds of definitions. */
+  readonly fixes?: Readonly<Partial<Record<LintFinding['kind'], string>>>;
 }
 
+const CONTENT = 'Say in one or two sentences what it contains, and when to read it.';
 const ALL: readonly Vendor[] = ['OpenAI', 'Anthropic', 'Gemini'];
 
 /** All rules. `--ignore` takes their names, which never change. */
@@ -41,6 +44,11 @@ export const RULES: Readonly<Record<string, LintRule>> = {
     severity: 'warning',
     vendors: [],
     fix: 'Say in one or two sentences what it does, when to use it and what it returns.',
+    fixes: {
+      resource: CONTENT,
+      template: CONTENT,
+      prompt: 'Say in one or two sentences what it asks the model to do, and when to use it.',
+    },
   },
   'description-long': {
     severity: 'warning',
@@ -120,7 +128,7 @@ export const RULES: Readonly<Record<string, LintRule>> = {
   'annotations-missing': {
     severity: 'advice',
     vendors: [],
-    fix: 'Set readOnlyHint or destructiveHint: hosts treat a tool without them as destructive.',
+    fix: 'Set readOnlyHint or destructiveHint, which is annotations: { readOnly: true } or { destructive: true } in fullmcp: hosts treat a tool without them as destructive.',
   },
   'annotations-contradict': {
     severity: 'warning',

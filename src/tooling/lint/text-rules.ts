@@ -24,16 +24,22 @@ export function checkName(name: string): readonly Found[] {
 export function checkTexts(definition: JsonObject): readonly Found[] {
   const { name, title, description } = definition;
   const found: Found[] = [];
-  const length = typeof description === 'string' ? description.length : 0;
-  if (typeof description !== 'string' || description.trim() === '')
-    found.push({ rule: 'description-missing', says: 'it has no description' });
-  else if (length > MAX_DESCRIPTION)
-    found.push({ rule: 'description-long', says: `its description has ${length} characters` });
+  if (!isText(description))
+    found.push({
+      rule: 'description-missing',
+      says: isText(title) ? 'it has a title, but no description' : 'it has no description',
+    });
+  else if (description.length > MAX_DESCRIPTION)
+    found.push({ rule: 'description-long', says: `its description has ${description.length} characters` });
   for (const [field, text] of Object.entries({ name, title, description })) {
     const invisible = typeof text === 'string' ? invisibleIn(text) : undefined;
     if (invisible) found.push({ rule: 'invisible-characters', says: `${invisible} in its ${field}` });
   }
   return found;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '';
 }
 
 /** Rules about the hints of a tool. */

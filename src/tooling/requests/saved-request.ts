@@ -1,6 +1,6 @@
 // Requests that a project keeps in `mcp.requests.json`: their types, the schema of the file, and how its text is read and written.
 
-import type { JsonObject } from '../../jsonrpc/message.js';
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { parseStrictly, RefusedJson } from '../../jsonrpc/parse.js';
 import { faultOf, repeatedNameIn } from '../../protocol/encoding/json-fault.js';
 import { compileSchema } from '../../schema/compile.js';
@@ -130,6 +130,8 @@ function mistakeIn(request: SavedRequest, at: number): string | undefined {
 
 function schemaMistake(schema: JsonObject | undefined, place: string): string | undefined {
   if (schema === undefined) return undefined;
+  if (hasVariableInPattern(schema))
+    return `${place}: a pattern of "matches" has "$\u007b" in it, and a variable cannot be a part of an expression. Expect its value with "contains", "equal" or "const". For the characters themselves, write "\\\\$\\\\{"`;
   try {
     const [slow] = compileSchema(schema, { io: 'output' }).document.slowPatterns;
     if (slow !== undefined)
@@ -138,6 +140,21 @@ function schemaMistake(schema: JsonObject | undefined, place: string): string | 
   } catch (error) {
     return `${place}: "matches" is not a schema that can be checked. ${cleanLine((error as Error).message, 300)}`;
   }
+}
+
+/** The keywords whose values are not schemas. */
+const PLAIN: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
+
+/** Whether a pattern names a variable, whose value would be read as an expression. */
+function hasVariableInPattern(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.some(hasVariableInPattern);
+  if (!isObject(schema)) return false;
+  const { pattern, patternProperties } = schema;
+  const patterns = [pattern, ...(isObject(patternProperties) ? Object.keys(patternProperties) : [])];
+  return (
+    patterns.some((one) => typeof one === 'string' && one.includes('$\u007b')) ||
+    Object.entries(schema).some(([name, inner]) => !PLAIN.has(name) && hasVariableInPattern(inner))
+  );
 }
 
 function fileMistake({ requests, target }: SavedRequests): string | undefined {
@@ -155,7 +172,7 @@ function fileMistake({ requests, target }: SavedRequests): string | undefined {
  * Whether a file may name this target. The file may come from anybody, so it names no address, to which values of variables would be sent,
  * no server that the user has configured elsewhere, and nothing outside of its folder.
  */
-function isOwnTarget(target: string): boolean {
+export function isOwnTarget(target: string): boolean {
   const isInside = !target.split('/').some((part) => part === '..' || part === '');
   return isInside && /^[\w@.][\w@./ -]*\.(?:[cm]?[jt]s|py)$/.test(target);
 }

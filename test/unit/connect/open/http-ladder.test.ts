@@ -116,7 +116,10 @@ describe('connecting over HTTP', () => {
       },
     });
     expect(error.cause).toBeUndefined();
-    expect(error.message.split('\n')).toHaveLength(3);
+    const [, first, second, ...more] = error.message.split('\n');
+    expect(first).toContain(`- ${server.url} (http, newest revision): `);
+    expect(second).toContain(`- ${server.url} (http, older revisions): `);
+    expect(more).toEqual([]);
     expect(error.message).not.toContain('secret');
   });
 

@@ -57,6 +57,15 @@ describe('circuitBreaker', () => {
     expect(await end(next)).toBe('ok');
   });
 
+  it('refuses calls for 10 s after 5 failures by default, as a gateway does', async () => {
+    const middleware = circuitBreaker();
+    for (let count = 0; count < 5; count++)
+      await expect(middleware(call(), down)).rejects.toMatchObject({ code: 'connection_closed' });
+    await expect(middleware(call(), up)).rejects.toMatchObject({ data: { retryAfterMs: 10_000 } });
+    vi.advanceTimersByTime(10_000);
+    expect(await middleware(call(), up)).toBe(outcome);
+  });
+
   it('asks `isFailure` which errors count, with the call, in place of its own choice', async () => {
     const asked: string[] = [];
     const { end } = breaker({

@@ -443,7 +443,7 @@ export const cases: readonly SchemaCase[] = [
     ...STRINGS,
     list: '("s" | "m" | "l")[]',
     types: 'readonly (("s" | "m" | "l"))[]',
-    form: 'some of: s, m, l',
+    form: 'some of s | m | l, separated by commas',
     field: 'choices',
     reads: ['s,m', ['s', 'm']],
   },

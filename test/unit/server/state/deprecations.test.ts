@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, inProcess, type ServerOptions, tool } from 'fullmcp';
 import { expect, type Mock, test, vi } from 'vitest';
 import { until } from '../../../support/until.js';
@@ -41,9 +42,24 @@ test('each deprecated part is reported once, with what to write instead', async 
       expect((await call(name)).resultType).toBe('input_required');
   await until('all are reported', () => reports(log).length >= 3);
   expect(reports(log)).toEqual([
-    ['warning', expect.stringMatching(/ctx\.sample since 2026-07-28.* Call the API of a model provider/)],
-    ['warning', expect.stringMatching(/includeContext since 2025-11-25.* or use "none"/)],
-    ['warning', expect.stringMatching(/ctx\.roots since 2026-07-28.* Take folders as arguments/)],
+    [
+      'warning',
+      expect.stringMatching(
+        /^\[FMDEP001\] .*ctx\.sample since 2026-07-28.* Call the API of a model provider.*fmdep001\.md\.$/,
+      ),
+    ],
+    [
+      'warning',
+      expect.stringMatching(
+        /^\[FMDEP002\] .*includeContext since 2025-11-25.* or use "none".*fmdep002\.md\.$/,
+      ),
+    ],
+    [
+      'warning',
+      expect.stringMatching(
+        /^\[FMDEP003\] .*ctx\.roots since 2026-07-28.* Take folders as arguments.*fmdep003\.md\.$/,
+      ),
+    ],
   ]);
 });
 
@@ -70,4 +86,21 @@ test('any other value is rejected', () => {
   expect(() => asking('never' as DeprecationMode)).toThrow(
     '"deprecations" must be "warn", "ignore" or "error", not "never".',
   );
+});
+
+test('every code that a warning can have has a page, a row in the table of deprecations, and no page lacks a row', () => {
+  const source = readFileSync('src/protocol/deprecation.ts', 'utf8');
+  const codes = [...(source.match(/`FMDEP\$\{([^}]+)\}`/)?.[1] ?? '').matchAll(/\d{3}/g)].map(
+    ([code]) => `FMDEP${code}`,
+  );
+  const pages = readdirSync('docs/deprecations').map((name) => name.replace('.md', '').toUpperCase());
+  const table = readFileSync('docs/compatibility.md', 'utf8');
+  const rows = [...table.matchAll(/^\| \[(FMDEP\d{3})\]\(deprecations\/(fmdep\d{3})\.md\)/gm)];
+  expect(codes.length).toBeGreaterThan(3);
+  expect(pages).toEqual(expect.arrayContaining(codes));
+  expect(rows.map(([, code]) => code)).toEqual(pages);
+  for (const page of pages)
+    expect(readFileSync(`docs/deprecations/${page.toLowerCase()}.md`, 'utf8')).toMatch(
+      new RegExp(`^# ${page}: `),
+    );
 });
