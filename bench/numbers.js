@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+
 /** @param {readonly number[]} values */
 export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
@@ -40,4 +42,16 @@ function inTurn(list, round) {
 
 function mapValues(object, change) {
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
+}
+
+/** When, on what and with which commit a run was measured; files that differ from the commit are named. */
+export function about() {
+  const git = (...args) => execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' }).trim();
+  const changed = git('status', '--porcelain', '--untracked-files=no', '--', '../src', '../package.json');
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    node: process.version,
+    commit: git('rev-parse', 'HEAD'),
+    ...(changed !== '' && { changed: changed.split('\n').map((line) => line.slice(3)) }),
+  };
 }

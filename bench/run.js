@@ -2,11 +2,12 @@
 // --against <checkout> measures another build of fullmcp in the same rounds. With `engines` as the first argument, measures many
 // processes on each engine instead; with `auth`, the check of credentials; with `middleware`, each built-in middleware;
 // with `audit`, the log of calls; with `streams`, ten thousand open streams; with `search`, a search over ten thousand tools;
-// with `composition`, servers that are mounted and proxied.
+// with `composition`, servers that are mounted and proxied; with `peers`, the other libraries for MCP.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { about } from './numbers.js';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 prepare();
@@ -42,6 +43,12 @@ if (process.argv[2] === 'search') {
 if (process.argv[2] === 'composition') {
   const { measureComposition } = await import('./composition/run.js');
   await measureComposition(process.argv.slice(3));
+  process.exit();
+}
+
+if (process.argv[2] === 'peers') {
+  const { measurePeers } = await import('./peers/run.js');
+  await measurePeers(process.argv.slice(3));
   process.exit();
 }
 
@@ -104,8 +111,7 @@ if (!quick && against === undefined) {
     readFileSync(`${here}results.json`, 'utf8'),
   );
   const results = {
-    date: new Date().toISOString().slice(0, 10),
-    node: process.version,
+    ...about(),
     budgets: table,
     medians: mapMedians(measured),
     // Measured by a run of its own.

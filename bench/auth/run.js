@@ -7,7 +7,7 @@ import { BEFORE } from '../before.js';
 import { isMet } from '../budgets.js';
 import { startServer } from '../child.js';
 import { loadRound } from '../measures/http.js';
-import { interleaved } from '../numbers.js';
+import { about, interleaved } from '../numbers.js';
 import { call, modernPost } from '../request.js';
 import { createProver, startIssuer } from './credentials.js';
 
@@ -131,8 +131,7 @@ function rows(figures, compared) {
 function save(table, { medians }, load) {
   const results = JSON.parse(readFileSync(RESULTS, 'utf8'));
   const auth = {
-    date: new Date().toISOString().slice(0, 10),
-    node: process.version,
+    ...about(),
     load,
     budgets: table,
     medians,

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { isMet } from '../budgets.js';
 import { startComposed } from '../child.js';
 import { loadRound } from '../measures/http.js';
-import { interleaved } from '../numbers.js';
+import { about, interleaved } from '../numbers.js';
 import { call, modernPost } from '../request.js';
 
 const RESULTS = fileURLToPath(new URL('../results.json', import.meta.url));
@@ -72,6 +72,6 @@ function save(composition) {
   const results = JSON.parse(readFileSync(RESULTS, 'utf8'));
   const round = (_, value) =>
     typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(4)) : value;
-  const dated = { date: new Date().toISOString().slice(0, 10), node: process.version, ...composition };
+  const dated = { ...about(), ...composition };
   writeFileSync(RESULTS, `${JSON.stringify({ ...results, composition: dated }, round, 2)}\n`);
 }

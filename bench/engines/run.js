@@ -1,9 +1,9 @@
 // `npm run bench -- engines`: what many processes cost on each engine. --quick takes a fifth of the time; --only names engines,
-// with commas between them. Prints tables for docs/scale.md.
+// with commas between them. Prints tables for docs/capacity.md.
 import { writeFileSync } from 'node:fs';
 import { arch, cpus, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { median } from '../numbers.js';
+import { about, median } from '../numbers.js';
 import { measureCalls } from './calls.js';
 import { measureStreams, measureWaiting } from './memory.js';
 import { engines } from './start.js';
@@ -92,12 +92,11 @@ function report({ throughput, calls, waiting, streams, count, load }) {
 
 function save(results) {
   const file = fileURLToPath(new URL('../engines.json', import.meta.url));
-  const about = {
-    date: new Date().toISOString().slice(0, 10),
-    node: process.version,
+  const stamp = {
+    ...about(),
     processors: cpus().length,
   };
   const round = (_, value) =>
     typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(4)) : value;
-  writeFileSync(file, `${JSON.stringify({ ...about, ...results }, round, 2)}\n`);
+  writeFileSync(file, `${JSON.stringify({ ...stamp, ...results }, round, 2)}\n`);
 }

@@ -1,4 +1,4 @@
-// The figures as tables for docs/scale.md.
+// The figures as tables for docs/capacity.md.
 import { NONE } from './calls.js';
 
 /** @param {Record<string, Record<string, number>>} figures */

@@ -65,7 +65,7 @@ export async function open(port) {
 }
 
 async function answerLength(socket, request) {
-  const text = await ask(socket, request);
+  const text = await ask(socket, request, isWhole);
   if (!text.startsWith('HTTP/1.1 200')) throw new Error(`The server rejected the request:\n${text}`);
   return Buffer.byteLength(text);
 }
@@ -74,14 +74,15 @@ async function answerLength(socket, request) {
  * Sends a request and reads the reply: the whole reply, or the beginning of an event stream.
  * @param {import('node:net').Socket} socket
  * @param {string | Buffer} request
+ * @param {(text: string) => boolean} [isEnough]
  * @returns {Promise<string>}
  */
-export function ask(socket, request) {
+export function ask(socket, request, isEnough = isComplete) {
   return new Promise((resolve, reject) => {
     let text = '';
     function onData(chunk) {
       text += chunk.toString('utf8');
-      if (!isComplete(text)) return;
+      if (!isEnough(text)) return;
       socket.off('data', onData).off('error', reject);
       resolve(text);
     }
@@ -94,9 +95,15 @@ export function ask(socket, request) {
 export function isComplete(text) {
   const end = text.indexOf('\r\n\r\n');
   if (end === -1) return false;
+  return text.slice(0, end).toLowerCase().includes('text/event-stream') || isWhole(text);
+}
+
+/** Whether a reply has come to its end, also when it is an event stream. @param {string} text */
+export function isWhole(text) {
+  const end = text.indexOf('\r\n\r\n');
+  if (end === -1) return false;
   const head = text.slice(0, end).toLowerCase();
   const length = /content-length: (\d+)/.exec(head)?.[1];
   if (length !== undefined) return Buffer.byteLength(text) - Buffer.byteLength(head) - 4 >= Number(length);
-  if (head.includes('text/event-stream')) return true;
   return !head.includes('transfer-encoding: chunked') || text.endsWith('0\r\n\r\n');
 }

@@ -4,7 +4,7 @@ import { loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { isMet } from '../budgets.js';
 import { startServer } from '../child.js';
-import { interleaved } from '../numbers.js';
+import { about, interleaved } from '../numbers.js';
 import { kinds } from './kinds.js';
 
 const RESULTS = fileURLToPath(new URL('../results.json', import.meta.url));
@@ -60,8 +60,7 @@ async function measure({ rounds, calls }) {
 function save(table, { medians }, load) {
   const results = JSON.parse(readFileSync(RESULTS, 'utf8'));
   const middleware = {
-    date: new Date().toISOString().slice(0, 10),
-    node: process.version,
+    ...about(),
     load,
     budgets: table,
     medians,

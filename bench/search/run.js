@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import MiniSearch from 'minisearch';
 import { readCatalogue, readQuestions } from '../../test/unit/protocol/search/catalogue.js';
 import { isMet } from '../budgets.js';
-import { interleaved } from '../numbers.js';
+import { about, interleaved } from '../numbers.js';
 
 const RESULTS = fileURLToPath(new URL('../results.json', import.meta.url));
 const DIST = process.env.FULLMCP_DIST ?? fileURLToPath(new URL('../../dist', import.meta.url));
@@ -128,6 +128,6 @@ function save(search) {
   const results = JSON.parse(readFileSync(RESULTS, 'utf8'));
   const round = (_, value) =>
     typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(4)) : value;
-  const dated = { date: new Date().toISOString().slice(0, 10), node: process.version, ...search };
+  const dated = { ...about(), ...search };
   writeFileSync(RESULTS, `${JSON.stringify({ ...results, search: dated }, round, 2)}\n`);
 }

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { about } from '../numbers.js';
 import { measureKeepAlive, measureSlowReaders } from './idle-and-slow.js';
 import { measureStreams } from './measure.js';
 
@@ -116,8 +117,10 @@ function checkFiles(streams) {
 
 function save(streams) {
   const results = JSON.parse(readFileSync(RESULTS, 'utf8'));
-  const about = { date: new Date().toISOString().slice(0, 10), node: process.version };
   const round = (_, value) =>
     typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(4)) : value;
-  writeFileSync(RESULTS, `${JSON.stringify({ ...results, streams: { ...about, ...streams } }, round, 2)}\n`);
+  writeFileSync(
+    RESULTS,
+    `${JSON.stringify({ ...results, streams: { ...about(), ...streams } }, round, 2)}\n`,
+  );
 }

@@ -1,0 +1,3 @@
+import server from './server.js';
+
+await server.start({ transportType: 'stdio' });

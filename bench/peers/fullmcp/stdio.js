@@ -1,0 +1,4 @@
+import { serveStdio } from 'fullmcp/stdio';
+import server from './server.js';
+
+serveStdio(server);

@@ -1,0 +1,3 @@
+import { MCPServer } from 'mcp-framework';
+
+await new MCPServer({ name: 'bench', version: '1.0.0', transport: { type: 'stdio' } }).start();

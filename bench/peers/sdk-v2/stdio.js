@@ -1,0 +1,4 @@
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { makeServer } from './server.js';
+
+serveStdio(makeServer);
