@@ -3,6 +3,7 @@ import { lmdbStore } from 'fullmcp/lmdb';
 import { nats } from 'fullmcp/nats';
 import { serve } from 'fullmcp/node';
 import { postgres } from 'fullmcp/postgres';
+import { redis } from 'fullmcp/redis';
 
 const definition = {
   name: 'orders',
@@ -14,6 +15,14 @@ const definition = {
 /** Any number of processes, on any number of machines. */
 export async function replica(url: string): Promise<void> {
   const server = createServer({ ...definition, cluster: postgres({ url }) });
+  await serve(server);
+}
+// #endregion
+
+// #region redis
+/** The same on Redis or Valkey. */
+export async function replicaOnRedis(url: string): Promise<void> {
+  const server = createServer({ ...definition, cluster: redis({ url }) });
   await serve(server);
 }
 // #endregion

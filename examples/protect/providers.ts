@@ -15,7 +15,7 @@ import {
 } from 'fullmcp/auth';
 import { server } from './server.js';
 
-// The providers of docs/protect-a-server.md, one by one. Each is an `auth` of createServer, serve or a handler.
+// The providers of docs/providers.md, one by one. Each is an `auth` of createServer, serve or a handler.
 
 const url = 'https://mcp.example.com/mcp';
 

@@ -7,6 +7,7 @@ import changes, { holidayMode, onSensor } from '../../examples/guide/changes.js'
 import { pinned, switched } from '../../examples/guide/compatibility.js';
 import context from '../../examples/guide/context.js';
 import { add, checked, names } from '../../examples/guide/definitions.js';
+import { withoutDeprecated } from '../../examples/guide/deprecations.js';
 import * as http from '../../examples/guide/http.js';
 import imperative from '../../examples/guide/imperative.js';
 import { result } from '../../examples/guide/in-process.js';
@@ -305,6 +306,18 @@ function matching(value: unknown): unknown {
 function fail(): never {
   throw new Error('next was called');
 }
+
+test('a model and folders are used without the deprecated parts of the protocol', async () => {
+  const server = withoutDeprecated(async (prompt) => `${prompt.length} characters`, {
+    '/srv/a': 3,
+    '/srv/b': 5,
+  });
+  expect(await call(server, 'title', { article: 'x' })).toMatchObject({
+    content: [{ text: '36 characters' }],
+  });
+  expect(await call(server, 'count', { folder: '/srv/b' })).toMatchObject({ content: [{ text: '5' }] });
+  expect(await call(server, 'count', { folder: '/etc' })).toMatchObject({ isError: true });
+});
 
 test('a pinned server keeps the defaults of its day, and a single change can be switched off', async () => {
   expect(pinned.behaviours).toContain('plain-values-as-text');

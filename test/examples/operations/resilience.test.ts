@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { client, own, retrying, states } from '../../../examples/middleware/resilience.js';
 import { server } from '../../../examples/middleware/server.js';
 
-// Runs the code that docs/middleware.md shows.
+// Runs the code that docs/retry.md shows.
 
 test('the middleware of the page lets calls pass, retries them, and maps errors of a policy', async () => {
   expect((await client.callTool('order', { id: 1 })).data).toEqual({ id: 1, paid: true });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { servePublicly } from '../../../examples/guide/server-card.js';
 
-// Runs the code that docs/http.md shows.
+// Runs the code that docs/server-card.md shows.
 
 test('the server of the guide has a card, and a catalog that leads to it', async () => {
   const serving = await servePublicly(0);
