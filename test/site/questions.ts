@@ -1,0 +1,23 @@
+/** Questions of new users, and the pages that answer them. */
+export const questions: readonly (readonly [question: string, ...pages: readonly string[]])[] = [
+  ['add a tool with zod', 'tools'],
+  ['serve over HTTP with Express', 'http'],
+  ['401 invalid audience', 'troubleshooting'],
+  ['API key authentication', 'protect-a-server'],
+  ['log in with Google', 'oauth-proxy', 'recipes/google-login'],
+  ['ask the user from a tool', 'asking'],
+  ['long job that survives a restart', 'tasks'],
+  ['test without a port', 'testing'],
+  ['migrate from the official SDK', 'migrate-from-the-official-sdk'],
+  ['Claude Desktop config', 'clients'],
+  ['two replicas with Postgres', 'scale', 'postgres'],
+  ['rate limit per user', 'middleware', 'recipes/rate-limit'],
+  ['console.log breaks stdio', 'stdio'],
+  ['Prometheus metrics', 'telemetry'],
+  ['Cursor does not see my tools', 'troubleshooting'],
+  ['OpenAPI document into tools', 'openapi'],
+  ['which transport', 'transports'],
+  ['deploy to Workers', 'deploy-workers', 'deploy'],
+  ['hide a tool without scope', 'access'],
+  ['NATS discovery', 'services'],
+];
