@@ -3,6 +3,7 @@ import type { VNode } from 'preact';
 import { cleanLine } from '../../src/tooling/clean.js';
 import { Icon } from '../parts/icon.js';
 import { lazy } from '../parts/lazy.js';
+import { stateWord } from '../parts/state-mark.js';
 import { counted, duration } from '../parts/values/format.js';
 import { ownStories } from '../state/store.js';
 
@@ -46,7 +47,7 @@ export function TimelineStrip(): VNode {
         <span class="muted">{counted(ownStories.value.length, 'entry', 'entries')}</span>
         {latest && (
           <span class="mono muted frame-strip-latest">
-            {cleanLine(latest.title, 60)} {latest.state} {duration(latest.serverMs)}
+            {cleanLine(latest.title, 60)} {stateWord(latest.state)} {duration(latest.serverMs)}
           </span>
         )}
       </button>

@@ -12,6 +12,10 @@ const MARKS = {
   cancelled: ['stop', 'cancelled', 'plain'],
 } as const satisfies Record<Story['state'], readonly [IconName, string, string]>;
 
+export function stateWord(state: Story['state']): string {
+  return MARKS[state][1];
+}
+
 /** The state of a call as a shape and a word, in the colour of its meaning. */
 export function StateMark({
   state,

@@ -5,6 +5,7 @@ import { SchemaForm } from '../form/schema-form.js';
 import { Button } from '../parts/controls/button.js';
 import { Icon } from '../parts/icon.js';
 import { addressOf } from '../state/route.js';
+import { stories } from '../state/store.js';
 import { accepted, asJson, fieldErrors } from './answers/answers.js';
 import { type Draft, draftOf, setDraft } from './answers/drafts.js';
 import { refuse } from './answers/give-answers.js';
@@ -137,7 +138,7 @@ function MayBeOf({
             <span class="mono">{cleanLine(title, 60)} (this one)</span>
           ) : (
             <a key={story} class="mono" href={addressOf('call', String(story))}>
-              {cleanLine(title, 60)} #{story}
+              {cleanLine(title, 60)} #{stories.value.get(story)?.run}
             </a>
           )}
         </>

@@ -54,14 +54,15 @@ function CallStory({ story }: { readonly story: Story }): VNode {
     'Ctrl+.': () => (isGoing ? void stopStory(story) : false),
   });
   return (
-    <article class="story" aria-label={`Story of ${cleanLine(story.title, 80)}`}>
+    <article class="place story" aria-label={`Story of ${cleanLine(story.title, 80)}`}>
       <header class="story-head">
-        <div class="story-title">
-          <h1>{cleanLine(story.title, 120)}</h1>
+        <div class="place-head">
+          <h1 class="mono">{cleanLine(story.title, 120)}</h1>
           <StateWord {...stateOf(story)} />
-          <span class="timeline-gap" />
-          <StoryButtons story={story} onAgain={again} isWide />
-          <CopyButton text={() => location.href} label="Copy the address of this story" />
+          <div class="place-actions">
+            <StoryButtons story={story} onAgain={again} isWide />
+            <CopyButton text={() => location.href} label="Copy the address of this story" />
+          </div>
         </div>
         <Facts story={story} />
       </header>
@@ -100,10 +101,11 @@ function CallStory({ story }: { readonly story: Story }): VNode {
 function Facts({ story }: { readonly story: Story }): VNode {
   const { at, youMs, serverMs, state, rounds, repeats, task, bytesOut = 0, bytesIn = 0 } = story;
   const isGoing = state === 'running' || state === 'open';
+  const original = repeats === undefined ? undefined : stories.value.get(repeats);
   const server = connections.value.get(story.connection);
   return (
     <p class="story-facts muted">
-      <span>#{story.id}</span>
+      <span>#{story.run}</span>
       <span>{moment(at)}</span>
       {server && (
         <span>
@@ -118,7 +120,7 @@ function Facts({ story }: { readonly story: Story }): VNode {
           {bytes(bytesOut)} sent, {bytes(bytesIn)} received
         </span>
       )}
-      {repeats !== undefined && <a href={addressOf('call', String(repeats))}>repeats #{repeats}</a>}
+      {original && <a href={addressOf('call', String(original.id))}>repeats #{original.run}</a>}
       {task && <a href={addressOf('task', task.id)}>task {cleanLine(task.id, 12)}</a>}
     </p>
   );

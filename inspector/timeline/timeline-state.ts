@@ -30,17 +30,21 @@ const clock = {
   pause: () => new Promise<void>((resolve) => setTimeout(resolve, PAUSE_MS)),
 };
 
+/** The search for what is in the field now. An older one is stopped: it may take longer, and must not show what it finds. */
+let search: Search | undefined;
+
 effect(() => {
   const text = query.value.trim();
-  const last = found.peek()?.search;
-  if (last && last.query !== text) last.stop();
+  if (search?.query !== text) search?.stop();
   if (text === '') {
+    search = undefined;
     found.value = undefined;
     return;
   }
-  const search = last?.query === text ? last : new Search(text, clock);
-  void search.lookAt(ownStories.value, messages.value).then((isDone) => {
-    if (isDone) found.value = { search };
+  if (search?.query !== text) search = new Search(text, clock);
+  const own = search;
+  void own.lookAt(ownStories.value, messages.value).then((isDone) => {
+    if (isDone && own === search) found.value = { search: own };
   });
 });
 

@@ -80,7 +80,9 @@ function Calls(): VNode {
   useClock(shown.some(isGoing));
   const open = useMemo(() => openEntries(shown, selected), [shown, selected]);
   const rows: Layout = useMemo(() => layout(shown.length, ROW, open), [shown, open]);
-  if (shown.length === 0) return <Nothing />;
+  const isEmpty = shown.length === 0;
+  useEffect(takeWaitingFocus, [isEmpty]);
+  if (isEmpty) return <Nothing />;
   return (
     <>
       <LaneHeads isShown={open.size > 0} />
@@ -101,6 +103,11 @@ function Calls(): VNode {
       />
     </>
   );
+}
+
+/** The focus waits in the column when somebody asks for the timeline before it has a list. */
+function takeWaitingFocus(): void {
+  if (document.activeElement?.id === 'timeline') document.getElementById('timeline-list')?.focus();
 }
 
 function drawEntry(story: Story | undefined, isOpen: boolean): VNode | null {

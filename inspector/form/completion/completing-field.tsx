@@ -90,7 +90,7 @@ export function CompletingField(props: CompletingFieldProps): VNode {
   }
 
   return (
-    <div>
+    <div class="completion">
       <input
         ref={input}
         id={id}

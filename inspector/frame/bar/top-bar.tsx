@@ -3,10 +3,11 @@ import type { VNode } from 'preact';
 import { cleanLine } from '../../../src/tooling/clean.js';
 import { Button, Keys } from '../../parts/controls/button.js';
 import { Icon, Mark } from '../../parts/icon.js';
+import { counted } from '../../parts/values/format.js';
 import { isNarrow } from '../../state/media.js';
 import { addressOf, type Route, route } from '../../state/route.js';
 import { theme } from '../../state/settings.js';
-import { connection, openQuestions, stories } from '../../state/store.js';
+import { connection, openQuestions } from '../../state/store.js';
 import { goToNextQuestion } from '../go-to-story.js';
 import { overlay } from '../overlays/overlays.js';
 import { placesOf } from '../places.js';
@@ -23,14 +24,10 @@ export function TopBar({ place }: { readonly place: string }): VNode {
       <div class="frame-identity">
         {back ? (
           <>
-            <a
-              class="button quiet icon"
-              href={addressOf(['call', 'compare'].includes(back.place) ? 'timeline' : back.place)}
-              title="Back"
-            >
+            <a class="button quiet icon" href={addressOf(parentOf(back.place))} title="Back">
               <Icon name="back" label="Back" />
             </a>
-            <h1 class="frame-back-name">{cleanLine(titleOf(back), 60)}</h1>
+            <BackName back={back} />
           </>
         ) : (
           <>
@@ -72,12 +69,17 @@ export function TopBar({ place }: { readonly place: string }): VNode {
   );
 }
 
-/** A call is known by its tool, everything else by its own name. */
-function titleOf({ place, name = '' }: Route): string {
-  if (place === 'compare') return 'Compare';
-  if (place !== 'call') return name;
-  const story = stories.value.get(Number(name));
-  return story === undefined ? `#${name}` : `#${name} ${story.title}`;
+/** The name of what is open. A tool has no other heading on a phone; everything else has, so that it is named by the place that leads back. */
+function BackName({ back: { place, name = '' } }: { readonly back: Route }): VNode {
+  if (place === 'tools') return <h1 class="frame-back-name mono">{cleanLine(name, 60)}</h1>;
+  const parent = parentOf(place);
+  const label = placesOf(parent).find((each) => each.place === parent)?.label ?? 'Tapes';
+  return <strong class="frame-back-name">{label}</strong>;
+}
+
+function parentOf(place: string): string {
+  if (place === 'task') return 'tasks';
+  return place === 'call' || place === 'compare' ? 'timeline' : place;
 }
 
 function Places({ shown }: { readonly shown: string }): VNode {
@@ -105,7 +107,14 @@ function Questions(): VNode | null {
   const count = openQuestions.value.length;
   if (count === 0) return null;
   return (
-    <button type="button" class="button frame-questions" onClick={goToNextQuestion} aria-keyshortcuts="q">
+    <button
+      type="button"
+      class="button frame-questions"
+      onClick={goToNextQuestion}
+      aria-label={`Questions ${count}`}
+      aria-keyshortcuts="q"
+      title={`${counted(count, 'open question')} (q)`}
+    >
       <Icon name="question" />
       <span>
         <span class="frame-wide">Questions </span>

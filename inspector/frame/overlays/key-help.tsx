@@ -59,7 +59,7 @@ export function KeyHelp(): VNode {
             hasLetterKeys.value = event.currentTarget.checked;
           }}
         />
-        Single letters are keys when no field has the focus
+        Single letters are keys while no field has the focus
       </label>
     </Dialog>
   );

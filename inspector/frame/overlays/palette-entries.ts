@@ -3,6 +3,7 @@
 import { cleanLine } from '../../../src/tooling/clean.js';
 import type { IconName } from '../../parts/icon.js';
 import { enter } from '../../parts/list/entering.js';
+import { stateWord } from '../../parts/state-mark.js';
 import { duration, moment } from '../../parts/values/format.js';
 import { saveTape } from '../../places/tapes/save-tape.js';
 import { run } from '../../state/api.js';
@@ -59,8 +60,8 @@ function calls(count: number): readonly Entry[] {
       id: `call ${story.id}`,
       group: 'call',
       icon: 'timeline',
-      title: `#${story.id} ${story.title}`,
-      detail: `${moment(story.at)}, ${story.state}, ${duration(story.serverMs)}`,
+      title: `${story.title} #${story.run}`,
+      detail: `${moment(story.at)}, ${stateWord(story.state)}, ${duration(story.serverMs)}`,
       isCode: true,
       open: () => goToStory(story),
     }));

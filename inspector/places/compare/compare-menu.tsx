@@ -4,6 +4,7 @@ import type { Story } from '../../../src/inspector/contract/story.js';
 import { cleanLine } from '../../../src/tooling/clean.js';
 import { Icon } from '../../parts/icon.js';
 import { Menu, type MenuItem } from '../../parts/popup/menu.js';
+import { stateWord } from '../../parts/state-mark.js';
 import { moment } from '../../parts/values/format.js';
 import { run } from '../../state/api.js';
 import { go } from '../../state/route.js';
@@ -27,7 +28,7 @@ export function CompareMenu({ story }: { readonly story: Story }): VNode {
 function withMarked(story: Story): readonly MenuItem[] {
   const marked = markedRun.value === undefined ? undefined : stories.value.get(markedRun.value);
   if (marked === undefined || marked.id === story.id) return [];
-  return [pair(marked, story, `With the marked run #${marked.id} ${cleanLine(marked.title, 40)}`)];
+  return [pair(marked, story, `With the marked run ${cleanLine(marked.title, 40)} #${marked.run}`)];
 }
 
 function withRuns(story: Story): readonly MenuItem[] {
@@ -44,7 +45,7 @@ function withRuns(story: Story): readonly MenuItem[] {
     .reverse()
     .map((other) => {
       const [one, two] = other.id < story.id ? [other, story] : [story, other];
-      return pair(one, two, `With run #${other.id}, ${moment(other.at)}, ${other.state}`);
+      return pair(one, two, `With run #${other.run}, ${moment(other.at)}, ${stateWord(other.state)}`);
     });
 }
 
@@ -91,7 +92,8 @@ function again(
   };
 }
 
-function mark({ id }: Story): MenuItem {
+function mark({ id, title, run: number }: Story): MenuItem {
+  const name = `${cleanLine(title, 40)} #${number}`;
   const isMarked = markedRun.value === id;
   return {
     id: 'mark',
@@ -99,7 +101,9 @@ function mark({ id }: Story): MenuItem {
     onPick: () =>
       batch(() => {
         markedRun.value = isMarked ? undefined : id;
-        toast(isMarked ? `#${id} is not marked any more` : `#${id} is marked: choose Compare at another run`);
+        toast(
+          isMarked ? `${name} is not marked any more` : `${name} is marked: choose Compare at another run`,
+        );
       }),
   };
 }

@@ -31,8 +31,8 @@ export function CompareServers({
   const found = changes.value;
   const breaking = found?.filter((change) => change.breaking).length ?? 0;
   return (
-    <article class="compare">
-      <header class="compare-head">
+    <article class="place">
+      <header class="place-head">
         <h1>
           {names[0]} and {names[1]}
         </h1>

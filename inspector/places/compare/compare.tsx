@@ -44,23 +44,25 @@ interface Runs {
 }
 
 function CompareRuns({ before, after }: Runs): VNode {
-  const isSameTool = before.title === after.title;
-  const title = cleanLine(isSameTool ? after.title : `${before.title} and ${after.title}`, 120);
+  const name = namesFor({ before, after });
   const servers = [before.connection, after.connection];
   return (
-    <article class="compare">
-      <header class="compare-head">
-        <h1>
-          {title}: #{before.id} and #{after.id}
+    <article class="place">
+      <header class="place-head">
+        <h1 class="mono">
+          {isOneTool({ before, after }) && `${cleanLine(after.title, 120)} `}
+          {name(before)} and {name(after)}
         </h1>
-        <OnlyDifferences />
-        <a class="button quiet" href={addressOf('compare', `${after.id}..${before.id}`)}>
-          Swap
-        </a>
+        <div class="place-actions">
+          <OnlyDifferences />
+          <a class="button quiet" href={addressOf('compare', `${after.id}..${before.id}`)}>
+            Swap
+          </a>
+        </div>
       </header>
       <div class="compare-sides">
-        <Side story={before} sign="−" />
-        <Side story={after} sign="+" />
+        <Side story={before} name={name(before)} sign="−" />
+        <Side story={after} name={name(after)} sign="+" />
       </div>
       <Parts before={before} after={after} />
       {servers[0] !== servers[1] && servers.every((id) => connections.value.has(id)) && (
@@ -87,7 +89,31 @@ function OnlyDifferences(): VNode {
   );
 }
 
-function Side({ story, sign }: { readonly story: Story; readonly sign: string }): VNode {
+/** Both runs are of the same tool on the same connection, so that their numbers tell them apart. */
+function isOneTool({ before, after }: Runs): boolean {
+  return before.title === after.title && before.connection === after.connection;
+}
+
+/** A run by its number; where that is not enough, with its tool, and with its server. */
+function namesFor(runs: Runs): (story: Story) => string {
+  const isOneServer = runs.before.connection === runs.after.connection;
+  return ({ title, run, connection }) => {
+    if (isOneTool(runs)) return `#${run}`;
+    const server = isOneServer ? undefined : connections.value.get(connection);
+    const place = server === undefined ? '' : ` on ${server.name} ${server.revision ?? ''}`;
+    return cleanLine(`${title} #${run}${place}`, 160);
+  };
+}
+
+function Side({
+  story,
+  name,
+  sign,
+}: {
+  readonly story: Story;
+  readonly name: string;
+  readonly sign: string;
+}): VNode {
   const { id, at, state, serverMs, connection, earlier } = story;
   const server = connections.value.get(connection);
   return (
@@ -95,7 +121,7 @@ function Side({ story, sign }: { readonly story: Story; readonly sign: string })
       <span class="mono" aria-hidden="true">
         {sign}
       </span>
-      <a href={addressOf('call', String(id))}>#{id}</a>
+      <a href={addressOf('call', String(id))}>{name}</a>
       <StateMark state={state} />
       <span class="muted">
         {moment(at)}, {duration(serverMs)}
@@ -117,11 +143,12 @@ function Parts({ before, after }: Runs): VNode {
     () => compareTexts(endOf(before, one.outcome), endOf(after, other.outcome)),
     [before.error, one.outcome, after.error, other.outcome],
   );
+  const name = namesFor({ before, after });
   const waiting = [before, after].find((story) => !isOver(story));
   if (waiting !== undefined)
     return (
       <p role="status">
-        <a href={addressOf('call', String(waiting.id))}>#{waiting.id}</a>{' '}
+        <a href={addressOf('call', String(waiting.id))}>{name(waiting)}</a>{' '}
         {waiting.state === 'asks' ? 'waits for your answer.' : 'is not over yet.'}
       </p>
     );
@@ -134,11 +161,11 @@ function Parts({ before, after }: Runs): VNode {
   return (
     <>
       {[before, after].map((story) => (
-        <CutNote key={story.id} story={story} />
+        <CutNote key={story.id} story={story} name={name(story)} />
       ))}
       {missing.map((story) => (
         <p key={story.id} class="compare-note">
-          The result of #{story.id} has {bytes(story.outcomeBytes ?? 0)} and is not here to be compared.
+          The result of {name(story)} has {bytes(story.outcomeBytes ?? 0)} and is not here to be compared.
         </p>
       ))}
       {missing.length === 0 && <Part name="Result" words={['results', 'are']} texts={results} isMain />}
@@ -149,9 +176,9 @@ function Parts({ before, after }: Runs): VNode {
   );
 }
 
-function CutNote({ story }: { readonly story: Story }): VNode | null {
+function CutNote({ story, name }: { readonly story: Story; readonly name: string }): VNode | null {
   if (story.earlier?.lacks.includes('result') !== true || story.outcome === undefined) return null;
-  return <p class="compare-note">The history has only the beginning of the result of #{story.id}.</p>;
+  return <p class="compare-note">The history has only the beginning of the result of {name}.</p>;
 }
 
 /** The end of a call as a value. */

@@ -58,13 +58,13 @@ export function PromptView({
   return (
     <article class="prompts-view">
       <header class="prompts-head">
-        <h1>{cleanLine(title, 120)}</h1>
+        <h1 class={title === name ? 'mono' : undefined}>{cleanLine(title, 120)}</h1>
         {title !== name && <p class="mono muted">{cleanLine(name, 120)}</p>}
         {description !== undefined && <p>{cleanLine(description, 1000)}</p>}
       </header>
       <form
         ref={form}
-        class="prompts-form"
+        class="form prompts-form"
         noValidate={true}
         onSubmit={(event) => {
           event.preventDefault();
@@ -75,16 +75,18 @@ export function PromptView({
         {args.map((argument, at) => {
           const isMissing = isTried.value && missing.includes(argument);
           return (
-            <div key={argument.name} class="prompts-field">
-              <label for={`${id}-${at}`} class="mono">
-                {cleanLine(argument.name, 80)}
-                {argument.isRequired && (
-                  <span class="form-required" aria-hidden="true">
-                    *
-                  </span>
-                )}
+            <div key={argument.name} class="form-field">
+              <label for={`${id}-${at}`} class="form-label">
+                <span class="form-name">
+                  {cleanLine(argument.name, 80)}
+                  {argument.isRequired && (
+                    <span class="form-required" aria-hidden="true">
+                      *
+                    </span>
+                  )}
+                </span>
               </label>
-              <div>
+              <div class="form-control">
                 <CompletingField
                   id={`${id}-${at}`}
                   source={{ prompt: name }}

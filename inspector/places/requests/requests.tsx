@@ -57,15 +57,16 @@ export function Requests(): VNode {
     if (risky.value.length === 0) send(requests.map(({ name }) => name));
   };
   return (
-    <section class="requests" aria-label="Requests">
-      <header class="requests-head" ref={head}>
+    <section class="place" aria-label="Requests">
+      <header class="place-head" ref={head}>
         <h1>Requests</h1>
         <span class="muted mono">{view.value?.file}</span>
-        <span class="requests-gap" />
-        <Button icon="again" label="Read the file again" onClick={() => void load()} />
-        <Button look="main" icon="play" isDisabled={requests.length === 0} onClick={sendAll}>
-          Run all
-        </Button>
+        <div class="place-actions">
+          <Button icon="again" label="Read the file again" onClick={() => void load()} />
+          <Button look="main" icon="play" isDisabled={requests.length === 0} onClick={sendAll}>
+            Run all
+          </Button>
+        </div>
       </header>
       <Notes view={view.value} />
       {risky.value.length > 0 && (
@@ -175,19 +176,20 @@ function Row({
         <span class="mono muted">
           {kind} {cleanLine(subject, 120)} {args && cleanLine(JSON.stringify(args), 80)}
         </span>
-        <span class="requests-gap" />
-        {report && <span class="muted">{duration(report.ms)}</span>}
-        {report?.story !== undefined && (
-          <a
-            class="button quiet icon"
-            href={addressOf('call', String(report.story))}
-            title="The story of this call"
-          >
-            <Icon name="timeline" label="The story of this call" />
-          </a>
-        )}
-        <Button look="quiet" icon="play" label={`Run ${cleanLine(name, 60)}`} onClick={onRun} />
-        <Button look="quiet" icon="trash" label={`Remove ${cleanLine(name, 60)}`} onClick={remove} />
+        <span class="requests-actions">
+          {report && <span class="muted">{duration(report.ms)}</span>}
+          {report?.story !== undefined && (
+            <a
+              class="button quiet icon"
+              href={addressOf('call', String(report.story))}
+              title="The story of this call"
+            >
+              <Icon name="timeline" label="The story of this call" />
+            </a>
+          )}
+          <Button look="quiet" icon="play" label={`Run ${cleanLine(name, 60)}`} onClick={onRun} />
+          <Button look="quiet" icon="trash" label={`Remove ${cleanLine(name, 60)}`} onClick={remove} />
+        </span>
       </div>
       {report && <Report report={report} request={request} />}
     </li>
@@ -195,7 +197,7 @@ function Row({
 }
 
 function Mark({ report }: { readonly report: RequestReportView | undefined }): VNode | null {
-  if (report === undefined) return <span class="requests-mark" />;
+  if (report === undefined) return null;
   const isOk = report.problems.length === 0 && report.skipped === undefined;
   return (
     <span class={isOk ? 'requests-mark is-ok' : 'requests-mark is-wrong'}>

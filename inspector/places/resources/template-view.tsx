@@ -61,7 +61,7 @@ export function TemplateView({
       </header>
       {shape.fault !== undefined && <p class="resources-failure">{shape.fault}</p>}
       <form
-        class="resources-template"
+        class="form resources-template"
         noValidate={true}
         onSubmit={(event) => {
           event.preventDefault();
@@ -71,16 +71,18 @@ export function TemplateView({
         {shape.fields.map(({ name, isList, isRequired }, at) => {
           const isMissing = isTried.value && missing.some((each) => each.name === name);
           return (
-            <div key={name} class="resources-field">
-              <label for={`${id}-${at}`} class="mono">
-                {cleanLine(name, 80)}
-                {isRequired && (
-                  <span class="form-required" aria-hidden="true">
-                    *
-                  </span>
-                )}
+            <div key={name} class="form-field">
+              <label for={`${id}-${at}`} class="form-label">
+                <span class="form-name">
+                  {cleanLine(name, 80)}
+                  {isRequired && (
+                    <span class="form-required" aria-hidden="true">
+                      *
+                    </span>
+                  )}
+                </span>
               </label>
-              <div>
+              <div class="form-control">
                 <CompletingField
                   id={`${id}-${at}`}
                   source={{ template: template.uri }}

@@ -226,9 +226,11 @@ function Subject({
     <span>
       {(hasKind || kind !== 'tool') && <span class="muted">{kind} </span>}
       {place === undefined ? (
-        cleanLine(name, 120)
+        <span class="mono">{cleanLine(name, 120)}</span>
       ) : (
-        <a href={addressOf(place, name)}>{cleanLine(name, 120)}</a>
+        <a class="mono" href={addressOf(place, name)}>
+          {cleanLine(name, 120)}
+        </a>
       )}
     </span>
   );

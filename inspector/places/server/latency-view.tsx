@@ -77,8 +77,8 @@ function Numbers({ latency }: { readonly latency: Latency }): VNode {
   const numbers = [
     [String(latency.count), latency.count === 1 ? 'call' : 'calls'],
     [duration(latency.median), 'median'],
-    [duration(latency.p90), '90 % are faster'],
-    [duration(latency.p99), '99 % are faster'],
+    [duration(latency.p90), '90 % within'],
+    [duration(latency.p99), '99 % within'],
     [duration(latency.slowest), 'slowest'],
   ] as const;
   return (

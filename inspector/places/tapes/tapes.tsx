@@ -30,7 +30,7 @@ export function Tapes(): VNode {
   return (
     <section
       aria-label="Tapes"
-      class={isOver.value ? 'tapes is-over' : 'tapes'}
+      class={isOver.value ? 'place tapes is-over' : 'place tapes'}
       onDragOver={(event) => {
         event.preventDefault();
         isOver.value = true;
@@ -44,15 +44,16 @@ export function Tapes(): VNode {
         take(event.dataTransfer?.files);
       }}
     >
-      <header class="tapes-head">
+      <header class="place-head">
         <h1>Tapes</h1>
-        <span class="timeline-gap" />
-        {connection.value && (
-          <Button icon="download" onClick={() => saveCurrent()}>
-            Save {cleanLine(connection.value.name, 40)}
-          </Button>
-        )}
-        <OpenFile onFiles={take} />
+        <div class="place-actions">
+          {connection.value && (
+            <Button icon="download" onClick={() => saveCurrent()}>
+              Save {cleanLine(connection.value.name, 40)}
+            </Button>
+          )}
+          <OpenFile onFiles={take} />
+        </div>
       </header>
       <p class="muted">
         A tape is what was said on a connection, without its secrets. It opens here, and in a test as a

@@ -22,18 +22,19 @@ export function TaskDetail({ story }: { readonly story: TaskStory }): VNode {
   const connection = connections.value.get(story.connection);
   return (
     <article class="task" aria-label={`Task ${cleanLine(story.title, 80)}`}>
-      <header class="task-head">
-        <h1>{cleanLine(story.title, 120)}</h1>
+      <header class="place-head">
+        <h1 class="mono">{cleanLine(story.title, 120)}</h1>
         <StateWord {...stateOf(story)} />
-        <span class="timeline-gap" />
         {isGoing && (
-          <Button
-            icon="stop"
-            label="Asks the server to cancel the task"
-            onClick={() => void stopStory(story)}
-          >
-            Cancel
-          </Button>
+          <div class="place-actions">
+            <Button
+              icon="stop"
+              label="Asks the server to cancel the task"
+              onClick={() => void stopStory(story)}
+            >
+              Cancel
+            </Button>
+          </div>
         )}
       </header>
       <QuestionPanel story={story} />

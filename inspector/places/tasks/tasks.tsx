@@ -5,6 +5,8 @@ import type { VNode } from 'preact';
 import { cleanLine } from '../../../src/tooling/clean.js';
 import { Empty } from '../../parts/empty.js';
 import { List, type ListItem } from '../../parts/list/list.js';
+import { ListPlace } from '../../parts/list/list-place.js';
+import { isNarrow } from '../../state/media.js';
 import { addressOf, route } from '../../state/route.js';
 import { ownStories } from '../../state/store.js';
 import { progressWords } from '../../timeline/model/lanes.js';
@@ -19,32 +21,40 @@ export function Tasks(): VNode {
   const groups = taskGroups(ownStories.value);
   const all = groups.flatMap(({ tasks }) => tasks);
   const id = route.value.name;
-  const shown = all.find(({ task }) => task.id === id) ?? (id === undefined ? all[0] : undefined);
+  const open = id ?? (isNarrow.value ? undefined : all[0]?.task.id);
+  const shown = all.find(({ task }) => task.id === open);
   const items: readonly ListItem[] = groups.flatMap(({ name, tasks }) =>
     tasks.map((story) => itemOf(story, name)),
   );
   return (
-    <div class={id === undefined ? 'tasks' : 'tasks has-detail'}>
-      <div class="tasks-list">
-        <List items={items} label="Tasks" noun="task" selected={shown?.task.id}>
-          {all.length === 0 && (
-            <Empty title="No task was started yet.">
-              A tool that runs as a task appears here, and continues when this page is closed.
-            </Empty>
-          )}
+    <ListPlace
+      title="Tasks"
+      list={
+        <List items={items} label="Tasks" noun="task" selected={open}>
+          {isNarrow.value && all.length === 0 && <Nothing />}
           <FollowTasks followed={all.map(({ task }) => task.id)} />
         </List>
-      </div>
-      <div class="tasks-detail">
-        {!shown && <h1 class="visually-hidden">Tasks</h1>}
-        {shown && <TaskDetail key={shown.id} story={shown} />}
-        {!shown && id !== undefined && (
-          <Empty title={`The task ${cleanLine(id, 60)} is not followed.`}>
-            Follow it by its id: the server may still know it.
-          </Empty>
-        )}
-      </div>
-    </div>
+      }
+    >
+      {shown ? (
+        <TaskDetail key={shown.id} story={shown} />
+      ) : id !== undefined ? (
+        <Empty isPlace title={`The task ${cleanLine(id, 60)} is not followed.`}>
+          Follow it by its id: the server may still know it.
+        </Empty>
+      ) : (
+        !isNarrow.value && <Nothing />
+      )}
+    </ListPlace>
+  );
+}
+
+/** On a phone it stands in the list, which has a heading of its own. */
+function Nothing(): VNode {
+  return (
+    <Empty isPlace={!isNarrow.value} title="No task was started yet.">
+      A tool that runs as a task appears here, and continues when this page is closed.
+    </Empty>
   );
 }
 

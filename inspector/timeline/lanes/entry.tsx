@@ -50,7 +50,7 @@ function kindWord({ kind, title }: Story): string {
   if (kind === 'read') return 'read ';
   if (kind === 'prompt') return 'prompt ';
   if (kind === 'complete') return 'complete ';
-  if (kind === 'subscription') return 'listening ';
+  if (kind === 'subscription') return 'listening: ';
   return kind === 'connect' && !title.startsWith('connect') ? 'connect: ' : '';
 }
 

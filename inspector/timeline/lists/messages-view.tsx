@@ -56,7 +56,8 @@ export function MessagesView(): VNode {
 }
 
 function drawMessage(head: MessageHead | undefined): VNode | null {
-  return head ? <MessageRow head={head} /> : null;
+  // A row that is used again for the other direction is made anew: Chromium sometimes drew the arrow of the message before.
+  return head ? <MessageRow key={head.from} head={head} /> : null;
 }
 
 function MessageRow({ head }: { readonly head: MessageHead }): VNode {

@@ -20,7 +20,7 @@ export function StoryDetail({ story }: { readonly story: Story }): VNode {
     <div class="detail">
       <div class="detail-bar">
         <a class="detail-title" href={addressOf('call', String(story.id))} title="Open the story (g)">
-          #{story.id} {cleanLine(story.title, 80)}
+          {cleanLine(story.title, 80)} #{story.run}
         </a>
         <span class="timeline-gap" />
         <StoryButtons story={story} onAgain={() => void runAgain(story)} />

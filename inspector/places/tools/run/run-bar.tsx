@@ -8,6 +8,7 @@ import { Icon } from '../../../parts/icon.js';
 import { Menu } from '../../../parts/popup/menu.js';
 import { StateMark } from '../../../parts/state-mark.js';
 import { counted, duration, moment } from '../../../parts/values/format.js';
+import { stories } from '../../../state/store.js';
 import { CopyAs } from '../copy/copy-as.js';
 import type { Draft } from '../draft.js';
 import { isRunning, stopRun } from './run-tool.js';
@@ -86,7 +87,7 @@ export function RunBar({
                 onPick: () => onPick(story),
               }))}
           >
-            {shown === undefined ? 'Earlier runs' : `#${shown.id}`}
+            {shown === undefined ? 'Earlier runs' : `#${shown.run}`}
           </Menu>
         )}
       </span>
@@ -95,17 +96,18 @@ export function RunBar({
 }
 
 function RunItem({ story }: { readonly story: Story }): VNode {
-  const { id, at, state, serverMs, args, repeats, earlier } = story;
+  const { run, at, state, serverMs, args, repeats, earlier } = story;
+  const original = repeats === undefined ? undefined : stories.value.get(repeats);
   return (
     <>
-      <span class="mono">#{id}</span>
+      <span class="mono">#{run}</span>
       <StateMark state={state} />
       <span class="muted">
         {moment(at)}
         {earlier && ' · earlier visit'}
       </span>
       <span class="muted">{duration(serverMs)}</span>
-      {repeats !== undefined && <Icon name="again" size={12} label={`Run ${repeats} again`} />}
+      {original && <Icon name="again" size={12} label={`Repeats #${original.run}`} />}
       <span class="mono muted tools-run-args">{cleanLine(JSON.stringify(args ?? {}), 60)}</span>
     </>
   );

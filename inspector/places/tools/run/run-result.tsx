@@ -59,7 +59,7 @@ export function RunResult({
   const isAsking = shown.state === 'asks';
   return (
     <div class={`tools-result is-${shown.state}`}>
-      {outcome === undefined && !isAsking && state}
+      {outcome === undefined && !isAsking && <div class="results-bar">{state}</div>}
       {isRunning(shown) && <Progress story={shown} />}
       {hasQuestions && <QuestionPanel key={shown.id} story={shown} />}
       {error && <ErrorPanel failure={error}>{nameCaller(shown.connection, error)}</ErrorPanel>}
@@ -75,7 +75,7 @@ export function RunResult({
               <EarlierNote story={shown} />
             </>
           }
-          previous={previous?.outcome && { outcome: previous.outcome, name: `run #${previous.id}` }}
+          previous={previous?.outcome && { outcome: previous.outcome, name: `run #${previous.run}` }}
         >
           {state}
         </ResultView>
@@ -108,17 +108,19 @@ function RunState({
   // On a phone, the result may be behind the form, and a window in it would not be seen.
   useKeys({ s: () => (mayKeep && box.current?.checkVisibility() === true ? keep() : false) });
   return (
-    <div class="tools-state" ref={box}>
-      <StateMark state={state} />
-      {isRunning(story) ? (
-        <Clock since={story.at} youMs={youMs} isWaiting={state === 'asks'} />
-      ) : (
-        duration(serverMs)
-      )}
-      {youMs > 0 && <span class="muted">you {duration(youMs)}</span>}
-      {rounds.length > 1 && <span class="muted">{rounds.length} rounds</span>}
-      {outcomeBytes !== undefined && <span class="muted">{bytes(outcomeBytes)}</span>}
-      {outputCheck && <CheckMark check={outputCheck} />}
+    <>
+      <div class="tools-state" ref={box}>
+        <StateMark state={state} />
+        {isRunning(story) ? (
+          <Clock since={story.at} youMs={youMs} isWaiting={state === 'asks'} />
+        ) : (
+          duration(serverMs)
+        )}
+        {youMs > 0 && <span class="muted">you {duration(youMs)}</span>}
+        {rounds.length > 1 && <span class="muted">{rounds.length} rounds</span>}
+        {outcomeBytes !== undefined && <span class="muted">{bytes(outcomeBytes)}</span>}
+        {outputCheck && <CheckMark check={outputCheck} />}
+      </div>
       <span class="tools-state-actions">
         {isRunning(story) ? (
           <Button look="quiet" icon="stop" label="Stop" keys="Ctrl+." onClick={() => stopRun(story)} />
@@ -155,7 +157,7 @@ function RunState({
           <Icon name="timeline" label="The story of this call" />
         </a>
       </span>
-    </div>
+    </>
   );
 }
 
