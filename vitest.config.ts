@@ -19,7 +19,7 @@ const suites = {
   // Tests that need a process of their own, because they look at what is left in it, replace modules that others have loaded, listen to
   // what others do, or use a server that others close.
   alone: [
-    'test/examples/{auth/protect,certificates,client/telemetry,oauth-server,operations/audit}.test.ts',
+    'test/examples/{auth/{protect,who-is-calling},certificates,client/telemetry,oauth-server,operations/audit}.test.ts',
     'test/flows/hostile/unread.test.ts',
     'test/openapi/without-yaml.test.ts',
     // They count the timers on a fake clock, where those of others would be counted, too.
@@ -41,7 +41,7 @@ const suites = {
   ],
   engines: [
     'test/unit/adapters/{postgres,redis,nats}/**/*.test.ts',
-    'test/examples/cluster.test.ts',
+    'test/examples/{cluster,{recipes,tracker}/postgres}.test.ts',
     'test/flows/{cluster,hostile/outages}/**/*.test.ts',
     'test/flows/sessions/processes.test.ts',
   ],
@@ -49,7 +49,7 @@ const suites = {
   long: [
     'test/cli/{auth/login,check/conformance,hostile,operate/{doctor-attacks,proxy-attacks}}.test.ts',
     'test/cli/project/{caller,dev-attacks,first-minute,new,run}.test.ts',
-    'test/examples/{auth/login,basic-server,client/{basic,client},composition/{openapi,rest,routes}}.test.ts',
+    'test/examples/{auth/login,basic-server,client/{basic,client},composition/{openapi,rest,routes},recipes/processes,tracker/checks}.test.ts',
     'test/flows/access/**/*.test.ts',
     'test/flows/{asking,auth/{edge,expiry,request-tricks},hostile/{http,websocket},middleware/{middleware,mounted}}.test.ts',
     'test/flows/{promises,sessions/{modes,questions,streams}}.test.ts',
@@ -87,6 +87,8 @@ const suites = {
   // The page of the inspector in Chromium.
   inspector: ['test/inspector/page/**/*.test.ts', 'test/inspector/host/browser-attacks.test.ts'],
   browser: ['test/browser/**/*.test.ts'],
+  // The documentation as it is built, and in Chromium.
+  site: ['test/site/**/*.test.ts'],
   runtimes: ['test/runtimes/**/*.test.ts'],
   // Exactly the version of `engines`.
   oldest: ['test/oldest-node/**/*.test.ts'],
@@ -114,12 +116,21 @@ export default defineConfig({
       },
       ...Object.entries(suites).map(([name, include]) => ({
         extends: true as const,
-        test: { name, include, ...(name === 'long' && shared) },
+        test: {
+          name,
+          include,
+          ...(name === 'long' && shared),
+          ...(name === 'site' && { globalSetup: ['test/site/build.ts'] }),
+        },
       })),
     ],
     globalSetup: ['test/support/built.ts', 'test/interop/install.ts'],
     ...(process.env['CI'] && { retry: 1 }),
-    reporters: ['default', './test/support/second-attempts.ts'],
+    reporters: [
+      'default',
+      './test/support/second-attempts.ts',
+      ...(process.env['RECORD'] ? ['./test/support/recorder.ts'] : []),
+    ],
     // A busy machine may need several seconds for what usually takes some milliseconds.
     expect: { poll: { timeout: 20_000 } },
     testTimeout: 40_000,

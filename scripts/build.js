@@ -1,6 +1,6 @@
-// Compiles src to build/modules, bundles that into dist, builds the page of the inspector, and compiles examples to build/examples. Does nothing if nothing has
-// changed; --force builds anyway. dist and build/examples are replaced when their successors are whole, so that programs that run from
-// them go on meanwhile, and after a build that fails.
+// Compiles src to build/modules, bundles that into dist, builds the page of the inspector, compiles examples to build/examples, and writes
+// the pages of the package to dist/docs. Does nothing if nothing has changed; --force builds anyway. dist and build/examples are replaced
+// when their successors are whole, so that programs that run from them go on meanwhile, and after a build that fails.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -9,6 +9,7 @@ import { rolldown } from 'rolldown';
 import { buildInspector } from './build-inspector.js';
 import { groupsOf } from './chunks.js';
 import { filesUnder, root } from './files.js';
+import { buildDocs } from './package-docs.js';
 import { pruneTypes } from './prune-types.js';
 
 process.chdir(root);
@@ -23,6 +24,7 @@ if (process.argv.includes('--force') || !isFresh()) {
     if (process.argv.includes('--force') || !isFresh()) await build();
   });
 }
+buildDocs();
 
 async function build() {
   for (const old of [stamp, next, 'build/modules']) rmSync(old, { recursive: true, force: true });

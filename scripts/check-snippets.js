@@ -2,10 +2,7 @@
 // --write copies the text into the pages. docs/reference is generated from doc comments instead: see reference.js.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { conclude, filesUnder, root } from './files.js';
-
-const MARK = /^<!-- snippet: ([^#\s]+)(?:#(\S+))? -->$/;
-const REGION = /^\s*\/\/ #region (\S+)\s*$/;
-const END_REGION = /^\s*\/\/ #endregion\b/;
+import { regionOf, SNIPPET } from './markdown.js';
 
 process.chdir(root);
 const write = process.argv.includes('--write');
@@ -34,7 +31,7 @@ function checkPage(page) {
     }
     const body = lines.slice(i + 1, end);
     out.push(
-      ...(isTypeScript(fence[2] ?? '') || MARK.test(lines[i - 1] ?? '')
+      ...(isTypeScript(fence[2] ?? '') || SNIPPET.test(lines[i - 1] ?? '')
         ? checkBlock(page, i, lines[i - 1] ?? '', body)
         : body),
       lines[end] ?? '',
@@ -50,7 +47,7 @@ function checkPage(page) {
  */
 function checkBlock(page, at, above, body) {
   count++;
-  const mark = MARK.exec(above);
+  const mark = SNIPPET.exec(above);
   if (mark === null) {
     failures.push(
       `${page}:${at + 1} is a ts block without a file. Write <!-- snippet: path#region --> on the line above.`,
@@ -75,33 +72,14 @@ function checkBlock(page, at, above, body) {
 }
 
 /**
- * A region's lines without their common indent and without the marks of regions inside it, or why there are none.
+ * The lines that a block should have, or why there are none.
  * @param {string} file @param {string | undefined} region
  * @returns {string[] | string}
  */
 function snippet(file, region) {
   if (!existsSync(file)) return `names ${file}, which does not exist. Write it, or name another.`;
-  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
-  /** @type {string[]} */
-  const open = [];
-  /** @type {string[]} */
-  const body = [];
-  let found = region === undefined;
-  for (const line of lines) {
-    const start = REGION.exec(line)?.[1];
-    if (start !== undefined) open.push(start);
-    else if (END_REGION.test(line)) open.pop();
-    else if (region === undefined || open.includes(region)) body.push(line);
-    found ||= start === region;
-  }
-  if (!found)
-    return `names ${file}#${region}, but ${file} has no line "// #region ${region}". Add it and its // #endregion.`;
-  if (open.length > 0) return `uses ${file}, where the region ${open.at(-1)} never ends. Add // #endregion.`;
-  const indents = body
-    .filter((line) => line.trim() !== '')
-    .map((line) => line.length - line.trimStart().length);
-  const indent = Math.min(...indents);
-  return body.map((line) => line.slice(indent));
+  const lines = regionOf(readFileSync(file, 'utf8'), region);
+  return typeof lines === 'string' ? `names ${file}, which ${lines}` : lines;
 }
 
 /** @param {string} language */

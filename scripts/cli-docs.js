@@ -68,7 +68,7 @@ function withParts(page) {
     .filter(([, group]) => group.length > 0)
     .map(([title, group]) => {
       const rows = group.map((one) => `| [\`${one.name}\`](cli/${fileOf(one)}) | ${one.summary} |`);
-      return [`### ${title}`, '', '| command | |', '|---|---|', ...rows].join('\n');
+      return [`### ${title}`, '', '| command | what it does |', '|---|---|', ...rows].join('\n');
     });
   const parts = {
     commands: commands.join('\n\n'),
@@ -95,7 +95,7 @@ function optionTable(options) {
       return `| \`${cell(`${short ? `-${short}, ` : ''}--${name}${argument}`)}\` | ${cell(plain(help))}${often} |`;
     },
   );
-  return ['| option | |', '|---|---|', ...rows].join('\n');
+  return ['| option | meaning |', '|---|---|', ...rows].join('\n');
 }
 
 /** Text outside of code, in which < would begin HTML. @param {string} text */

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -26,6 +26,17 @@ export function bytesUnder(folder) {
   return filesUnder(folder).reduce((sum, file) => sum + statSync(file).size, 0);
 }
 
+/**
+ * The pages that people write, by their path below the current folder. Those of the reference repeat doc comments, which are checked
+ * where they are.
+ */
+export function readPages() {
+  const pages = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', ...filesUnder('docs')].filter(
+    (page) => page.endsWith('.md') && !page.startsWith('docs/reference/') && existsSync(page),
+  );
+  return new Map(pages.map((page) => [page, readFileSync(page, 'utf8')]));
+}
+
 /** @param {string} folder */
 export function readManifest(folder) {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
@@ -45,4 +56,9 @@ export function conclude(failures, success) {
   for (const failure of failures) console.error(failure);
   if (failures.length > 0) process.exitCode = 1;
   else console.log(success);
+}
+
+/** Whether a module is the program that was started. @param {string} url Its `import.meta.url`. */
+export function isProgram(url) {
+  return process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(url);
 }

@@ -1,12 +1,15 @@
+// Packs the package, as npm does. `node scripts/pack.js <folder>` writes the tarball there and prints its facts as JSON. Unlike `npm pack`, it
+// builds only what has changed, and leaves dist in its place while other processes may read it.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { root } from './files.js';
+import { join, resolve } from 'node:path';
+import { isProgram, root } from './files.js';
 
 /**
  * @typedef {object} Packed
  * @property {string} tarball Its path.
+ * @property {number} size
  * @property {number} unpackedSize
  * @property {{ path: string, size: number }[]} files
  */
@@ -18,14 +21,22 @@ import { root } from './files.js';
 export function withPackage(use) {
   const folder = mkdtempSync(join(tmpdir(), 'fullmcp-pack-'));
   try {
-    run(process.execPath, ['scripts/build.js']);
-    // The build above is enough. The package's own prepack would delete dist first, while other processes may read it.
-    const output = run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]);
-    const [packed] = /** @type {any[]} */ (Object.values(JSON.parse(output)));
-    use({ ...packed, tarball: join(folder, packed.filename) });
+    use(packInto(folder));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/**
+ * Builds if something has changed, and writes the tarball into a folder.
+ * @param {string} folder
+ * @returns {Packed}
+ */
+export function packInto(folder) {
+  run(process.execPath, ['scripts/build.js']);
+  const output = run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]);
+  const [packed] = /** @type {any[]} */ (Object.values(JSON.parse(output)));
+  return { ...packed, tarball: join(folder, packed.filename) };
 }
 
 /** @param {string} command @param {string[]} args */
@@ -34,3 +45,6 @@ function run(command, args) {
   if (status === 0) return stdout;
   throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`);
 }
+
+if (isProgram(import.meta.url))
+  console.log(JSON.stringify([packInto(resolve(process.argv[2] ?? '.'))], undefined, 2));

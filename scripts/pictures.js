@@ -41,7 +41,7 @@ const SCREENS = {
   question: { at: '#/tools/order_pizza', go: orderPizza },
   story: { at: '#/call/' },
   'menu-copy': { at: '#/tools/add?a=2&b=40', go: (page) => press(page, /^Copy as/) },
-  'menu-servers': { at: '#/tools/add?a=2&b=40', go: (page) => press(page, /Servers$/) },
+  'menu-servers': { at: '#/tools', go: (page) => press(page, /Servers$/) },
   palette: { at: '#/tools/add?a=2&b=40', go: (page) => page.keyboard.press('Control+k') },
   keys: { at: '#/tools/add?a=2&b=40', go: (page) => page.keyboard.press('?') },
   resources: { at: '#/resources' },

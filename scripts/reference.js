@@ -1,7 +1,9 @@
 // Writes docs/reference: a page for each entry of the package, with every export, every member, its type, its default and its
-// doc comment. --check fails if the pages are not what this script writes.
+// doc comment. The types of a large entry have pages of their own. --check fails if the pages are not what this script writes.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import ts from 'typescript-5.9';
+import { breakLines } from './break-lines.js';
 import { callText, headOf, source, splitDefault } from './declaration-text.js';
 import { conclude, filesUnder, root } from './files.js';
 import { slugger } from './markdown.js';
@@ -11,7 +13,29 @@ const FOLDER = 'docs/reference';
 const GENERATED =
   '<!-- Written by scripts/reference.js from the doc comments. Change those, and run it again. -->';
 const INNER = 'Types without an export';
+/** The declarations of all pages, whose places have their numbers in «» until they are formatted. @type {string[]} */
+const signatures = [];
 const KINDS = /** @type {const} */ (['Functions and values', 'Classes', 'Types', INNER]);
+
+/**
+ * The entries whose types would make their page too long, and the pages of those types. A type is on the first page whose folders have
+ * its declaration, so that it stays there while others are added.
+ * @type {Readonly<Record<string, readonly Part[]>>}
+ */
+const PARTS = {
+  fullmcp: [
+    { file: 'fullmcp-definitions.md', about: 'types of definitions', folders: ['server/define'] },
+    { file: 'fullmcp-handlers.md', about: 'types of handlers and of the server', folders: ['server'] },
+    { file: 'fullmcp-state.md', about: 'types of stores and processes', folders: ['state'] },
+    { file: 'fullmcp-protocol.md', about: 'types of calls, content and schemas', folders: [''] },
+  ],
+  'fullmcp/client': [
+    { file: 'client-options.md', about: 'types of connections', folders: ['connect', 'oauth', 'transports'] },
+    { file: 'client-types.md', about: 'types of calls and results', folders: [''] },
+  ],
+};
+
+/** @typedef {{ file: string, about: string, folders: readonly string[] }} Part */
 
 /**
  * @typedef {object} Item One export, described on the page of the first entry that has it.
@@ -29,25 +53,49 @@ const exported = new Set(entries.flatMap(({ exports }) => exports.map(originalOf
 /** @type {Map<ts.Symbol, Item>} */
 const items = new Map();
 const pages = entries.map(readEntry);
-const written = new Map([
-  [`${FOLDER}/index.md`, printIndex()],
-  ...pages.map((page) => /** @type {const} */ ([`${FOLDER}/${page.file}`, printPage(page)])),
-]);
+const written = withSignatures(
+  new Map([
+    [`${FOLDER}/index.md`, printIndex()],
+    ...pages.flatMap((page) => [printPage(page), ...page.parts.map((part) => printPart(page, part))]),
+  ]),
+);
 if (process.argv.includes('--check')) checkPages();
 else writePages();
 
 /** @param {import('./public-types.js').Entry} entry */
 function readEntry({ specifier, exports }) {
   const page = `${specifier.replace(/^[^/]+\//, '')}.md`;
-  const slug = slugger();
-  for (const heading of [specifier, ...KINDS]) slug(heading);
+  const parts = PARTS[specifier] ?? [];
+  const known = new Set(items.values());
   const found = exports.map((symbol) => readItem(symbol, page));
-  for (const item of found) if (item.page === page) found.push(...innerTypes(item, page));
-  found.sort(byName);
+  const own = found.filter((item) => !known.has(item));
+  for (const item of own) own.push(...innerTypes(item, page));
+  const all = [...new Set([...found, ...own])].sort(byName);
+  for (const item of own) item.page = partOf(item, parts)?.file ?? page;
+  for (const { file, about } of [{ file: page, about: '' }, ...parts])
+    giveAnchors(all, file, titleOf(specifier, about));
+  return { specifier, file: page, parts, items: all };
+}
+
+/** The page of a type, if the types of its entry have pages of their own. @param {Item} item @param {readonly Part[]} parts */
+function partOf({ kind, declarations }, parts) {
+  if (kind !== 'Types' && kind !== INNER) return undefined;
+  const path = relative('dist', declarations[0]?.getSourceFile().fileName ?? '').replaceAll('\\', '/');
+  return parts.find(({ folders }) => folders.some((folder) => path.startsWith(folder)));
+}
+
+/** @param {Item[]} all @param {string} file @param {string} title */
+function giveAnchors(all, file, title) {
+  const slug = slugger();
+  for (const heading of [title, ...KINDS]) slug(heading);
   for (const kind of KINDS) {
-    for (const item of found) if (item.kind === kind && item.page === page) item.anchor = slug(item.name);
+    for (const item of all) if (item.kind === kind && item.page === file) item.anchor = slug(item.name);
   }
-  return { specifier, file: page, items: found };
+}
+
+/** @param {string} specifier @param {string} about */
+function titleOf(specifier, about) {
+  return about === '' ? specifier : `${specifier}: ${about}`;
 }
 
 /** @param {ts.Symbol} symbol The symbol behind a name that re-exports it. */
@@ -134,13 +182,15 @@ function printIndex() {
   );
 }
 
-/** @param {{ specifier: string, file: string, items: Item[] }} page */
-function printPage({ specifier, file, items: found }) {
-  const sections = KINDS.flatMap((kind) => {
-    const own = found.filter((item) => item.kind === kind && item.page === file);
-    return own.length === 0 ? [] : [`## ${kind}`, ...own.flatMap((item) => printItem(item))];
+/** @typedef {ReturnType<typeof readEntry>} Page */
+
+/** @param {Page} page @returns {[path: string, text: string]} */
+function printPage({ specifier, file, parts, items: found }) {
+  const types = parts.flatMap(({ file: part, about }) => {
+    const names = found.filter((item) => item.page === part && item.kind === 'Types');
+    return `The [${about}](${part}): ${names.map((item) => link(item, file, `\`${item.name}\``)).join(', ')}.`;
   });
-  const others = found.filter((item) => item.page !== file);
+  const others = found.filter((item) => item.page !== file && !parts.some((part) => part.file === item.page));
   const shared =
     others.length === 0
       ? []
@@ -148,7 +198,37 @@ function printPage({ specifier, file, items: found }) {
           `## Described elsewhere`,
           `Exported here too: ${others.map((item) => link(item, file, `\`${item.name}\``)).join(', ')}.`,
         ];
-  return lines(`# ${specifier}`, GENERATED, ...sections, ...shared);
+  return [
+    `${FOLDER}/${file}`,
+    lines(
+      `# ${specifier}`,
+      GENERATED,
+      ...printKinds(found, file),
+      ...(types.length === 0 ? [] : ['## Types', ...types]),
+      ...shared,
+    ),
+  ];
+}
+
+/** @param {Page} page @param {Part} part @returns {[path: string, text: string]} */
+function printPart({ specifier, file, items: found }, part) {
+  return [
+    `${FOLDER}/${part.file}`,
+    lines(
+      `# ${titleOf(specifier, part.about)}`,
+      GENERATED,
+      `These are types of [\`${specifier}\`](${file}), which has the functions, the values and the other types.`,
+      ...printKinds(found, part.file),
+    ),
+  ];
+}
+
+/** @param {Item[]} found @param {string} file */
+function printKinds(found, file) {
+  return KINDS.flatMap((kind) => {
+    const own = found.filter((item) => item.kind === kind && item.page === file);
+    return own.length === 0 ? [] : [`## ${kind}`, ...own.flatMap((item) => printItem(item))];
+  });
 }
 
 /** @param {Item} item @returns {string[]} */
@@ -182,7 +262,15 @@ function printDeclarations({ name, symbol, declarations }) {
     );
     return printed.length > 0 ? printed : [`const ${source(declaration)}`];
   });
-  return texts.length === 0 ? [] : [fence(texts.join('\n'))];
+  return texts.length === 0 ? [] : [fence(texts.map((text) => `«${signatures.push(text) - 1}»`).join('\n'))];
+}
+
+/** The pages with their declarations, all formatted at once, in the places that were left for them. @param {Map<string, string>} printed */
+function withSignatures(printed) {
+  const broken = breakLines(signatures);
+  return new Map(
+    [...printed].map(([file, text]) => [file, text.replace(/«(\d+)»/g, (_, at) => broken[Number(at)] ?? '')]),
+  );
 }
 
 /**
@@ -276,8 +364,8 @@ function table(rows, item) {
   const parsed = rows.map((row) => ({ ...row, ...splitDefault(row.text) }));
   const withDefaults = parsed.some((row) => row.fallback !== '');
   const head = withDefaults
-    ? ['| member | type | default | |', '|---|---|---|---|']
-    : ['| member | type | |', '|---|---|---|'];
+    ? ['| member | type | default | meaning |', '|---|---|---|---|']
+    : ['| member | type | meaning |', '|---|---|---|'];
   return [
     ...head,
     ...parsed.map(({ name, type, text, fallback }) => {

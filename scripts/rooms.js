@@ -55,7 +55,7 @@ function rooms() {
   const outside = OUTSIDE.map(({ folder, what, tests }) => ({
     room: `${folder}/`,
     what,
-    ...sizeOf(filesUnder(folder).filter((file) => /\.(?:[jt]sx?|css)$/.test(file))),
+    ...sizeOf(filesUnder(folder, { into: isSource }).filter((file) => /\.(?:[jt]sx?|css)$/.test(file))),
     tests: tests.flatMap((one) => filesUnder(one)).filter((file) => file.endsWith('.test.ts')).length,
     also: tests,
   }));
@@ -65,6 +65,11 @@ function rooms() {
 /** The files of a folder itself. @param {string} folder @param {(file: string) => boolean} wanted */
 function filesOf(folder, wanted) {
   return filesUnder(folder, { into: () => false }).filter(wanted);
+}
+
+/** Whether a folder has what people write, and not what is installed or built. @param {string} name */
+function isSource(name) {
+  return name !== 'node_modules' && name !== 'dist' && !name.startsWith('.');
 }
 
 /** @param {readonly string[]} files */

@@ -3,6 +3,7 @@
 // (`npm run conformance -- client`). `proxy` tests server.js through a proxy that speaks the era
 // of the scenario with it, or the revision in the second argument. One line per scenario; any failure or warning fails the
 // run.
+import { recordText } from '../../scripts/records.js';
 import { alone, alwaysSkipped, claimedFor } from './claims.js';
 import {
   CLIENT_COMMAND,
@@ -43,7 +44,9 @@ if (failed) {
   process.exitCode = 1;
   if (server.errors() !== '') console.log(`\nThe server wrote to stderr:\n${server.errors()}`);
 }
-console.log(`conformance: ${scores.join('; ')}; warnings ${warnings}`);
+const last = `conformance: ${scores.join('; ')}; warnings ${warnings}`;
+console.log(last);
+if (process.env['RECORD'] && !isProxied && roles.length === 2) recordText('conformance', last);
 
 /**
  * @param {string | undefined} role

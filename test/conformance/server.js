@@ -426,7 +426,7 @@ const server = createServer({
   secret: 'of no worth: this server only plays',
 });
 
-const { url } = await serve(server, { port: 0 });
+const { url } = await serve(server, { port: Number(process.env['PORT'] ?? 0) });
 console.log(url);
 
 /**

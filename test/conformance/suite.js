@@ -20,9 +20,10 @@ const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '../..');
 const modules = join(here, 'node_modules');
 const SUITE = '@modelcontextprotocol/conformance';
-const cli = join(modules, SUITE, 'dist/index.js');
-// The suite needs Node 22 or later; the tested programs run on the Node that runs this.
-const node = join(modules, 'node/bin', process.platform === 'win32' ? 'node.exe' : 'node');
+/** The program of the suite. */
+export const cli = join(modules, SUITE, 'dist/index.js');
+/** The suite needs Node 22 or later; the tested programs run on the Node that runs this. */
+export const node = join(modules, 'node/bin', process.platform === 'win32' ? 'node.exe' : 'node');
 const results = join(root, '.conformance');
 const SCENARIO_TIMEOUT_MS = 60_000;
 const ALL_TIMEOUT_MS = 300_000;

@@ -19,11 +19,8 @@ const sources = manyTools(200);
 let footprint: { packages: string[]; bytes: number };
 
 beforeAll(async () => {
-  await run(process.execPath, ['scripts/build.js'], { cwd: root });
-  const packed = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
-    cwd: root,
-  });
-  const [{ filename }] = Object.values(JSON.parse(packed.stdout)) as [{ filename: string }];
+  const packed = await run(process.execPath, ['scripts/pack.js', folder], { cwd: root });
+  const [{ filename }] = JSON.parse(packed.stdout) as [{ filename: string }];
   cpSync(join(root, 'test/dist/consumer'), folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
   await install(`./${filename}`);
@@ -36,10 +33,41 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('an install of the package brings at most 5 packages and 6 MB', () => {
+test('an install of the package brings at most 5 packages and 7.5 MB', () => {
   expect(footprint.packages).toContain('fullmcp');
   expect(footprint.packages.length, footprint.packages.join(', ')).toBeLessThanOrEqual(5);
-  expect(footprint.bytes).toBeLessThanOrEqual(6_000_000);
+  expect(footprint.bytes).toBeLessThanOrEqual(7_500_000);
+});
+
+describe('the documentation of the package', () => {
+  const command = join(modules, 'fullmcp/dist/cli/fullmcp.js');
+
+  test('is searched and read by the command that is installed', async () => {
+    const found = await run(process.execPath, [command, 'docs', 'Prometheus', 'metrics', '--json'], {
+      cwd: folder,
+    });
+    expect(JSON.parse(found.stdout)).toMatchObject({
+      ok: true,
+      results: [{ page: 'telemetry.md' }, {}, {}, {}, {}],
+    });
+    const page = await run(process.execPath, [command, 'docs', 'telemetry.md'], { cwd: folder });
+    expect(page.stdout).toBe(readFileSync(join(modules, 'fullmcp/dist/docs/telemetry.md'), 'utf8'));
+  });
+
+  test('has the files that a model starts with, and none for the site', () => {
+    const names = readdirSync(join(modules, 'fullmcp/dist/docs'));
+    expect(names).toEqual(
+      expect.arrayContaining(['llms.txt', 'llms-small.txt', 'cli', 'reference', 'asking.md']),
+    );
+    expect(names).not.toContain('pictures');
+    expect(names).not.toContain('pages.js');
+  });
+
+  test('is named by the skill that is installed', async () => {
+    await run(process.execPath, [command, 'install-skill', folder, '--yes'], { cwd: folder });
+    const skill = readFileSync(join(folder, '.agents/skills/fullmcp/SKILL.md'), 'utf8');
+    expect(skill).toContain('node_modules/fullmcp/dist/docs');
+  });
 });
 
 describe('the code of the package', () => {

@@ -19,9 +19,8 @@ const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const stripsTypes = major > 22 || (major === 22 && minor >= 18);
 
 beforeAll(async () => {
-  await promisify(execFile)(process.execPath, ['scripts/build.js'], { cwd: root });
-  const packed = await shell(`npm pack --json --ignore-scripts --pack-destination "${folder}"`, root);
-  const [{ filename }] = Object.values(JSON.parse(packed)) as [{ filename: string }];
+  const packed = await promisify(execFile)(process.execPath, ['scripts/pack.js', folder], { cwd: root });
+  const [{ filename }] = JSON.parse(packed.stdout) as [{ filename: string }];
   await shell(commands[0]?.replace(' fullmcp ', ` "${join(folder, filename)}" `) ?? 'false', folder);
   cpSync(join(root, 'examples/typescript'), project, { recursive: true });
 }, 180_000);

@@ -1,0 +1,22 @@
+// The tests that mutants run against: everything that needs neither an engine, a browser, nor a build.
+import { defineConfig } from 'vitest/config';
+import base from '../../vitest.config.js';
+
+const rooms = (process.env['MUTATION_TESTS'] ?? '').split(',');
+
+export default defineConfig({
+  root: new URL('../../', import.meta.url).pathname,
+  resolve: base.resolve ?? {},
+  test: {
+    include: rooms.map((room) => `test/${room}/**/*.test.ts`),
+    exclude: [
+      '**/node_modules/**',
+      'test/unit/adapters/{postgres,redis,nats}/**',
+      'test/unit/extensions/tasks/processes/**',
+      'test/unit/oauth/server/dpop/**',
+    ],
+    testTimeout: 40_000,
+    hookTimeout: 60_000,
+    setupFiles: ['test/support/real-timers.ts'],
+  },
+});
