@@ -61,9 +61,18 @@ function isOfItsWord(text: string, at: number, character: string): boolean {
 export function cleanLine(text: string, limit = 200): string {
   const start = text.slice(0, limit * 2 + 1);
   const line = clean(start).replaceAll(/[\n\t]/g, ' ');
-  const characters = Array.from(line);
-  if (characters.length <= limit && start.length === text.length) return line;
-  return `${characters.slice(0, limit - 1).join('')}…`;
+  const isWhole = start.length === text.length;
+  if (isWhole && endOf(line, limit) === line.length) return line;
+  return `${line.slice(0, endOf(line, limit - 1))}…`;
+}
+
+/** The end of the first characters of a text. A character outside of the first plane takes two units. */
+function endOf(text: string, characters: number): number {
+  if (text.length <= characters) return text.length;
+  let at = 0;
+  for (let count = 0; count < characters && at < text.length; count++)
+    at += (text.codePointAt(at) as number) > 0xffff ? 2 : 1;
+  return at;
 }
 
 /** A word for a shell that takes it as one argument, whatever is in it. */

@@ -4,9 +4,16 @@ import process from 'node:process';
 import { type Browser, chromium } from 'playwright-core';
 import { describe } from 'vitest';
 
-const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+// The shell is the same engine without windows: it takes half of the CPU time.
+const names = [
+  'chromium-headless-shell',
+  'chromium',
+  'chromium-browser',
+  'google-chrome',
+  'google-chrome-stable',
+];
 const missing =
-  'The browser tests need Chromium. Install it (on Debian: apt-get install chromium), or set CHROMIUM_PATH to its path.';
+  'The browser tests need Chromium. Install it (on Debian: apt-get install chromium-headless-shell), or set CHROMIUM_PATH to its path.';
 
 /** The browser on this machine, or undefined. Where browser tests are required, its absence is a failure. */
 function findChromium(): string | undefined {

@@ -104,7 +104,9 @@ export async function checkRecovery(
   });
   expect(answered.status).toBe(202);
   const result: Message = { id: 1, result: { structuredContent: { call: 'session', code: '42' } } };
-  expect((await nextMessage(stream)).message).toMatchObject(result);
+  // A replica may end a stream whose log it cannot follow for too long. Clients then resume it.
+  const followed = nextMessage(stream).catch(async () => nextMessage(await session.a.resume(question.event)));
+  expect((await followed).message).toMatchObject(result);
   const resumed = await session.b.resume(question.event);
   expect((await nextMessage(resumed)).message).toMatchObject(result);
   const inputResponses = { code: ANSWER };
