@@ -4,19 +4,14 @@ import process from 'node:process';
 import { type Browser, chromium } from 'playwright-core';
 import { describe } from 'vitest';
 
-// The shell is the same engine without windows: it takes half of the CPU time.
-const names = [
-  'chromium-headless-shell',
-  'chromium',
-  'chromium-browser',
-  'google-chrome',
-  'google-chrome-stable',
-];
+const whole = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+// The same engine without windows, which takes half of the CPU time.
+const shell = 'chromium-headless-shell';
 const missing =
-  'The browser tests need Chromium. Install it (on Debian: apt-get install chromium-headless-shell), or set CHROMIUM_PATH to its path.';
+  'The browser tests need Chromium. Install it (on Debian: apt-get install chromium chromium-headless-shell), or set CHROMIUM_PATH to its path.';
 
-/** The browser on this machine, or undefined. Where browser tests are required, its absence is a failure. */
-function findChromium(): string | undefined {
+/** The first of these browsers that is on this machine, or undefined. Where browser tests are required, its absence is a failure. */
+function findChromium(names: readonly string[]): string | undefined {
   const path = process.env['CHROMIUM_PATH'];
   if (path) {
     if (isExecutable(path)) return path;
@@ -39,15 +34,19 @@ function isExecutable(path: string): boolean {
   }
 }
 
-const executablePath = findChromium();
+const paths = { any: findChromium([shell, ...whole]), whole: findChromium(whole) };
 
 /** A `describe` that is skipped where there is no Chromium. */
-export const describeInChromium = describe.skipIf(executablePath === undefined);
+export const describeInChromium = describe.skipIf(paths.any === undefined);
+
+/** A `describe` for what only the whole browser has, such as the policies that keep an app from WebRTC. */
+export const describeInWholeChromium = describe.skipIf(paths.whole === undefined);
 
 /** The name of a website that resolves to this machine, in this browser only. */
 export const WEBSITE = 'app.example.com';
 
-export function launch(): Promise<Browser> {
+export function launch(kind: keyof typeof paths = 'any'): Promise<Browser> {
+  const executablePath = paths[kind];
   return chromium.launch({
     ...(executablePath !== undefined && { executablePath }),
     args: [

@@ -1,7 +1,7 @@
 import { bridgeScript } from 'fullmcp/apps';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { describeInChromium } from '../chromium.js';
+import { describeInWholeChromium } from '../chromium.js';
 import type { HostWindow } from './fixtures/host.js';
 import { evil, hostileServer } from './fixtures/hostile-server.js';
 import { appFrame, notesUntil, useHosts } from './use-hosts.js';
@@ -11,7 +11,7 @@ import { appFrame, notesUntil, useHosts } from './use-hosts.js';
 type Host = { readonly callTool: (name: string) => Promise<unknown> };
 declare const host: Host & Record<string, (...args: unknown[]) => Promise<unknown>>;
 
-describeInChromium('apps that misbehave', { timeout: 60_000 }, () => {
+describeInWholeChromium('apps that misbehave', { timeout: 60_000 }, () => {
   const hosts = useHosts(hostileServer(), 'host');
 
   async function show(name: string): Promise<Page> {

@@ -1,7 +1,7 @@
 import { connect } from 'fullmcp/client';
 import { expect, it } from 'vitest';
 import { server } from '../../../examples/app/server.js';
-import { describeInChromium } from '../chromium.js';
+import { describeInWholeChromium } from '../chromium.js';
 import type { HostWindow } from './fixtures/host.js';
 import { appFrame, notesUntil, useHosts } from './use-hosts.js';
 
@@ -15,7 +15,7 @@ interface OfficialWindow {
 const next = (year: number): number[] =>
   Array.from({ length: 12 }, (_, month) => ((year * 7 + month * 11) % 40) + 5);
 
-describeInChromium('the chart of the example', { timeout: 60_000 }, () => {
+describeInWholeChromium('the chart of the example', { timeout: 60_000 }, () => {
   const hosts = useHosts(server, 'host', 'official');
 
   it('is drawn by our host, calls a tool through it, and takes on its style', async () => {

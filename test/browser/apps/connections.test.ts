@@ -7,7 +7,7 @@ import { app, appPage, apps, sandboxPage, withApp } from 'fullmcp/apps';
 import type { Page } from 'playwright-core';
 import { afterAll, expect, it } from 'vitest';
 import { until } from '../../support/until.js';
-import { describeInChromium } from '../chromium.js';
+import { describeInWholeChromium } from '../chromium.js';
 import type { HostWindow } from './fixtures/host.js';
 import { notesUntil, useHosts } from './use-hosts.js';
 
@@ -80,7 +80,7 @@ const server = createServer({
   extensions: [apps(declaring, silent, leaving)],
 });
 
-describeInChromium('an app in a sandbox that knows the origins of its app', { timeout: 60_000 }, () => {
+describeInWholeChromium('an app in a sandbox that knows the origins of its app', { timeout: 60_000 }, () => {
   const hosts = useHosts(server, 'host');
 
   async function open(name: string, options: { readonly sandbox?: string }): Promise<Page> {

@@ -1,14 +1,14 @@
 import { sandboxPage } from 'fullmcp/apps';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { describeInChromium, WEBSITE } from '../chromium.js';
+import { describeInWholeChromium, WEBSITE } from '../chromium.js';
 import type { HostWindow } from './fixtures/host.js';
 import { hostileServer } from './fixtures/hostile-server.js';
 import { appFrame, notesUntil, useHosts } from './use-hosts.js';
 
 // Apps in a sandbox at an origin of its own, as the specification wants it for hosts that are websites.
 
-describeInChromium('apps in a sandbox', { timeout: 60_000 }, () => {
+describeInWholeChromium('apps in a sandbox', { timeout: 60_000 }, () => {
   const hosts = useHosts(hostileServer(), 'host', 'official');
 
   async function show(page: Page, name: string, sandbox = hosts.sandbox()): Promise<void> {

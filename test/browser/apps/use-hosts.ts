@@ -25,7 +25,7 @@ export function useHosts(server: Server, ...scripts: readonly string[]): Hosts {
 
   beforeAll(async () => {
     [browser, site, serving] = await Promise.all([
-      launch(),
+      launch('whole'),
       openHostSite(...scripts),
       serve(server, { port: 0, signals: false }),
     ]);
