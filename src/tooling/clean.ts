@@ -66,7 +66,7 @@ export function cleanLine(text: string, limit = 200): string {
   return `${line.slice(0, endOf(line, limit - 1))}…`;
 }
 
-/** The end of the first characters of a text. A character outside of the first plane takes two units. */
+/** The index behind the first characters of a string. A character outside of the first plane takes two units. */
 function endOf(text: string, characters: number): number {
   if (text.length <= characters) return text.length;
   let at = 0;
