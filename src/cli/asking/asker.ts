@@ -114,8 +114,7 @@ export class Asker {
       const given = this.#given.typed;
       throw unansweredForm(this.#asking, { key, message, fields, given, problem });
     }
-    this.#input.out.redraw('');
-    this.#input.out.note(asks(this.#asking, message));
+    this.#say(message);
     this.#sayKeys();
     if (problem !== undefined) noteBelow(problem, this.#input.out);
     const missing = fields.filter(({ name }) => !content.has(name));
@@ -168,8 +167,8 @@ export class Asker {
     const person = this.#input.person();
     if (!person.isPresent) throw unansweredUrl(this.#asking, message, address.href);
     const { out } = this.#input;
-    out.redraw('');
-    out.note(`${asks(this.#asking, message)}\n  ${address.href}`);
+    this.#say(message);
+    out.noteLine(`  ${address.href}`);
     this.#sayKeys();
     const reader = linesOf(person);
     try {
@@ -191,6 +190,14 @@ export class Asker {
       if ('value' in read) return read.value === true;
       noteBelow(read.problem, this.#input.out);
     }
+  }
+
+  /** Writes the question. Only its first line begins at the edge, so that no words of a server look like a prompt. */
+  #say(message: string): void {
+    const { out } = this.#input;
+    out.redraw('');
+    const lines = clean(asks(this.#asking, message)).split('\n');
+    out.styledNote(lines.map((line) => wrapLine(line, out.noteWidth, '    ')).join('\n'));
   }
 
   /** Says below the first question how to get out of it. */
