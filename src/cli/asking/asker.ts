@@ -15,6 +15,7 @@ import type { Options, Typed } from '../command/definition.js';
 import { CommandError, usageError } from '../command/failures.js';
 import type { Output } from '../terminal/output.js';
 import { linesOf, type Person, type PersonLines } from '../terminal/person.js';
+import { widthOf } from '../terminal/text-width.js';
 import { wrapLine } from '../terminal/wrap.js';
 import { type FormField, fieldsOf, questionOf, readField, readYesOrNo } from './form-fields.js';
 import { asks, type TerminalQuestion, unansweredForm, unansweredUrl } from './unanswered.js';
@@ -23,6 +24,8 @@ import { asks, type TerminalQuestion, unansweredForm, unansweredUrl } from './un
 const MAX_GIVEN_FORMS = 20;
 /** A program that finds no browser says so within this time. */
 const OPENING_MS = 1000;
+/** The columns behind a question in which an answer is typed. */
+const LEAST_ROOM = 12;
 
 export const ANSWER_OPTIONS: Options = {
   answer: {
@@ -227,8 +230,14 @@ export async function askField(field: FormField, { reader, signal, out }: Asking
   const { description } = shape.schema;
   if (typeof description === 'string') noteBelow(cleanLine(description, 300), out);
   if (jsonType !== undefined) noteBelow(cleanLine(jsonType, 1000), out);
+  const { name, taken } = questionOf(field);
+  const whole = `  ${name}  ${taken} > `;
+  // A line that is broken at the edge of the terminal is hard to type behind.
+  const isLong = widthOf(whole) + LEAST_ROOM > out.noteWidth;
+  if (isLong) noteBelow(taken, out);
+  const asked = isLong ? `  ${name} > ` : whole;
   for (;;) {
-    const line = await reader.line(`  ${questionOf(field)} > `, signal);
+    const line = await reader.line(asked, signal);
     if (line === undefined) return DECLINED;
     const isEmpty = line.trim() === '';
     if (isEmpty && !isRequired) return LEFT_OUT;
