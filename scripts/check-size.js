@@ -40,7 +40,7 @@ const PORTABLE_ENTRIES = [
 ];
 /** The client for browsers, minified and gzipped: the part that a page loads to connect, and all parts together. */
 const BROWSER_ENTRY = 'dist/client-web.js';
-const BROWSER_GZIP_BYTES = { atOnce: 27_500, inAll: 81_200 };
+const BROWSER_GZIP_BYTES = { atOnce: 27_500, inAll: 81_400 };
 const NODE_ONLY_PACKAGES = ['ws'];
 const PACKED =
   /^(dist\/.+|skills\/fullmcp\/SKILL\.md|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|package\.json)$/;

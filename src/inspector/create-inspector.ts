@@ -73,12 +73,15 @@ export function createInspector(options: InspectorOptions): RunningInspector {
     share(id) {
       const story = book.get(id);
       if (story === undefined) return undefined;
-      const view = connections.find(story.connection)?.view;
+      const connection = connections.find(story.connection);
+      const view = connection?.view;
       return sharedStory(story.view, {
         server: view?.name ?? 'a server',
         revision: view?.revision,
         version: options.version,
         outcome: story.outcomeText,
+        definition: connection?.definitionOf(story),
+        mask: connection?.mask ?? String,
       });
     },
     tape: (id) => {

@@ -43,7 +43,7 @@ export function Tools(): VNode | null {
       {!isNarrow.value && <Splitter size={listWidth} min={180} max={480} label="Width of the list" />}
       {tool && <ToolPage key={`${view.id} ${tool.tool.name}`} connection={view} view={tool} />}
       {!tool && name !== undefined && (
-        <Empty isPlace title={`No tool is called ${cleanLine(name, 80)}.`}>
+        <Empty isPlace title={`There is no tool “${cleanLine(name, 80)}”.`}>
           <a href={addressOf('tools')}>All tools</a>
         </Empty>
       )}

@@ -15,6 +15,7 @@ import type { Options, Typed } from '../command/definition.js';
 import { CommandError, usageError } from '../command/failures.js';
 import type { Output } from '../terminal/output.js';
 import { linesOf, type Person, type PersonLines } from '../terminal/person.js';
+import { widthOf } from '../terminal/text-width.js';
 import { wrapLine } from '../terminal/wrap.js';
 import { type FormField, fieldsOf, questionOf, readField, readYesOrNo } from './form-fields.js';
 import { asks, type TerminalQuestion, unansweredForm, unansweredUrl } from './unanswered.js';
@@ -23,6 +24,8 @@ import { asks, type TerminalQuestion, unansweredForm, unansweredUrl } from './un
 const MAX_GIVEN_FORMS = 20;
 /** A program that finds no browser says so within this time. */
 const OPENING_MS = 1000;
+/** The columns behind a question in which an answer is typed. */
+const LEAST_ROOM = 12;
 
 export const ANSWER_OPTIONS: Options = {
   answer: {
@@ -114,8 +117,7 @@ export class Asker {
       const given = this.#given.typed;
       throw unansweredForm(this.#asking, { key, message, fields, given, problem });
     }
-    this.#input.out.redraw('');
-    this.#input.out.note(asks(this.#asking, message));
+    this.#say(message);
     this.#sayKeys();
     if (problem !== undefined) noteBelow(problem, this.#input.out);
     const missing = fields.filter(({ name }) => !content.has(name));
@@ -168,8 +170,8 @@ export class Asker {
     const person = this.#input.person();
     if (!person.isPresent) throw unansweredUrl(this.#asking, message, address.href);
     const { out } = this.#input;
-    out.redraw('');
-    out.note(`${asks(this.#asking, message)}\n  ${address.href}`);
+    this.#say(message);
+    out.noteLine(`  ${address.href}`);
     this.#sayKeys();
     const reader = linesOf(person);
     try {
@@ -191,6 +193,14 @@ export class Asker {
       if ('value' in read) return read.value === true;
       noteBelow(read.problem, this.#input.out);
     }
+  }
+
+  /** Writes the question. Only its first line begins at the edge, so that no words of a server look like a prompt. */
+  #say(message: string): void {
+    const { out } = this.#input;
+    out.redraw('');
+    const lines = clean(asks(this.#asking, message)).split('\n');
+    out.styledNote(lines.map((line) => wrapLine(line, out.noteWidth, '    ')).join('\n'));
   }
 
   /** Says below the first question how to get out of it. */
@@ -220,8 +230,14 @@ export async function askField(field: FormField, { reader, signal, out }: Asking
   const { description } = shape.schema;
   if (typeof description === 'string') noteBelow(cleanLine(description, 300), out);
   if (jsonType !== undefined) noteBelow(cleanLine(jsonType, 1000), out);
+  const { name, taken } = questionOf(field);
+  const whole = `  ${name}  ${taken} > `;
+  // A line that is broken at the edge of the terminal is hard to type behind.
+  const isLong = widthOf(whole) + LEAST_ROOM > out.noteWidth;
+  if (isLong) noteBelow(taken, out);
+  const asked = isLong ? `  ${name} > ` : whole;
   for (;;) {
-    const line = await reader.line(`  ${questionOf(field)} > `, signal);
+    const line = await reader.line(asked, signal);
     if (line === undefined) return DECLINED;
     const isEmpty = line.trim() === '';
     if (isEmpty && !isRequired) return LEFT_OUT;

@@ -85,9 +85,10 @@ export function expectedOf(field: FormField): string {
   return `${takenBy(field)}${field.isRequired ? ', required' : ''}`;
 }
 
-/** The field as a person is asked for it: what must be filled in stands beside the name, not behind the values. */
-export function questionOf(field: FormField): string {
-  return `${cleanLine(field.name, 40)}${field.isRequired ? ' (required)' : ''}  ${takenBy(field)}`;
+/** The field as a person is asked for it: what must be filled in stands beside the name, not behind the values that it takes. */
+export function questionOf(field: FormField): { readonly name: string; readonly taken: string } {
+  const name = `${cleanLine(field.name, 40)}${field.isRequired ? ' (required)' : ''}`;
+  return { name, taken: takenBy(field) };
 }
 
 function takenBy(field: FormField): string {
@@ -111,7 +112,10 @@ function typeIn({ shape, item, choices }: FormField): string {
     case 'boolean':
       return 'y/n';
     case 'number': {
-      const bounds = [minimum, maximum].map((bound) => (typeof bound === 'number' ? String(bound) : ''));
+      // The bounds of safe integers, which zod gives to every integer, mean nothing to a person.
+      const bounds = [minimum, maximum].map((bound) =>
+        typeof bound === 'number' && Math.abs(bound) < Number.MAX_SAFE_INTEGER ? String(bound) : '',
+      );
       const kind = shape.isInteger ? 'a whole number' : 'a number';
       return bounds.join('') === '' ? kind : `${kind}, ${bounds.join('..')}`;
     }

@@ -79,12 +79,9 @@ export async function changeFile(
     input.out.note('Nothing was written (--dry-run).');
     return { ...facts, changed: false };
   }
-  await confirm(
-    input,
-    replaced
-      ? `${host.title} already has another ${added?.name} (${maskedLine(replaced)}). Replace it?`
-      : `Change ${file}?`,
-  );
+  // A question is one line, behind which the answer is typed.
+  if (replaced) input.out.note(`${host.title} already has another ${added?.name}: ${maskedLine(replaced)}`);
+  await confirm(input, replaced ? 'Replace it?' : `Change ${file}?`);
   const existed = await changeConfigFile(file, (text) => attempt(host, file, () => edit(text)));
   return { ...facts, changed: true, ...(existed && { backup: backupOf(file) }) };
 }

@@ -22,10 +22,7 @@ export function logTo(input: Typed): Pick<ClientOptions, 'onLog' | 'logLevel'> {
   if (level === undefined) return {};
   return {
     logLevel: level as LogLevel,
-    onLog: (message) => {
-      input.out.redraw('');
-      input.out.note(logLine(message));
-    },
+    onLog: (message) => input.out.aside(logLine(message)),
   };
 }
 

@@ -74,7 +74,7 @@ export async function openClient(input: Typed, target: TypedTarget, more: Connec
     .finally(() => input.out.wait());
   // The program below never sees such a question, and the user must know why the server got no answer.
   client.on('problem', ({ message }) => {
-    if (message.includes(NOT_A_PAGE)) input.out.note(cleanLine(message, 500));
+    if (message.includes(NOT_A_PAGE)) input.out.aside(cleanLine(message, 500));
   });
   return client;
 }

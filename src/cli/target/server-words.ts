@@ -9,6 +9,7 @@ import { printLogLine } from '../../tooling/process-output.js';
 import { type LineExcerpt, lineExcerpt } from '../../transports/stdio/client/last-lines.js';
 import { CommandError, type Exit } from '../command/failures.js';
 import type { Output } from '../terminal/output.js';
+import { wrapLine } from '../terminal/wrap.js';
 
 const MAX_LINE = 2000;
 /** Failures of the server. The others are the user's, and nothing was sent. */
@@ -41,7 +42,8 @@ export class ServerWords {
     if (lines.length === 0 || !isOfServer(error)) return false;
     out.redraw('');
     out.note(`${cleanLine(this.#typed, 200)} wrote to standard error:`);
-    for (const line of lines) out.note(`  ${cleanLine(line, MAX_LINE)}`);
+    for (const line of lines)
+      out.styledNote(wrapLine(`  ${cleanLine(line, MAX_LINE)}`, out.noteWidth, '      '));
     return true;
   }
 

@@ -8,6 +8,8 @@ import { WaitingLine } from './waiting-line.js';
 import { wrapMessage } from './wrap.js';
 
 const MAX_LINE = 100_000;
+/** More than this is not read. */
+const MAX_HELD = 200;
 
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
@@ -33,6 +35,8 @@ export class Output {
   #indent: number | undefined = 2;
   /** Whether the last line of stderr is one that is drawn over. */
   #isDrawn = false;
+  /** The notes that came while the terminal belonged to the person. */
+  #held: string[] = [];
 
   constructor(parts: OutputParts) {
     this.#parts = parts;
@@ -111,6 +115,16 @@ export class Output {
     this.styledNote(this.forPerson(clean(text)));
   }
 
+  /** Writes what a server says beside the answer. While a person is asked something, it waits for the end of that. */
+  aside(text: string): void {
+    if (this.#waiting.isPaused) {
+      this.#held = [...this.#held, text].slice(-MAX_HELD);
+      return;
+    }
+    this.redraw('');
+    this.note(text);
+  }
+
   /** Writes a line beside the answer that a person may copy: it is not broken. */
   noteLine(text: string): void {
     this.styledNote(cleanLine(text, MAX_LINE));
@@ -136,6 +150,8 @@ export class Output {
 
   /** Draws over the current line of stderr; with an empty text, clears it. Only for terminals. */
   redraw(text: string): void {
+    // Progress would draw over what a person types.
+    if (text !== '' && this.#waiting.isPaused) return;
     this.#waiting.isReplaced = text !== '';
     this.#draw(text);
   }
@@ -156,6 +172,7 @@ export class Output {
       return await work();
     } finally {
       this.#waiting.resume();
+      if (!this.#waiting.isPaused) for (const text of this.#held.splice(0)) this.note(text);
     }
   }
 

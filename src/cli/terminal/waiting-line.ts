@@ -28,6 +28,10 @@ export class WaitingLine {
     if (this.#what !== undefined) this.#next(FIRST_MS);
   }
 
+  get isPaused(): boolean {
+    return this.#pauses > 0;
+  }
+
   pause(): void {
     this.#pauses++;
   }
@@ -46,8 +50,7 @@ export class WaitingLine {
     if (what === undefined) return;
     const waitedMs = performance.now() - this.#since;
     const seconds = Math.floor(waitedMs / 1000);
-    if (this.#pauses === 0 && !this.isReplaced)
-      this.#draw(`${what()} …${seconds > 0 ? ` ${seconds} s` : ''}`);
+    if (!this.isPaused && !this.isReplaced) this.#draw(`${what()} …${seconds > 0 ? ` ${seconds} s` : ''}`);
     // The next whole second; a timer that is early must not show the last one again.
     this.#next(Math.max(50, (seconds + 1) * 1000 - waitedMs));
   }

@@ -85,25 +85,29 @@ export class RunWriter {
     const { endedAt, state, kind } = story;
     if (endedAt === undefined || !isOneOf(KINDS, kind) || !isOneOf(STATES, state)) return undefined;
     this.#secrets.learnFrom([facts.definition, story.questions.map(({ schema }) => schema)]);
+    // All at once: a secret of one part is looked for in all others.
     const {
       args = {},
       title,
       questions,
       error,
       outputCheck,
+      outcome: safe,
     } = this.#secrets.without({
       args: story.args,
       title: story.title,
       questions: story.questions.slice(-MAX_QUESTIONS).map(keptQuestion),
       error: story.error && keptError(story.error),
       outputCheck: story.outputCheck,
+      outcome: readOutcome(facts.outcome),
     });
-    const outcome = this.#outcome(facts.outcome);
+    const outcome = safe && (cut(safe) as JsonObject);
+    const isCut = facts.outcome !== undefined && JSON.stringify(outcome) !== JSON.stringify(safe ?? null);
     const hasArguments = story.args !== undefined || kind === 'tool';
     const lacks: EarlierLack[] = [
       ...(lacksSecret([args, title]) ? (['secrets'] as const) : []),
       ...(hasArguments ? [] : (['arguments'] as const)),
-      ...(outcome.isCut ? (['result'] as const) : []),
+      ...(isCut ? (['result'] as const) : []),
     ];
     return bounded({
       id: randomBytes(9).toString('base64url'),
@@ -111,22 +115,18 @@ export class RunWriter {
       ...{ kind, title, method: story.method, args, at: story.at, endedAt, youMs: story.youMs, state },
       ...(story.task && { isTask: true }),
       questions,
-      ...(outcome.value && { outcome: outcome.value }),
+      ...(outcome && { outcome }),
       ...(story.outcomeBytes !== undefined && { outcomeBytes: story.outcomeBytes }),
       ...(error && { error }),
       ...(outputCheck && { outputCheck }),
       facts: { ...(facts.revision !== undefined && { revision: facts.revision }), lacks },
     });
   }
+}
 
-  #outcome(text: string | undefined): { readonly value?: JsonObject | undefined; readonly isCut: boolean } {
-    if (text === undefined) return { isCut: false };
-    const value = text.length > MAX_READ ? undefined : tryParseObject(text);
-    if (value === undefined) return { isCut: true };
-    const safe = this.#secrets.without(value);
-    const kept = cut(safe) as JsonObject;
-    return { value: kept, isCut: JSON.stringify(kept) !== JSON.stringify(safe) };
-  }
+/** The whole outcome; undefined if there is none, or if its secrets could not be removed in reasonable time. */
+function readOutcome(text: string | undefined): JsonObject | undefined {
+  return text === undefined || text.length > MAX_READ ? undefined : tryParseObject(text);
 }
 
 /** Leaves out the largest parts of a run that is too long. Escaped characters take more room than the limits of a value count. */

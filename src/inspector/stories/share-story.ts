@@ -16,6 +16,10 @@ export interface SharedFacts {
   readonly version: string;
   /** The whole outcome as JSON, if it is not part of the story. */
   readonly outcome: string | undefined;
+  /** The definition of the tool, whose schemas mark secrets. */
+  readonly definition: unknown;
+  /** Replaces the secrets of the connection in a string. */
+  readonly mask: (text: string) => string;
 }
 
 const MAX_PART = 500_000;
@@ -30,34 +34,49 @@ const STYLE =
 /** The file. Everything in it that came from a server, or was typed, is text. */
 export function sharedStory(story: Story, facts: SharedFacts): string {
   const secrets = new Secrets();
-  // Secrets of arguments and answers are looked for in everything else.
-  const safe = secrets.without({ args: story.args, questions: story.questions, error: story.error });
-  const result = secrets.without(tryParse(facts.outcome ?? '') ?? story.outcome);
-  const ticks = secrets.without(story.ticks.slice(-MAX_TICKS).map(({ text }) => text));
-  const title = `${cleanLine(story.title, 200)} · ${cleanLine(facts.server, 100)}`;
-  const sections = [
-    section('Arguments', json(safe.args)),
-    ...(safe.questions ?? []).map(question),
-    section('Progress and messages', ticks.length === 0 ? undefined : ticks.join('\n')),
-    section('Error', safe.error && `${safe.error.message}\n\n${safe.error.code}`),
-    section('Result', json(result)),
+  secrets.learnFrom([facts.definition, story.questions.map(({ schema }) => schema)]);
+  // All at once: a secret of one part is looked for in all others.
+  const safe = secrets.without({
+    title: story.title,
+    server: facts.server,
+    args: story.args,
+    questions: story.questions,
+    error: story.error,
+    ticks: story.ticks.slice(-MAX_TICKS).map(({ text: words }) => words),
+    result: tryParse(facts.outcome ?? '') ?? story.outcome,
+  });
+  const print: Print = (value) => text(facts.mask(value));
+  const [name, server] = [safe.title, safe.server].map((value) => cleanLine(facts.mask(value), 200));
+  const title = text(`${name} · ${server}`);
+  const parts: readonly Part[] = [
+    ['Arguments', json(safe.args)],
+    ...safe.questions.map(question),
+    ['Progress and messages', safe.ticks.join('\n')],
+    ['Error', safe.error && `${safe.error.message}\n\n${safe.error.code}`],
+    ['Result', json(safe.result)],
   ];
   return [
     '<!doctype html>',
     '<html lang="en"><head><meta charset="utf-8">',
     `<meta http-equiv="Content-Security-Policy" content="${POLICY}">`,
     '<meta name="viewport" content="width=device-width"><meta name="referrer" content="no-referrer">',
-    `<title>${text(title)}</title><style>${FONT_FACE}${STYLE}</style></head><body><main>`,
+    `<title>${title}</title><style>${FONT_FACE}${STYLE}</style></head><body><main>`,
     MARK,
-    `<h1>${text(title)}</h1>`,
-    factList(story, facts),
-    ...sections,
+    `<h1>${title}</h1>`,
+    factList(story, { ...facts, server: safe.server }, print),
+    ...parts.map((part) => section(part, print)),
     '</main></body></html>',
     '',
   ].join('\n');
 }
 
-function factList(story: Story, { server, revision, version }: SharedFacts): string {
+/** A heading and the text below it. */
+type Part = readonly [name: string, content: string | undefined];
+
+/** Text of others as HTML, without the secrets of the connection. */
+type Print = (value: string) => string;
+
+function factList(story: Story, { server, revision, version }: SharedFacts, print: Print): string {
   const { method, state, at, serverMs, youMs, rounds } = story;
   const rows: readonly (readonly [string, string | undefined])[] = [
     ['server', server],
@@ -71,23 +90,23 @@ function factList(story: Story, { server, revision, version }: SharedFacts): str
     ['made with', `fullmcp ${version}`],
   ];
   const items = rows.map(([name, value]) =>
-    value === undefined ? '' : `<dt>${text(name)}</dt><dd>${text(cleanLine(value, 300))}</dd>`,
+    value === undefined ? '' : `<dt>${name}</dt><dd>${print(cleanLine(value, 300))}</dd>`,
   );
   return `<dl>${items.join('')}</dl>`;
 }
 
-function question({ message, answer, url, gone }: QuestionView): string {
+function question({ message, answer, url, gone }: QuestionView): Part {
   const words = [message, url, json(answer), gone].filter((part) => part !== undefined);
-  return section('Question', words.join('\n\n'));
+  return ['Question', words.join('\n\n')];
 }
 
-function section(name: string, content: string | undefined): string {
+function section([name, content]: Part, print: Print): string {
   if (content === undefined || content === '') return '';
   const isCut = content.length > MAX_PART;
   const shown = isCut
     ? `${content.slice(0, MAX_PART)}\n… (${content.length - MAX_PART} more characters)`
     : content;
-  return `<section><h2>${text(name)}</h2><pre>${text(shown)}</pre></section>`;
+  return `<section><h2>${name}</h2><pre>${print(shown)}</pre></section>`;
 }
 
 function json(value: unknown): string | undefined {

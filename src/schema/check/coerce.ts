@@ -17,6 +17,8 @@ import { onlyCandidate } from './branches.js';
 
 const MAX_VALUE_DEPTH = 64;
 const MAX_JSON_TEXT = 100_000;
+/** References that are followed. A schema that mentions itself twice in one field doubles the work with each level of a value. */
+const MAX_REFERENCES = 100_000;
 
 /** The value after coercion, and whether it changed. */
 export interface Coercion {
@@ -31,6 +33,7 @@ export interface Coercion {
  */
 export function coerce(document: SchemaDocument, value: unknown): Coercion {
   const allowedTypes = allowedTypesOf(document);
+  let references = 0;
   const result = at(document.root, value, 0);
   return { changed: result !== value, value: result };
 
@@ -48,7 +51,8 @@ export function coerce(document: SchemaDocument, value: unknown): Coercion {
   function within(node: SchemaNode, current: unknown, depth: number): unknown {
     if (typeof current !== 'object' || current === null) return current;
     let next: unknown = current;
-    if (node.$ref !== undefined) next = at(document.target(node.$ref), next, depth);
+    if (node.$ref !== undefined && ++references <= MAX_REFERENCES)
+      next = at(document.target(node.$ref), next, depth);
     for (const part of node.allOf ?? []) next = at(part, next, depth);
     for (const branches of [node.anyOf, node.oneOf]) {
       if (branches === undefined) continue;

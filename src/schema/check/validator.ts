@@ -62,8 +62,37 @@ function run(document: SchemaDocument, value: unknown, stopEarly: boolean): Outc
 }
 
 function runOnce(document: SchemaDocument, value: unknown, stopEarly: boolean): Outcome {
-  const targets = document.targets as Record<string, InterpretedSchema | boolean>;
+  const targets = countedTargets(document, value) as Record<string, InterpretedSchema | boolean>;
   return interpret(value, document.root as InterpretedSchema, '2020-12', targets, stopEarly);
+}
+
+/** References that are followed for a small value. A check that follows more of them takes seconds. */
+const MAX_REFERENCES = 100_000;
+const REFERENCES_PER_PART = 20;
+
+/**
+ * The targets of the references, until too many have been followed: a schema that mentions itself twice in one field doubles the work with
+ * each level of a value, and thirty levels would be a billion checks.
+ */
+function countedTargets({ targets }: SchemaDocument, value: unknown): SchemaDocument['targets'] {
+  let left = MAX_REFERENCES;
+  let isLarge = false;
+  return new Proxy(targets, {
+    get(all, pointer) {
+      if (left-- === 0) {
+        if (isLarge) throw new RangeError();
+        isLarge = true;
+        left = REFERENCES_PER_PART * partsOf(value);
+      }
+      return all[pointer as string];
+    },
+  });
+}
+
+/** The number of values inside of a value. */
+function partsOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce((sum: number, part) => sum + partsOf(part), 1);
 }
 
 function tokens(location: string): readonly string[] {

@@ -74,9 +74,7 @@ describe('a name that the host already has', () => {
     const words = ['install', 'cursor', '--config-path', file, '--name', 'shop', ...COMMAND];
     const kept = await fullmcp(words, { terminal: true, keys: '\n' });
     expect(kept.exit).toBe(1);
-    expect(kept.stderr).toContain(
-      'Cursor already has another shop (http://localhost:1/mcp?key=••••). Replace it? (y/N) ',
-    );
+    expect(kept.stderr).toContain('Cursor already has another shop: http://localhost:1/mcp?key=••••\n');
     expect(await readFile(file, 'utf8')).toBe(other);
   });
 

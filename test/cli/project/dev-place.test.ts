@@ -96,7 +96,7 @@ describe('a file that cannot be loaded', { timeout: 120_000 }, () => {
     for (const [name, place, line] of [
       ['entry.mjs', 'entry.mjs:2:8', '> 2 | syntax error here('],
       ['main.mjs', 'inner.mjs:2:18', '> 2 | export const y = ;'],
-      ['typed.ts', 'typed.ts:2:', 'syntax error here('],
+      ['typed.ts', 'typed.ts:2', 'syntax error here('],
       ['throws.mjs', 'throws.mjs:2:8', '> 2 |   null.x;'],
     ] as const) {
       const { exit, stderr } = await fullmcp(['dev', join(folder, name), '--no-inspector']);

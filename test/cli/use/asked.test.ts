@@ -38,6 +38,10 @@ const url = await served(
         }),
         run: () => 'booked',
       }),
+      cook: tool({
+        input: z.object({ minutes: z.int(), grams: z.int().min(1), people: z.int().min(1).max(8) }),
+        run: () => 'cooked',
+      }),
       fail: tool({
         input: z.object({ why: z.string() }),
         run: ({ why }) => {
@@ -66,7 +70,7 @@ describe('fullmcp call without a tool', () => {
       keys: '99\naddd\nadd\n1\n2\n',
     });
     expect(stdout).toBe('3\n');
-    expect(stderr).toContain('  The numbers are 1 to 4.\n');
+    expect(stderr).toContain('  The numbers are 1 to 5.\n');
     expect(stderr).toContain('  No tool is called "addd". Did you mean "add"?\n');
     expect(stderr.match(/Adds two numbers/g)).toHaveLength(1);
   });
@@ -125,6 +129,25 @@ describe('arguments that are missing', () => {
     });
     expect(wrong.stderr).toContain('  book(guest: { name: string, email: string,\n    country?:');
     for (const line of wrong.stderr.split('\n')) expect(line.length).toBeLessThanOrEqual(60);
+  });
+
+  it('are asked for with their choices above the line, if there would be no room to type an answer', async () => {
+    const asked = async (columns: number): Promise<string> =>
+      (await fullmcp(['call', url, 'order'], { terminal: true, columns, keys: CTRL_D })).stderr;
+    expect(await asked(80)).toContain('  size (required)  small | large > ');
+    expect(await asked(40)).toContain('  small | large\n');
+    expect(await asked(40)).toContain('  size (required) > ');
+  });
+
+  it('have the bounds that somebody has set, and not those of every integer', async () => {
+    const { stdout, stderr } = await fullmcp(['call', url, 'cook'], { terminal: true, keys: '5\n1\n2\n' });
+    expect(stdout).toBe('cooked\n');
+    for (const asked of [
+      'minutes (required)  a whole number > ',
+      'a whole number, 1.. > ',
+      'number, 1..8 > ',
+    ])
+      expect(stderr).toContain(asked);
   });
 
   it('leave the cursor in a line of its own at Ctrl+C', async () => {

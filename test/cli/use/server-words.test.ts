@@ -26,6 +26,15 @@ test('a call that fails prints what the server wrote, with the line of the handl
   );
 });
 
+test('the lines of a server are broken between words at the width of the terminal', async () => {
+  const { stderr } = await fullmcp(['call', zoo, 'crashes'], { terminal: true, columns: 60 });
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the codes of colours and of the line that is drawn over
+  const lines = stderr.replaceAll(/\u001b\[\d+m|[^\n]*\r\u001b\[2K/g, '').split('\n');
+  const isOneWord = (line: string): boolean => !/^ *(?:at )?\S.* /.test(line);
+  expect(lines.filter((line) => line.length > 60 && !isOneWord(line))).toEqual([]);
+  expect(lines.join(' ').replaceAll(/\s+/g, ' ')).toContain('TypeError: order 7 has no price');
+});
+
 test('a failure of a server elsewhere names the reference to look for in its log', async () => {
   const url = await served(
     createServer({

@@ -136,6 +136,7 @@ describe.each([
   ['lint', async () => ['lint', url]],
   ['info', async () => ['info', url]],
   ['doctor', async () => ['doctor', url]],
+  ['doctor with a repair', async () => ['doctor', 'http://127.0.0.1:1/mcp']],
   ['diff', async () => ['diff', await emptyManifest(), url]],
   ['test', async () => ['test', url, '--file', await failingRequests()]],
 ] as const)('fullmcp %s', (_, words) => {

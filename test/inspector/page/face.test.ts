@@ -314,6 +314,34 @@ describeInChromium('the face of the page', () => {
       expect(overlaps).toBe(false);
     });
 
+    test('a tool and a prompt that are not there are said so at the same place', async () => {
+      const page = await world.visit('#/tools/none');
+      const placeOf = async (sentence: string) => {
+        await place(page).getByRole('heading', { name: sentence }).waitFor();
+        const box = await place(page).locator('.empty').boundingBox();
+        return box && { y: box.y, middle: box.x + box.width / 2 };
+      };
+      const tool = await placeOf('There is no tool “none”.');
+      await page.goto(page.url().replace(/#.*/, '#/prompts/none'));
+      const prompt = await placeOf('There is no prompt “none”.');
+      expect(tool?.y).toBe(prompt?.y);
+      expect(Math.abs((tool?.middle ?? 0) - (prompt?.middle ?? 0))).toBeLessThan(2);
+    });
+
+    test.each([390, 1440])(
+      'the tabs of the result of a story stand beside its heading at %i px',
+      async (width) => {
+        await world.inspector.run('call', { connection: id, tool: 'find_order', args: { id: 1 } });
+        await until('the call is over', () => world.storiesOf('find_order').at(-1)?.state === 'ok');
+        const page = await world.visit(`#/call/${world.storiesOf('find_order').at(-1)?.id}`, { width });
+        const heading = await place(page).getByRole('heading', { name: 'Result' }).first().boundingBox();
+        const tabs = await place(page).getByRole('tablist', { name: 'Result as' }).boundingBox();
+        const middle = (box: typeof tabs) => (box?.y ?? 0) + (box?.height ?? 0) / 2;
+        expect(Math.abs(middle(heading) - middle(tabs))).toBeLessThan(4);
+        expect(tabs?.x).toBeGreaterThan((heading?.x ?? 0) + 60);
+      },
+    );
+
     test('a main button that cannot be pressed looks so', async () => {
       const page = await world.visit('#/requests');
       const button = page.getByRole('button', { name: 'Run all' });

@@ -150,11 +150,18 @@ describe('the history of a project', () => {
     await expect(second.run('again', { story: login?.id ?? 0 })).rejects.toThrow('does not keep secrets');
   });
 
-  test('has no answer to a field that the schema of a question marks, nor the token of a login', () => {
+  test('has no answer to a field that the schema of a question marks, nor the token of a login, nor in a question what the result calls a secret', () => {
     const writer = new RunWriter([]);
     writer.learn('token-of-a-login');
     const question = {
-      ...({ id: 'q1', round: 1, kind: 'form', at: 1, answeredAt: 2, message: 'Key?' } as const),
+      ...({
+        id: 'q1',
+        round: 1,
+        kind: 'form',
+        at: 1,
+        answeredAt: 2,
+        message: 'Key for session-4711?',
+      } as const),
       schema: { type: 'object', properties: { vault: { type: 'string', format: 'password' } } },
       answer: { action: 'accept', content: { vault: 'open-sesame' } },
     };
@@ -180,11 +187,14 @@ describe('the history of a project', () => {
       },
       questions: [question],
     };
-    const outcome = JSON.stringify({ content: [{ type: 'text', text: 'open-sesame, token-of-a-login' }] });
+    const outcome = JSON.stringify({
+      content: [{ type: 'text', text: 'open-sesame, token-of-a-login' }],
+      structuredContent: { session_token: 'session-4711' },
+    });
     const facts = { server: 'shop', revision: undefined, definition: undefined, outcome };
     const text = JSON.stringify(writer.run(story, facts));
     expect(text).toContain('[redacted], [redacted]');
-    expect(text).not.toMatch(/open-sesame|token-of/);
+    expect(text).not.toMatch(/open-sesame|token-of|session-4711/);
   });
 
   test('is counted with the runs of this visit, by tool and by connection', async () => {

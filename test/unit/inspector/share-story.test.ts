@@ -45,7 +45,13 @@ const facts = (text: string, outcome?: string) => ({
   revision: text,
   version: '1.0.0',
   outcome,
+  definition: undefined,
+  mask: (value: string) => value,
 });
+
+const SECRET = 'open-sesame-4711';
+const CONNECTION = 'key-of-the-connection';
+const QUESTION = { id: 'q1', kind: 'form', message: 'Well?', at: 0, round: 1 } as const;
 
 const tagsOf = (html: string): readonly string[] => html.match(/<[^>]*>/g) ?? [];
 
@@ -83,15 +89,65 @@ describe('a story that is shared', () => {
   });
 
   it('has no secrets of arguments, wherever a server repeats them', () => {
-    const secret = 'open-sesame-4711';
     const html = sharedStory(
       story('plain', {
-        args: { login: { password: secret } },
-        ticks: [{ at: 0, kind: 'log', text: `in with ${secret}` }],
-        outcome: { content: [{ type: 'text', text: `in with ${secret}` }] },
+        args: { login: { password: SECRET } },
+        ticks: [{ at: 0, kind: 'log', text: `in with ${SECRET}` }],
+        outcome: { content: [{ type: 'text', text: `in with ${SECRET}` }] },
       }),
       facts('plain'),
     );
-    expect(html).not.toContain(secret);
+    expect(html.includes(SECRET)).toBe(false);
+  });
+
+  it.each([
+    ['in the URI that was read', { title: `vault://notes?token=${SECRET}` }],
+    ['in a field that the schema of the tool marks', { args: { seed: SECRET } }],
+    [
+      'in a field that the schema of a question marks',
+      {
+        args: {},
+        questions: [
+          {
+            ...QUESTION,
+            schema: { properties: { answer: { type: 'string', writeOnly: true } } },
+            answer: { action: 'accept', content: { answer: SECRET } },
+          },
+        ],
+      },
+    ],
+    [
+      'of the connection, in a question',
+      { questions: [{ ...QUESTION, message: `Is ${CONNECTION} yours?` }] },
+    ],
+    ['of the connection, in the URI that was read', { title: `notes://${CONNECTION}` }],
+  ] as const)('has no secret %s', (_, more) => {
+    const { args, ...rest } = { args: undefined, ...more };
+    const html = sharedStory(
+      story(`plain ${SECRET}`, {
+        method: 'tools/call',
+        ...rest,
+        args: args ?? { password: SECRET },
+      } as Partial<Story>),
+      {
+        ...facts('plain'),
+        definition: { inputSchema: { properties: { seed: { type: 'string', format: 'password' } } } },
+        mask: (value) => value.replaceAll(CONNECTION, '…'),
+      },
+    );
+    expect(html.includes(SECRET)).toBe(false);
+    expect(html.includes(CONNECTION)).toBe(false);
+  });
+
+  it('has no secret of the result in what the server said before', () => {
+    const html = sharedStory(
+      story('plain', {
+        questions: [{ ...QUESTION, message: `Your session is ${SECRET}.` }],
+        ticks: [{ at: 0, kind: 'log', text: `opened ${SECRET}` }],
+        error: { code: 'failed', message: `${SECRET} has ended` },
+      }),
+      facts('plain', JSON.stringify({ structuredContent: { session_token: SECRET } })),
+    );
+    expect(html.includes(SECRET)).toBe(false);
   });
 });

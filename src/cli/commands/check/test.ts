@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import process from 'node:process';
 import { closestName } from '../../../schema/explain/closest-name.js';
 import { cleanLine, shellWord } from '../../../tooling/clean.js';
@@ -197,7 +197,14 @@ function targetOf(input: Typed, { target }: SavedRequests, path: string): Typed 
   if (input.words.length > 0 || input.process) return input;
   if (target === undefined)
     throw usageError(`Say which server to test: fullmcp test <target>, or "target" in ${path}.`);
-  return { ...input, words: [join(dirname(path), target)] };
+  const folder = dirname(path);
+  const file = join(folder, target);
+  // The file of requests may come from anybody, and so may a link beside it.
+  if (existsSync(file) && !realpathSync(file).startsWith(realpathSync(folder) + sep))
+    throw usageError(
+      `"target" of ${path} is a link that leads out of its folder. Type it: fullmcp test <target>`,
+    );
+  return { ...input, words: [file] };
 }
 
 function print({ what, name, ms, problems, skipped }: RequestReport, out: Output): void {

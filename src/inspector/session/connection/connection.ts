@@ -180,11 +180,16 @@ export class InspectedConnection implements ConnectionState {
       server: historyNameOf(opened),
       revision: this.#client?.server.revision,
       outcome,
-      definition: this.catalog.tools.find(({ tool }) => tool.name === story.title)?.tool,
+      definition: this.definitionOf(story),
     });
     if (run === undefined) return;
     story.keptAs = run.id;
     shared.history.keep(run);
+  }
+
+  /** The definition of the tool that a story calls, whose schemas mark secrets; undefined if it is not listed. */
+  definitionOf({ title }: Pick<StoryRecord, 'title'>): unknown {
+    return this.catalog.tools.find(({ tool }) => tool.name === title)?.tool;
   }
 
   changed(): void {

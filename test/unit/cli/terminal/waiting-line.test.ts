@@ -69,3 +69,21 @@ test('the line is as wide as the terminal, shows what a server hides, and leaves
   out.wait();
   vi.useRealTimers();
 });
+
+test('nothing is drawn over what a person types: progress is left out, and what a server says is written afterwards', async () => {
+  const { out, written } = terminal(true);
+  out.redraw('1 of 3');
+  await out.quietly(async () => {
+    const asked = written();
+    out.redraw('2 of 3');
+    out.aside('warning: the oven is cold');
+    await out.quietly(async () => out.aside('info: it is warm'));
+    expect(written()).toBe(asked);
+    out.note('expected a number');
+  });
+  expect(written().endsWith('expected a number\nwarning: the oven is cold\ninfo: it is warm\n')).toBe(true);
+  out.redraw('3 of 3');
+  expect(written().endsWith(`${ERASED}3 of 3`)).toBe(true);
+  out.aside('info: done');
+  expect(written().endsWith(`${ERASED}info: done\n`)).toBe(true);
+});

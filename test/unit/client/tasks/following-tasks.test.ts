@@ -148,7 +148,7 @@ describe('a task that the client follows', () => {
       () => {
         throw refusal();
       },
-      { ttlMs: 200 },
+      { ttlMs: 1000 },
     );
     await using client = await inProcessClient(server, { maxRetries: 0 });
     const error = await client.callTool('t').catch((reason) => reason);

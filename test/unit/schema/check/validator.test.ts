@@ -9,6 +9,14 @@ import { growth } from '../../../support/growth.js';
 
 const valid = (schema: unknown, value: unknown): boolean => accepts(readDocument(schema), value);
 
+/** A schema whose field mentions a definition twice. */
+const twice = (field: string, name: string): object => {
+  const reference = { $ref: `#/$defs/${name}` };
+  return { properties: { [field]: { allOf: [reference, reference] } } };
+};
+const levels = (count: number): readonly string[] => [...Array(count).keys()].map(String);
+const nested = (depth: number, end: unknown): unknown => (depth === 0 ? end : { a: nested(depth - 1, end) });
+
 describe('the schema of a validator', () => {
   it('may be frozen, and is neither changed nor depended on', () => {
     const properties: Record<string, unknown> = { a: Object.freeze({ $ref: '#/$defs/n' }) };
@@ -61,6 +69,24 @@ describe("the fields of a peer's value", () => {
     let value: unknown = 1;
     for (let i = 0; i < 100_000; i++) value = [value];
     expect(valid({ items: { $ref: '#' } }, value)).toBe(false);
+  });
+  it.each([
+    ['in one definition', { n: twice('a', 'n') }],
+    ['in each of many', Object.fromEntries(levels(60).map((at) => [at, twice('a', `${Number(at) + 1}`)]))],
+  ])('may double the checks with each level, which ends them: %s', (_name, $defs) => {
+    const [root = ''] = Object.keys($defs);
+    const schema = { $ref: `#/$defs/${root}`, $defs: { 60: {}, ...$defs } };
+    expect(valid(schema, nested(6, 1))).toBe(true);
+    expect(valid(schema, nested(50, 1))).toBe(false);
+    const compiled = compileSchema({ ...schema, type: 'object' }, { io: 'input' });
+    const value = nested(50, '1');
+    const checked = compiled.validate(value);
+    expect(checked).toEqual({ ok: false, issues: [{ path: [], message: 'does not match the schema' }] });
+    expect(explain([{ path: [], message: 'does not match the schema' }], compiled, value)).toBeDefined();
+  });
+  it('may need a reference for each of many items', () => {
+    const schema = { items: { $ref: '#/$defs/n' }, $defs: { n: { type: 'number' } } };
+    expect(valid(schema, levels(250_000).map(Number))).toBe(true);
   });
   it.each([
     ['unknown fields', { additionalProperties: false }, (n: number) => wide(n, 1)],

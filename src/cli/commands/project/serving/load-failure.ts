@@ -25,8 +25,22 @@ export function loadFailure(file: string, error: unknown): CommandError {
     placeIn(reason) ?? (frame === undefined ? undefined : placeIn(frame)) ?? syntaxPlace(file, error);
   // Some loaders show the code themselves.
   const code = place === undefined || /^\s*\^+\s*$/m.test(reason) ? undefined : codeFrame(place);
-  const shown = [`${file} could not be loaded.`, reason.trimEnd(), code ?? frame];
+  const said = code === undefined ? reason : withoutPlaces(reason, place);
+  const shown = [`${file} could not be loaded.`, said.trimEnd(), code ?? frame];
   return new CommandError('failed', shown.filter((part) => part !== undefined).join('\n'));
+}
+
+/** A reason whose lines are not the place alone, which is shown with its code, nor the files that asked for a module. */
+function withoutPlaces(reason: string, place: CodePlace | undefined): string {
+  const isPlace = (line: string): boolean => {
+    const found = /^\s*\S+$/.test(line) ? placeIn(line.trim()) : undefined;
+    return found !== undefined && found.path === place?.path && found.line === place.line;
+  };
+  const [said = ''] = reason.split(/\nRequire stack:\n/, 1);
+  return said
+    .split('\n')
+    .filter((line) => !isPlace(line))
+    .join('\n');
 }
 
 function isOfUser(line: string): boolean {
