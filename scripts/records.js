@@ -263,11 +263,22 @@ function coverageFigures(text) {
 /** @param {string} text */
 function mutationFigures(text) {
   if (!/^mutation: /m.test(text)) return undefined;
-  const rooms = [...text.matchAll(/^([\w/-]+): ([\d.]+) % \((\d+) of \d+ noticed, (\d+) not\)$/gm)];
+  const rooms = [
+    ...text.matchAll(
+      /^([\w/-]+): ([\d.]+) % \((\d+) of \d+ noticed, (\d+) not(?:; in (\d+) of (\d+) lines, drawn with the seed (\d+))?\)$/gm,
+    ),
+  ];
   return Object.fromEntries(
-    rooms.map(([, room = '', score, killed, survived]) => [
+    rooms.map(([, room = '', score, killed, survived, changed, lines, seed]) => [
       room,
-      { killed: Number(killed), survived: Number(survived), score: Number(score) },
+      {
+        killed: Number(killed),
+        survived: Number(survived),
+        score: Number(score),
+        ...(changed !== undefined && {
+          sample: { changed: Number(changed), lines: Number(lines), seed: Number(seed) },
+        }),
+      },
     ]),
   );
 }

@@ -229,7 +229,8 @@ function page() {
 function rowOf({ what, about, says = suiteLine }, { command, commit, date, node, figures }) {
   return [
     `**${what}**: ${about}`,
-    `\`${command}\``,
+    // The files that a run was restricted to are in its record.
+    `\`${command.replace(/ -- test\/.*/, ' -- …')}\``,
     says(figures),
     `\`${short(commit)}\`, ${date}, ${node.replace(/^v(\d+\.\d+).*/, '$1')}`,
   ];
@@ -269,11 +270,14 @@ function mutations() {
   if (record === undefined) return '';
   return [
     '## Mutations',
-    `Each line of these rooms was changed in small ways, and the tests had to notice (\`${short(record.commit)}\`, ${record.date}).`,
+    `The code of these rooms was changed in small ways, one place at a time, and the unit tests of the room had to notice (\`${short(record.commit)}\`, ${record.date}; \`npm run mutation\`). Where not all lines were changed, those that were are drawn by a seed.`,
     table(
-      ['room', 'noticed', 'survived', 'score'],
-      Object.entries(record.figures).map(([room, { killed, survived, score }]) => [
+      ['room', 'changed', 'noticed', 'survived', 'score'],
+      Object.entries(record.figures).map(([room, { killed, survived, score, sample }]) => [
         `\`${room}\``,
+        sample === undefined
+          ? 'all lines'
+          : `${count(sample.changed)} of ${count(sample.lines)} lines, seed ${sample.seed}`,
         count(killed),
         count(survived),
         `${score} %`,

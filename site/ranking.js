@@ -2,7 +2,7 @@
 
 /** Words that say nothing about a page. */
 const EMPTY = new Set(
-  'a an and are as at be by can do does for from how i if in into is it its me my of on or so some that the their them this to use using was we what when will with you your'.split(
+  'a an and are as at be by can do does for from how i if in into is it its me my no not of on or so some that the their them this to use using was we what when will with you your'.split(
     ' ',
   ),
 );
@@ -17,6 +17,9 @@ const WEIGHTS = /** @type {const} */ ([
   [/^\/cli\//, 0.5],
   [/^\/(architecture|rooms|stability|readme|contributing)\.html/, 0.2],
 ]);
+
+/** The letters of a word that is compared as it stands. */
+const SHORT = 4;
 
 /** The weight of a word that people use for a page, where the hit is the page itself; less for a recipe, so that its guide is above it. */
 const ASKED = 6;
@@ -41,8 +44,10 @@ export function ranking(asks) {
     options: { processTerm },
     searchOptions: {
       boost: { title: 4, titles: 1, text: 2 },
-      prefix: true,
-      fuzzy: 0.2,
+      // The last word may still be typed. Of others, short ones begin too many words.
+      prefix: (term, at, terms) => at === terms.length - 1 || term.length > SHORT,
+      // One letter more or less makes another word of a short one: "ask" and "task".
+      fuzzy: (term) => (term.length > SHORT ? 0.2 : 0),
       /** @param {string} term */
       boostTerm: (term) => (COMMON.has(term) ? 0.2 : 1),
       /** @param {string} id @param {string} term @param {{ titles?: readonly string[] }} stored */

@@ -10,6 +10,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { basename, delimiter, dirname, join } from 'node:path';
 import { conclude, readManifest, root } from '../../scripts/files.js';
 import { PLACEHOLDER } from '../../scripts/project.js';
+import { commitProblem } from '../../scripts/records.js';
 import { cli, node, prepare } from './suite.js';
 
 /** @typedef {'server' | 'client'} Role */
@@ -80,14 +81,16 @@ function headCommit() {
   return execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim();
 }
 
-/** Compares the page with the record, and the record with the version of the package. */
+/** Compares the page with the record, and the record with the version of the package and with the history. */
 function check() {
   const found = /** @type {Found} */ (JSON.parse(readFileSync(RECORD, 'utf8')));
+  const problem = found.commit === undefined ? undefined : commitProblem(found.commit);
   conclude(
     [
       ...(found.version === version
         ? []
         : [`The record is of ${found.version}, not of ${version}. Run: npm run tiers`]),
+      ...(problem === undefined ? [] : [`The record ${problem}. Run: npm run tiers`]),
       ...(readFileSync(PAGE, 'utf8') === pageOf(found)
         ? []
         : ['docs/tiers.md is not what the record says. Run: npm run tiers']),

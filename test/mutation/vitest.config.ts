@@ -15,8 +15,9 @@ export default defineConfig({
       'test/unit/extensions/tasks/processes/**',
       'test/unit/oauth/server/dpop/**',
     ],
-    testTimeout: 40_000,
-    hookTimeout: 60_000,
+    // Stryker itself ends tests that a mutant keeps from ending. On a busy machine, others must not be taken for those.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     setupFiles: ['test/support/real-timers.ts'],
   },
 });

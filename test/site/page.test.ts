@@ -4,7 +4,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describeInChromium, launch } from '../browser/chromium.js';
 import { loadAxe, violations } from '../inspector/page/support/axe.js';
-import { questions } from './questions.js';
+import { questions } from '../support/questions.js';
 import { type ServedSite, serveSite } from './world.js';
 
 const { bars }: { bars: readonly { paths: readonly string[] }[] } = await import(

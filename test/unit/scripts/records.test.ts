@@ -52,7 +52,8 @@ test('the last lines of the other harnesses have their figures', () => {
     '== node test/mutation/run.js',
     'server/asking: 93.2 % (410 of 440 noticed, 30 not)',
     '  src/server/asking/steps.ts:12 BooleanLiteral → false',
-    'mutation: server/asking 93.2 %',
+    'protocol: 90 % (45 of 50 noticed, 5 not; in 300 of 7430 lines, drawn with the seed 1)',
+    'mutation: server/asking 93.2 %; protocol 90 %',
   ];
   const figures = Object.fromEntries(
     readLog(log.join('\n')).records.map((record) => [record.name, record.figures]),
@@ -65,7 +66,10 @@ test('the last lines of the other harnesses have their figures', () => {
     conformance: { server: { '2026-07-28': { passed: 52, scenarios: 53 } }, warnings: 2 },
     stacks: { stacks: 2000, failures: 1 },
     coverage: { lines: { percent: 96.31, covered: 38701, all: 40183 } },
-    mutation: { 'server/asking': { killed: 410, survived: 30, score: 93.2 } },
+    mutation: {
+      'server/asking': { killed: 410, survived: 30, score: 93.2 },
+      protocol: { killed: 45, survived: 5, score: 90, sample: { changed: 300, lines: 7430, seed: 1 } },
+    },
   });
 });
 

@@ -3,13 +3,17 @@ import { expect, test } from 'vitest';
 interface Ranking {
   processTerm(term: string): string | null;
   ranking(asks: Readonly<Record<string, string>>): {
-    searchOptions: { boostDocument(id: string, term: string, stored: { titles: string[] }): number };
+    searchOptions: {
+      boostDocument(id: string, term: string, stored: { titles: string[] }): number;
+      prefix(term: string, at: number, terms: readonly string[]): boolean;
+      fuzzy(term: string): number;
+    };
   };
 }
 const { processTerm, ranking }: Ranking = await import(
   new URL('../../../site/ranking.js', import.meta.url).href
 );
-const { boostDocument } = ranking({
+const { boostDocument, fuzzy, prefix } = ranking({
   '/tasks.html': 'long jobs',
   '/recipes/nightly-job.html': 'nightly job',
   '/stdio.html': 'console.log',
@@ -37,4 +41,10 @@ test('Pages with words of every subject weigh less than the page about a subject
   expect(boostDocument('/reference/http.html#serve', 'job', top)).toBe(0.3);
   expect(boostDocument('/cli/call.html#call', 'job', top)).toBe(0.5);
   expect(boostDocument('/architecture.html#layers', 'job', top)).toBe(0.2);
+});
+
+test('A short word is not taken for another that has one letter more, and only the last one for the beginning of another.', () => {
+  expect([fuzzy('ask'), fuzzy('promethus')]).toEqual([0, 0.2]);
+  const terms = ['see', 'prometh', 'met'];
+  expect(terms.map((term, at) => prefix(term, at, terms))).toEqual([false, true, true]);
 });

@@ -15,7 +15,8 @@ const LISTS: ReadonlyMap<string, readonly [capability: string, field: string]> =
 
 /** An outcome that may not be cached; of `server/discover`, one that announces changes of all lists. */
 export function asChanging(call: Call, outcome: Outcome): Outcome {
-  const fresh = 'ttlMs' in outcome ? { ...outcome, ttlMs: 0 } : outcome;
+  // Without a scope of caching, the time is something else: how long a task is kept.
+  const fresh = 'cacheScope' in outcome ? { ...outcome, ttlMs: 0 } : outcome;
   if (call.method !== 'server/discover') return fresh;
   const capabilities = isObject(fresh['capabilities']) ? fresh['capabilities'] : {};
   const lists = listKinds.map((kind) => [kind, { ...(capabilities[kind] as object), listChanged: true }]);

@@ -1,4 +1,4 @@
-/** Questions of new users, and the pages that answer them. */
+/** Questions of people who are new to fullmcp, and the pages below docs that answer them. One of these must come first. */
 export const questions: readonly (readonly [question: string, ...pages: readonly string[]])[] = [
   ['add a tool with zod', 'tools'],
   ['serve over HTTP with Express', 'http'],
