@@ -1,12 +1,15 @@
 // Checks that the figures in README and in the pages are those of the recorded runs in bench/results.json, that the pages give the day of
-// the run, and that the run was of a commit of this history; with --release, of one since the last release. --write puts the recorded
-// figures into the pages. --root <folder> checks another project.
+// the run, and that each run that bench has recorded was of a commit of this history; with --release, of one since the last release.
+// --write puts the recorded figures into the pages. --root <folder> checks another project.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { conclude, readManifest, readPages, root } from './files.js';
 import { commitProblem } from './records.js';
 
 const RESULTS = 'bench/results.json';
+/** The runs that have a file of their own. */
+const ENGINES = 'bench/engines.json';
+const PEERS = 'bench/peers.json';
 
 /**
  * @typedef {object} Figures A table of figures.
@@ -121,12 +124,9 @@ const failures = [];
 let count = 0;
 for (const table of TABLES) checkTable(table);
 for (const sentence of SENTENCES) checkSentence(sentence);
-for (const [part, { date, commit }] of [
-  ['the main run', results],
-  ...Object.entries(results).filter(([, run]) => run?.date),
-]) {
+for (const [run, { date, commit }] of recordedRuns()) {
   const problem = commitProblem(commit, { release });
-  if (problem !== undefined) failures.push(`${RESULTS}: ${part} (${date}) ${problem}. Measure it again.`);
+  if (problem !== undefined) failures.push(`${run} (${date}) ${problem}. Measure it again.`);
 }
 checkVersion();
 conclude(failures, `${count} figures are those of the recorded runs`);
@@ -150,6 +150,25 @@ function checkSentence({ run, pattern, figures }) {
     count++;
     if (value !== shown[i]) failures.push(`${page} says ${shown[i]}, and the record has ${value}: ${what}.`);
   });
+}
+
+/** Every run that bench has recorded, by its place. @returns {(readonly [place: string, run: { date: string, commit?: string }])[]} */
+function recordedRuns() {
+  const own = (/** @type {string} */ file) => /** @type {const} */ ([file, readRun(file)]);
+  return [
+    [`${RESULTS}: the main run`, results],
+    ...Object.keys(results)
+      .filter((part) => results[part]?.date)
+      .map((part) => /** @type {[string, any]} */ ([`${RESULTS}: ${part}`, results[part]])),
+    own(ENGINES),
+    // This run needs a quiet machine for a while, so that only a release insists on its commit.
+    ...(release ? [own(PEERS)] : []),
+  ];
+}
+
+/** @param {string} file */
+function readRun(file) {
+  return JSON.parse(readFileSync(file, 'utf8'));
 }
 
 /** The comparison names the version that it is about. */

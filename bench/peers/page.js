@@ -8,7 +8,7 @@ const chart = at('docs/pictures/peers.svg');
 const begin = '<!-- peers: from bench/peers.json by `node bench/peers/page.js` -->';
 const end = '<!-- end of peers -->';
 
-const { date, commit, node, bun, rows } = JSON.parse(readFileSync(at('bench/peers.json'), 'utf8'));
+const { date, commit, node, bun, load, rows } = JSON.parse(readFileSync(at('bench/peers.json'), 'utf8'));
 const libraries = rows.filter(({ name }) => name !== 'bare');
 const text = readFileSync(page, 'utf8');
 const [from, to] = [text.indexOf(begin), text.indexOf(end)];
@@ -25,7 +25,7 @@ if (!process.argv.includes('--check')) {
 }
 
 function tables() {
-  return `Measured on ${longDate(date)} at commit \`${commit.slice(0, 8)}\` with Node ${node.slice(1)} and Bun ${bun}, all in one run and in turn.
+  return `Measured on ${longDate(date)} at commit \`${commit.slice(0, 8)}\` with Node ${node.slice(1)} and Bun ${bun}, all in one run and in turn${otherWork()}.
 
 ![Calls for each second of CPU time, as a share of a program without a library](pictures/peers.svg)
 
@@ -41,7 +41,43 @@ ${libraries
   .filter((row) => row.bun2025 !== undefined)
   .map((row) => `| ${row.name} | ${percent(row.bun2025)} | ${percent(row.bun2026)} |`)
   .join('\n')}
+
+${better()}
 `;
+}
+
+/** Says so if other programs had the machine, too. One process at a time is measured; a little more is the measurement itself. */
+function otherWork() {
+  if (load === undefined || load.before <= load.processors) return '';
+  const { before, after, processors } = load;
+  return `, on a machine with ${processors} processors that did much else at the same time (load ${before.toFixed(0)} before and ${after.toFixed(0)} after)`;
+}
+
+/** A sentence that names everybody who was better than fullmcp, by column. */
+function better() {
+  const ofBare = (column) => (row) => row[column]?.ofBare;
+  const columns = [
+    ['HTTP of 2025', ofBare('http2025'), 'more'],
+    ['HTTP of 2026', ofBare('http2026'), 'more'],
+    ['stdio', ofBare('stdio'), 'more'],
+    ['the start', ofBare('start'), 'less'],
+    ['the heap', ({ heapBytes }) => heapBytes, 'less'],
+    ['the number of packages', ({ packages }) => packages, 'less'],
+    ['the size of the installation', ({ bytes }) => bytes, 'less'],
+    ['HTTP of 2025 on Bun', ofBare('bun2025'), 'more'],
+    ['HTTP of 2026 on Bun', ofBare('bun2026'), 'more'],
+  ];
+  const ours = libraries.find(({ name }) => name === 'fullmcp');
+  const found = columns.flatMap(([what, figureOf, wish]) => {
+    const sign = wish === 'more' ? 1 : -1;
+    const names = libraries
+      .filter((row) => (figureOf(row) - figureOf(ours)) * sign > 0)
+      .map(({ name }) => name);
+    return names.length === 0 ? [] : [`**${what}** (${names.join(', ')})`];
+  });
+  return found.length === 0
+    ? 'Nobody was better than fullmcp in this run.'
+    : `Better than fullmcp in this run: ${found.join(', ')}.`;
 }
 
 function line(row) {

@@ -3,8 +3,9 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { interleaved } from '../numbers.js';
+import { about, interleaved } from '../numbers.js';
 import { httpRound, requests, stdioCalls } from './calls.js';
 import { contenders } from './contenders.js';
 import { install, installBun, weight } from './installed.js';
@@ -18,6 +19,7 @@ const HEAP_CALLS_MS = 300;
 export async function measurePeers(args) {
   const quick = args.includes('--quick');
   const rounds = quick ? 5 : 15;
+  const loadBefore = loadavg()[0] ?? 0;
   for (const contender of contenders) install(contender);
   const bun = installBun();
   const http = await measureListening('http', { rounds, roundMs: 150 });
@@ -26,7 +28,10 @@ export async function measurePeers(args) {
   const start = await measureStart({ spawns: quick ? 5 : 15 });
   const rows = contenders.map((contender) => row(contender, { http, onBun, stdio, start }));
   print(rows);
-  if (!quick) writeFileSync(record, `${JSON.stringify(recorded(rows, bun), rounded, 2)}\n`);
+  if (!quick) {
+    const load = { before: loadBefore, after: loadavg()[0] ?? 0, processors: cpus().length };
+    writeFileSync(record, `${JSON.stringify(recorded(rows, { bun, load }), rounded, 2)}\n`);
+  }
 }
 
 async function measureListening(kind, { rounds, roundMs, bun }) {
@@ -117,15 +122,8 @@ function figure(from, what, key, bare) {
   return value === undefined ? undefined : { value, ofBare: from.ratio(what, key, bare) };
 }
 
-function recorded(rows, bun) {
-  const version = (command, ...args) => execFileSync(command, args, { encoding: 'utf8' }).trim();
-  return {
-    commit: version('git', 'rev-parse', 'HEAD'),
-    date: new Date().toISOString().slice(0, 10),
-    node: process.version,
-    bun: version(bun, '--version'),
-    rows,
-  };
+function recorded(rows, { bun, load }) {
+  return { ...about(), bun: execFileSync(bun, ['--version'], { encoding: 'utf8' }).trim(), load, rows };
 }
 
 function print(rows) {
