@@ -44,6 +44,7 @@ const suites = {
     'test/examples/{cluster,{recipes,tracker}/postgres}.test.ts',
     'test/flows/{cluster,hostile/outages}/**/*.test.ts',
     'test/flows/sessions/processes.test.ts',
+    'test/flows/events/webhooks-killed.test.ts',
   ],
   // Tests that take long for what they test: many streams, random rules, compilers, processes that are started and killed.
   long: [
@@ -54,7 +55,7 @@ const suites = {
     'test/flows/{asking,auth/{edge,expiry,request-tricks},hostile/{http,websocket},middleware/{middleware,mounted}}.test.ts',
     'test/flows/{promises,sessions/{modes,questions,streams}}.test.ts',
     'test/flows/{oauth/{attacks,grants,network-attacks,proxy/token-attacks},proxy/asking,real-clients/{http,stdio}}.test.ts',
-    'test/flows/endings/{moments,phases,rolling}.test.ts',
+    'test/flows/{endings/{moments,phases,rolling},events/{both-ends,killed,stream}}.test.ts',
     'test/flows/tasks/{absence,busy-disk,crash,idempotency-crash,replicas,shutdown,trouble}.test.ts',
     'test/inspector/{host/{cli,journal-process,processes},session/{causes,demo,lying-servers}}.test.ts',
     'test/openapi/{generated-requests,rest/round-trip}.test.ts',

@@ -404,6 +404,12 @@ export const sections = [
             asks: 'crash recovery kill resume exactly once transaction lease deploy changed handler task limits ttl full store',
           },
           {
+            file: 'events.md',
+            name: 'Events',
+            day: 'start',
+            asks: 'event emit notify push poll stream subscribe cursor something happened tell the client trigger',
+          },
+          {
             file: 'idempotency.md',
             name: 'Idempotency keys',
             day: 'later',
@@ -414,6 +420,12 @@ export const sections = [
             name: 'State',
             day: 'start',
             asks: 'remember keep save data session memory per user store counter between calls',
+          },
+          {
+            file: 'events-client.md',
+            name: 'Receive events',
+            day: 'later',
+            asks: 'events client follow listen stream poll webhook receiver signature verify secret subscribe resume cursor',
           },
           {
             file: 'subscribe.md',

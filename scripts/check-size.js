@@ -18,7 +18,7 @@ const INSTALLED_BYTES = 7_500_000;
  * code and not with its names and white space, and how many files.
  */
 const ENTRY_BUDGETS = {
-  'dist/index.js': { bytes: 97_000, files: 24 },
+  'dist/index.js': { bytes: 98_800, files: 25 },
   'dist/http.js': { bytes: 54_000, files: 12 },
 };
 /** Entries that run on every runtime. */
@@ -30,6 +30,7 @@ const PORTABLE_ENTRIES = [
   'dist/client-web.js',
   'dist/middleware.js',
   'dist/extension.js',
+  'dist/events.js',
   'dist/skills.js',
   'dist/apps.js',
   'dist/server-card.js',
@@ -40,7 +41,7 @@ const PORTABLE_ENTRIES = [
 ];
 /** The client for browsers, minified and gzipped: the part that a page loads to connect, and all parts together. */
 const BROWSER_ENTRY = 'dist/client-web.js';
-const BROWSER_GZIP_BYTES = { atOnce: 27_500, inAll: 81_400 };
+const BROWSER_GZIP_BYTES = { atOnce: 27_500, inAll: 86_000 };
 const NODE_ONLY_PACKAGES = ['ws'];
 const PACKED =
   /^(dist\/.+|skills\/fullmcp\/SKILL\.md|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|package\.json)$/;

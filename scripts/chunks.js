@@ -24,6 +24,8 @@ const PROGRAMS = [
   ['client', 'middleware'],
   ['client', 'websocket'],
   ['apps'],
+  ['events'],
+  ['client', 'events'],
   ['extension'],
   ['gateway'],
   ['proxy'],

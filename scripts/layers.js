@@ -43,6 +43,7 @@ export const LAYERS = {
       'model/skills': 'skills: their front matter and their digests',
       'model/apps': 'apps: their declarations and what a host tells them',
       'model/search': 'the index that finds tools by words',
+      events: 'events on the wire: names, shapes, the two dialects, signatures of webhooks',
       'uri-template': 'URI templates: expanded and matched',
       '.': 'calls, links, errors, callers, eras',
       telemetry: 'traces, the operator log, channels for observers',
@@ -110,7 +111,7 @@ export const LAYERS = {
   },
   client: {
     what: 'the asking role, newest revision only',
-    tests: ['test/flows/client', 'test/browser'],
+    tests: ['test/flows/client', 'test/flows/events', 'test/browser'],
     may: ['async', 'jsonrpc', 'schema', 'protocol'],
     rooms: {
       model: 'the types of the client, typed tools and results',
@@ -120,6 +121,8 @@ export const LAYERS = {
       calls: 'one call: sent, retried, cached, read',
       tasks: 'calls that became tasks, followed',
       subscriptions: 'changes, as a server reports them',
+      events: 'events of servers: listed, followed by stream or poll, with the position kept',
+      'events/receiver': 'webhooks with events: subscribed, verified, passed on once',
       skills: 'skills of servers',
       apps: 'apps in a frame, and the bridge to them',
       tools: 'tools for the SDKs of models',
@@ -174,7 +177,7 @@ export const LAYERS = {
   extensions: {
     what: 'extensions of the protocol: how one is made, tasks, skills, apps; definitions that come from anywhere',
     tests: ['test/flows/tasks', 'test/simulation'],
-    may: ['async', 'jsonrpc', 'schema', 'protocol', 'state', 'server'],
+    may: ['async', 'jsonrpc', 'schema', 'protocol', 'state', 'oauth', 'server'],
     rooms: {
       '.': 'how an extension is made',
       'tasks/stored': 'a task as it is kept',
@@ -182,6 +185,12 @@ export const LAYERS = {
       tasks: 'the methods of tasks, and workers',
       skills: 'skills of a server',
       apps: 'apps of a server, and the page side of the bridge',
+      'events/log': 'the events of one type: appended, read, and where a reader is',
+      events: 'emitted events, and their ways to subscribers: polls and streams',
+      'events/webhooks/outgoing':
+        'requests to webhooks: one attempt, the times of the next ones, and whether a receiver wants them',
+      'events/webhooks/stored': 'a subscription of a webhook as it is kept',
+      'events/webhooks': 'subscriptions of webhooks, from the request to the last delivery',
       catalog: 'definitions that change while a server runs',
     },
   },
@@ -418,12 +427,15 @@ export const MAY_USE_NODE = [
   'cli/',
 ];
 export const MAY_LOAD_NODE = [
+  // With the first webhook, the hardened fetch.
+  'index.ts',
   ...MAY_USE_NODE,
   'client.ts',
   'proxy.ts',
   'gateway.ts',
   'node.ts',
   'catalog.ts',
+  'events.ts',
   'skills.ts',
   'stdio.ts',
   'fastify.ts',

@@ -1,5 +1,7 @@
 // The entry `fullmcp`: defines servers.
 
+import { eventHostLater } from './extensions/events/host-later.js';
+import type { LoadWebhooks } from './extensions/events/webhook-host.js';
 import { taskHostLater } from './extensions/tasks/host-later.js';
 import type { Handler, RequestContext } from './http.js';
 import { checkRuntime } from './protocol/checks/runtime.js';
@@ -82,6 +84,7 @@ export type {
   DefinitionView,
   ServerDefinitions,
 } from './server/define/definitions.js';
+export { type EventDefinition, type EventType, event } from './server/define/event.js';
 export type { NeedsState, NeedsUser, OrUndefined } from './server/define/fitting.js';
 export type { PromptBuilder, ResourceBuilder, ToolBuilder } from './server/define/fluent.js';
 export type {
@@ -121,11 +124,18 @@ export {
   tool,
 } from './server/define/tool.js';
 export type { Literals, ToolHandler, ToolModule, ToolValue } from './server/define/tool-handler.js';
+export type {
+  DeadEvent,
+  WebhookDeliveries,
+  WebhookDesk,
+  WebhookOptions,
+} from './server/define/webhook-options.js';
 export type { Definers } from './server/define-with.js';
 export type { OnError } from './server/results/map-error.js';
 export { ToolError } from './server/results/tool-error.js';
 export type { ToolResult } from './server/results/tool-result.js';
 export type { Changed } from './server/state/changes.js';
+export type { EmitOptions, Emitted } from './server/state/emitting.js';
 export type { Lifespan } from './server/state/lifespan.js';
 export type { Logger } from './server/state/log.js';
 export { type Bus, type BusListener, memoryBus } from './state/bus.js';
@@ -152,11 +162,21 @@ export { type InProcess, type InProcessOptions, inProcess } from './transports/m
 
 checkRuntime();
 
+// The code that sends requests is loaded with the first webhook.
+const loadWebhooks: LoadWebhooks = async (parts, histories) => {
+  const [{ webhookHost }, { lazySafeFetch }] = await Promise.all([
+    import('./extensions/events/webhooks/host.js'),
+    import('./adapters/node/fetch/lazy-safe-fetch.js'),
+  ]);
+  return webhookHost(parts, { histories, safeFetch: lazySafeFetch });
+};
+
 /**
  * A server, with `fetch` for runtimes that mount a module's default export. It is built once and serves any number of clients,
  * revisions and transports at the same time.
  */
-export interface Server<State = unknown, User = unknown, T = unknown> extends CoreServer<State, User, T> {
+export interface Server<State = unknown, User = unknown, T = unknown, E = unknown>
+  extends CoreServer<State, User, T, E> {
   /** Answers an HTTP request. Cloudflare Workers also pass `env`, which is not used, and `context`. */
   readonly fetch: (request: Request, env?: unknown, context?: RequestContext) => Promise<Response>;
 }
@@ -182,13 +202,15 @@ export function createServer<
   M = Record<never, never>,
   Sources = AllSources,
   Mounted = Record<never, never>,
+  E = Record<never, never>,
 >(
-  options: ServerOptions<State, User, T, R, P, M, Sources> &
+  options: ServerOptions<State, User, T, R, P, M, Sources, E> &
     Present<Sources> &
     Certain<T, R, P, Sources> & { readonly mount?: Mounted },
-): Server<OrUndefined<State>, OrUndefined<User>, WithMounted<T, Mounted>> {
-  const core = createCore<OrUndefined<State>, OrUndefined<User>, WithMounted<T, Mounted>>(options, {
+): Server<OrUndefined<State>, OrUndefined<User>, WithMounted<T, Mounted>, E> {
+  const core = createCore<OrUndefined<State>, OrUndefined<User>, WithMounted<T, Mounted>, E>(options, {
     tasks: taskHostLater,
+    events: (parts) => eventHostLater(parts, loadWebhooks),
   });
   let handler: Promise<Handler> | undefined;
   // Not a spread, which would read `scopes` once.
@@ -210,12 +232,13 @@ export interface ServerDefiners<State, User> extends Definers<State, User> {
     P = Record<never, never>,
     M = Record<never, never>,
     Mounted = Record<never, never>,
+    E = Record<never, never>,
   >(
-    options: ServerDefinition<State, User, T, R, P, M> & {
+    options: ServerDefinition<State, User, T, R, P, M, true, E> & {
       /** The servers that are mounted, by prefix. */
       readonly mount?: Mounted;
     },
-  ) => Server<State, User, WithMounted<T, Mounted>>;
+  ) => Server<State, User, WithMounted<T, Mounted>, E>;
 }
 
 /**

@@ -48,3 +48,10 @@ export {
   testClient,
 } from './testing/test-client/test-client.js';
 export { type TestTransport, wires } from './testing/test-client/wires.js';
+export {
+  type ReceivedWebhook,
+  type WebhookReceiver,
+  type WebhookReceiverOptions,
+  type WebhookReply,
+  webhookReceiver,
+} from './testing/webhook-receiver.js';

@@ -12,7 +12,7 @@ import type { answerWith } from './answering/answer-with.js';
 import { capabilitiesOf, keyOf } from './answering/answering.js';
 import { staleBy, uniqueKey } from './calls/caching.js';
 import { CallSender, type ReadOutcome, type SendOptions } from './calls/call-sender.js';
-import { listing } from './calls/listing.js';
+import { listing, toListing } from './calls/listing.js';
 import {
   requireComplete,
   toCompletion,
@@ -25,6 +25,7 @@ import { Activity } from './connection/activity.js';
 import { Connection } from './connection/connection.js';
 import { EventHub } from './connection/event-hub.js';
 import { onSession } from './connection/on-session.js';
+import type { ClientEventsOf } from './events/client-events.js';
 import type { Client, Completion, Listing, PromptResult, ReadResult, ServerFacts } from './model/client.js';
 import type { AnswerQuestion } from './model/handlers.js';
 import { type CallOptions, type ClientOptions, fullmcp, settingsOf, toLogMessage } from './model/options.js';
@@ -99,7 +100,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
   }
   const answer: AnswerQuestion = (request, context) => answerAs(serverName(), request, context);
 
-  const events: Omit<LinkEvents, 'lost'> = {
+  const linkEvents: Omit<LinkEvents, 'lost'> = {
     notification,
     problem: hub.problem,
     ask(request, questionSignal, server = serverName()) {
@@ -114,7 +115,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     client: peer,
     reconnect: reconnect === true ? {} : reconnect || undefined,
     connectTimeoutMs,
-    events,
+    events: linkEvents,
     onOpen: onSession(use, target),
     onStatus(status, reason) {
       if (status === 'closed') end(reason ?? new McpError('connection_closed', 'The client was closed'));
@@ -139,20 +140,26 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
   let listening: Promise<Listening> | undefined;
   let isClosed = false;
   async function startListening(): Promise<Listening> {
-    const { Listening, listenRequest } = await import('./subscriptions/listen-request.js');
-    const stream = new Listening({
-      listen: listenRequest({
-        sender,
-        link: () => connection.link,
-        timeoutMs: options.timeoutMs ?? 60_000,
-      }),
-      notification(method, params) {
-        if (!connection.link.reportsChanges) notification(method, params);
-      },
-      problem: hub.problem,
-    });
+    const { listeningOf } = await import('./subscriptions/listen-request.js');
+    const stream = listeningOf({ sender, connection, hub, notification, options });
     if (isClosed) stream.close();
     return stream;
+  }
+
+  // Loaded with the first list of events, or the first subscription to them.
+  let events: Promise<ClientEventsOf> | undefined;
+  function eventsOf(): Promise<ClientEventsOf> {
+    events ??= import('./events/client-events.js').then(
+      (module) => new module.ClientEventsOf({ sender, hub, connection, list, target, options }),
+    );
+    return events;
+  }
+
+  /** With two arguments, `on` is about the client itself; with more, about the events of the server. */
+  function on(...args: Parameters<ClientEventsOf['on']>): unknown {
+    return typeof args[1] === 'function'
+      ? hub.on(...(args as unknown as Parameters<typeof hub.on>))
+      : eventsOf().then((all) => all.on(...args));
   }
 
   function end(reason: McpError): void {
@@ -247,6 +254,10 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     templates: (callOptions) =>
       list('resources/templates/list', 'resourceTemplates', 'resources', callOptions),
     prompts: (callOptions) => list('prompts/list', 'prompts', 'prompts', callOptions),
+    events: (callOptions) =>
+      toListing(async function* () {
+        yield* (await eventsOf()).list(callOptions);
+      }),
     readResource: (uri, callOptions) => askToRead({ uri }, callOptions),
     getPrompt: (name, args, callOptions) =>
       askForPrompt({ name, ...(args && { arguments: args }) }, callOptions),
@@ -287,7 +298,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
       reconnects: connection.reconnects,
       problems: [...hub.problems],
     }),
-    on: (event, listener) => hub.on(event, listener),
+    on: on as Client['on'],
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -8,10 +8,10 @@ import { type Plugins, wireMethods } from './build/wire-methods.js';
 import type { AnyServerOptions } from './define/options.js';
 
 /** Builds a server from its options. `index.ts` adds the types and the plugins. */
-export function createServer<State, User, T>(
+export function createServer<State, User, T, E = unknown>(
   options: AnyServerOptions,
   plugins: Plugins = {},
-): CoreServer<State, User, T> {
+): CoreServer<State, User, T, E> {
   const compiled = compileOptions(options);
   const state = openState(compiled);
   const methods = wireMethods(compiled, state, plugins);

@@ -58,7 +58,7 @@ export interface ServerResults {
 export type ServerChange =
   | {
       /** The list that changed. `everything`: announcements of other processes may have been missed. */
-      readonly kind: 'tools' | 'prompts' | 'resources' | 'everything';
+      readonly kind: 'tools' | 'prompts' | 'resources' | 'events' | 'everything';
     }
   | {
       /** The contents of one resource changed. */

@@ -44,6 +44,9 @@ export const shareTable = {
   callerShare: { is: 'number', min: 0.001, max: 1, default: 0.1 },
 } as const;
 
+/** The error of a write that needs more room than is left. It succeeds when something else was removed. */
+export class StoreFull extends Error {}
+
 // The group of all entries. No kind and no caller has this name: a kind has at least one character, and no colon.
 const ALL = ':';
 const NOTHING: Amount = { entries: 0, bytes: 0 };
@@ -74,7 +77,7 @@ export class StoreShares {
     const rejection = problem();
     const { maxBytes, kindShare } = this.#limits;
     const most = key.includes(':') ? maxBytes * kindShare : maxBytes;
-    if (rejection !== undefined) throw bytes > most ? new RangeError(rejection) : new Error(rejection);
+    if (rejection !== undefined) throw bytes > most ? new RangeError(rejection) : new StoreFull(rejection);
     const oldBytes = before();
     return this.add(key, oldBytes === undefined ? 1 : 0, bytes - (oldBytes ?? 0));
   }

@@ -82,40 +82,20 @@ test('a server has no low-level server inside', () => {
   expectTypeOf(server).not.toHaveProperty('server');
 });
 
-test('the package exports no transport interface, no builder, no system(), no function for spans and no events', () => {
+test('the package exports no transport interface, no builder, no system() and no function for spans', () => {
   const names = [...Object.keys(fullmcp), ...Object.keys(http)].map((name) => name.toLowerCase());
-  const left = [
-    'transport',
-    'createtransport',
-    'builder',
-    'serverbuilder',
-    'system',
-    'span',
-    'withspan',
-    'event',
-    'events',
-  ];
+  const left = ['transport', 'createtransport', 'builder', 'serverbuilder', 'system', 'span', 'withspan'];
   for (const name of left) expect(names).not.toContain(name);
 });
 
-test('the package has no entry and no command for events, code mode, React, agents, bundling, tunnels and codemods', () => {
+test('the package has no entry and no command for code mode, React, agents, bundling, tunnels and codemods', () => {
   const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
   const entries = Object.keys((JSON.parse(read('package.json')) as { readonly exports: object }).exports);
   const commands = readdirSync(new URL('../../docs/cli', import.meta.url)).map((file) =>
     file.replace(/\.md$/, ''),
   );
   expect([entries.length, commands.length].every((count) => count > 20)).toBe(true);
-  for (const name of [
-    'events',
-    'code',
-    'code-mode',
-    'react',
-    'agent',
-    'agents',
-    'bundle',
-    'tunnel',
-    'codemod',
-  ]) {
+  for (const name of ['code', 'code-mode', 'react', 'agent', 'agents', 'bundle', 'tunnel', 'codemod']) {
     expect(entries).not.toContain(`./${name}`);
     expect(commands).not.toContain(name);
   }

@@ -46,12 +46,18 @@ export function listing<T>(field: string, { fetchPage, problem }: ListingParts):
     }
     throw new McpError('bad_response', `The server's list of ${field} has more than ${MAX_PAGES} pages`);
   }
-  return {
+  return toListing(items);
+}
+
+/** A list that is fetched anew with each iteration. */
+export function toListing<T>(items: () => AsyncIterator<T, void, undefined>): Listing<T> {
+  const listed: Listing<T> = {
     [Symbol.asyncIterator]: items,
     async all() {
       const all: T[] = [];
-      for await (const item of items()) all.push(item);
+      for await (const item of listed) all.push(item);
       return all;
     },
   };
+  return listed;
 }

@@ -12,6 +12,15 @@ import type {
 } from '../../protocol/model/model.js';
 import type { LogLevel } from '../../protocol/tables/log-level.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
+import type {
+  EventArguments,
+  EventNames,
+  EventsOf,
+  FollowedEvents,
+  FollowOptions,
+  ListedEvent,
+  TypedEvent,
+} from './events.js';
 import type { CallOptions, LogMessage } from './options.js';
 import type { CallResult, Completion, CompletionRequest, PromptResult, ReadResult } from './results.js';
 import type { SubscribeOptions, SubscribeTo, Subscription } from './subscriptions.js';
@@ -20,6 +29,14 @@ import type { TypedTools } from './typed.js';
 
 // The client as a program sees it.
 
+export type {
+  EventStore,
+  FollowedEvents,
+  FollowOptions,
+  ListedEvent,
+  ReceivedEvent,
+  TypedEvent,
+} from './events.js';
 export type { CallResult, Completion, PromptResult, ReadResult } from './results.js';
 export type { Change, SubscribeOptions, SubscribeTo, Subscription } from './subscriptions.js';
 export type { TaskHandle, TaskState } from './tasks.js';
@@ -46,6 +63,8 @@ export interface Client<S = unknown> extends AsyncDisposable {
   readonly templates: (options?: CallOptions) => Listing<ListedTemplate>;
   /** Lists the prompts. */
   readonly prompts: (options?: CallOptions) => Listing<ListedPrompt>;
+  /** Lists the types of events that the server tells. Nothing is sent to a server without events: the list is empty. */
+  readonly events: (options?: CallOptions) => Listing<ListedEvent>;
 
   /**
    * Calls a tool and waits for its result, even if the tool asks for input or the call becomes a task. A failure of the tool
@@ -92,18 +111,38 @@ export interface Client<S = unknown> extends AsyncDisposable {
   /** Returns the state of the connection as JSON, for logs and diagnostics. */
   readonly info: () => ClientInfo;
   /**
-   * Calls `listener` with each event; the returned function removes the listener. An error that a listener throws becomes a
-   * `problem` event.
+   * With two arguments, listens to the client itself: to its connection, its log, its problems. With three or four, subscribes to events
+   * of the server: `client.on('ticket_changed', { queue: 'billing' }, handler, { store })`.
    */
-  readonly on: <E extends keyof ClientEvents>(
-    event: E,
-    listener: (value: ClientEvents[E]) => void,
-  ) => () => void;
+  readonly on: ClientOn;
+  /** For types only: the types of events of the server. */
+  readonly '~events'?: EventsOf<S>;
   /**
    * Closes the connection: open calls fail with `connection_closed`, and a process that was started is ended. Resolves when
    * everything has ended, after 7 s at most.
    */
   readonly close: () => Promise<void>;
+}
+
+/** Listens to a client, or to events of its server. The types of events are those of the client that it is called on. */
+export interface ClientOn {
+  /**
+   * Calls `listener` with each event of the client itself; the returned function removes the listener. An error that a listener throws
+   * becomes a `problem` event.
+   */
+  <E extends keyof ClientEvents>(event: E, listener: (value: ClientEvents[E]) => void): () => void;
+  /**
+   * Subscribes to a type of events of the server, and calls `handler` with each event, one after the other and each event once. The
+   * events come on a stream, or by polling if the type has no streams. The subscription survives lost connections. An error of the
+   * handler becomes a `problem` event, and the next event follows. Resolves when the server has accepted the subscription.
+   */
+  <C, Name extends EventNames<EventsOf<C>>>(
+    this: C,
+    name: Name,
+    args: EventArguments<EventsOf<C>, Name>,
+    handler: (event: TypedEvent<EventsOf<C>, Name>) => void | Promise<void>,
+    options?: FollowOptions,
+  ): Promise<FollowedEvents>;
 }
 
 /** The state of a client's connection. Calls made while it is `reconnecting` wait; a `closed` client stays closed. */

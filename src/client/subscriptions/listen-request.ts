@@ -5,21 +5,39 @@ import type { Link } from '../../protocol/link.js';
 import type { ServerCapabilities, SubscriptionFilter } from '../../protocol/model/model.js';
 import { ACKNOWLEDGED, grant, isEmpty, offersOf } from '../../protocol/model/subscriptions.js';
 import type { CallSender } from '../calls/call-sender.js';
-import type { ListeningParts } from './listening.js';
+import type { EventHub } from '../connection/event-hub.js';
+import type { ClientOptions } from '../model/options.js';
+import { Listening, type ListeningParts } from './listening.js';
 
 // The request that opens a stream of changes.
 
-// Both are loaded with the first subscription.
-export { Listening } from './listening.js';
+export interface ListeningOfParts extends Pick<ListeningParts, 'notification'> {
+  readonly sender: Pick<CallSender, 'sendFresh'>;
+  readonly connection: { readonly link: Link };
+  readonly hub: Pick<EventHub, 'problem'>;
+  readonly options: Pick<ClientOptions, 'timeoutMs'>;
+}
 
-export interface ListenRequestParts {
+/** The stream of changes of a client. Loaded with the first subscription. */
+export function listeningOf({ sender, connection, hub, notification, options }: ListeningOfParts): Listening {
+  const { timeoutMs = 60_000 } = options;
+  return new Listening({
+    listen: listenRequest({ sender, link: () => connection.link, timeoutMs }),
+    notification(method, params) {
+      if (!connection.link.reportsChanges) notification(method, params);
+    },
+    problem: hub.problem,
+  });
+}
+
+interface ListenRequestParts {
   readonly sender: Pick<CallSender, 'sendFresh'>;
   readonly link: () => Link;
   readonly timeoutMs: number;
 }
 
 /** Sends `subscriptions/listen`. The call has no timeout, but the server must acknowledge it in time. */
-export function listenRequest({ sender, link, timeoutMs }: ListenRequestParts): ListeningParts['listen'] {
+function listenRequest({ sender, link, timeoutMs }: ListenRequestParts): ListeningParts['listen'] {
   return async function listen(wanted, onNotification, stop) {
     const filter = await availablePart(wanted, stop);
     if (isEmpty(filter)) return onNotification(ACKNOWLEDGED, { notifications: {} });

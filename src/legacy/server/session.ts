@@ -56,6 +56,7 @@ const lists: SubscriptionFilter = {
   toolsListChanged: true,
   promptsListChanged: true,
   resourcesListChanged: true,
+  eventsListChanged: true,
 };
 const allLists: JsonObject = { notifications: { ...lists } };
 

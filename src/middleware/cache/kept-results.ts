@@ -197,6 +197,8 @@ function concerns(
       return method === 'resources/read' && uri === change.uri;
     case 'tools':
       return method.startsWith('tools/');
+    case 'events':
+      return method.startsWith('events/');
     case 'prompts':
     case 'resources':
       return method.startsWith(`${change.kind}/`) || method === 'completion/complete';

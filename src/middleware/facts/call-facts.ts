@@ -1,6 +1,7 @@
 import { pausedMsOf } from '../../async/lifetime.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
+import { staysOpen } from '../../protocol/standing-calls.js';
 
 export { targetOf } from '../../protocol/telemetry/call-target.js';
 
@@ -8,7 +9,7 @@ export { targetOf } from '../../protocol/telemetry/call-target.js';
 
 /** Whether a call may stay open for as long as the client likes, or belongs to a task, so that its time says nothing. */
 export function isLongLived({ method }: Call): boolean {
-  return method === 'subscriptions/listen' || method.startsWith('tasks/');
+  return staysOpen(method) || method.startsWith('tasks/');
 }
 
 /** The end of a call that has an outcome: `asks` if the client is asked, `tool_error` for a result with `isError`, otherwise `ok`. */

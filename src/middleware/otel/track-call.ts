@@ -1,6 +1,7 @@
 import { type Attributes, context, SpanKind, type Tracer, trace } from '@opentelemetry/api';
 import type { Call, Dispatch, Outcome } from '../../protocol/call.js';
 import { copyCall } from '../../protocol/direct.js';
+import { staysOpen } from '../../protocol/standing-calls.js';
 import { has } from '../../protocol/tables/features.js';
 import { argumentsOf, operationOf, resultOf, spanOnly, targetOf } from './attributes.js';
 import { endingOf, endSpan, type OperationEnd } from './endings.js';
@@ -69,7 +70,7 @@ export async function trackCall(side: Side, call: Call, next: Dispatch): Promise
 
 // A subscription may be open for days, in which nothing happens. Its span ends when it is acknowledged.
 function untilHeard(call: Call, onHeard: () => void): Call {
-  if (call.method !== 'subscriptions/listen') return call;
+  if (!staysOpen(call.method)) return call;
   const { notify } = call;
   return copyCall(call, {
     notify(method, params) {

@@ -143,11 +143,13 @@ async function readReply(reply: HopReply, { url, maxBytes, signal }: Reading): P
 }
 
 async function readBody(
-  { headers, chunks }: HopReply,
+  { status, headers, chunks }: HopReply,
   { url, maxBytes }: Omit<Reading, 'signal'>,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const tooLarge = (): SafeFetchError =>
-    new SafeFetchError('too_large', `${displayUrl(url)} replied with more than ${maxBytes} bytes.`);
+    new SafeFetchError('too_large', `${displayUrl(url)} replied with more than ${maxBytes} bytes.`, {
+      status,
+    });
   if (Number(headers.get('content-length')) > maxBytes) throw tooLarge();
   const read: Uint8Array[] = [];
   let length = 0;

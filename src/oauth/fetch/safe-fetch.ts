@@ -69,10 +69,17 @@ export type SafeFetchCode =
 export class SafeFetchError extends Error {
   /** The stable name of the failure: compare this, not the message. */
   readonly code: SafeFetchCode;
+  /** The status of the reply, if only its body was too large. */
+  readonly status: number | undefined;
 
-  constructor(code: SafeFetchCode, message: string, options?: { readonly cause?: unknown }) {
-    super(message, options);
+  constructor(
+    code: SafeFetchCode,
+    message: string,
+    options: { readonly cause?: unknown; readonly status?: number } = {},
+  ) {
+    super(message, 'cause' in options ? { cause: options.cause } : {});
     this.name = 'SafeFetchError';
     this.code = code;
+    this.status = options.status;
   }
 }

@@ -1,11 +1,12 @@
 import type { Auth } from '../../protocol/call.js';
 import { type AuthInit, toAuth } from '../../protocol/caller.js';
 import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
+import { isSameDigest } from '../../protocol/encoding/same-digest.js';
 import type { McpError } from '../../protocol/errors.js';
 import type { AuthProvider, AuthRequest } from '../../state/auth-provider.js';
 import type { ProviderOptions } from './bearer.js';
 import { invalidToken, readToken, unknownToken } from './credentials.js';
-import { type DigestRuntime, isSameDigest, readKeyHash, TokenDigest } from './digests.js';
+import { type DigestRuntime, readKeyHash, TokenDigest } from './digests.js';
 
 /** An API key, and the caller that has it. */
 export interface ApiKey extends AuthInit {

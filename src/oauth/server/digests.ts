@@ -34,16 +34,6 @@ async function digestAsync(text: string): Promise<string> {
 }
 
 /**
- * Whether two digests, as base64url, are equal. Takes the same time for every pair, so that nobody can find a digest character by
- * character. The lengths of digests are not secret.
- */
-export function isSameDigest(one: string, other: string): boolean {
-  let difference = one.length ^ other.length;
-  for (let at = 0; at < one.length; at++) difference |= one.charCodeAt(at) ^ other.charCodeAt(at);
-  return difference === 0;
-}
-
-/**
  * Makes the hash of an API key that `apiKey` takes, so that no program, file or database has to store the key itself. Keys must be
  * long and random, such as 32 random bytes: nobody can try all of those, so one round of SHA-256 is enough.
  *

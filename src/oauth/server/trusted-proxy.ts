@@ -2,10 +2,11 @@ import type { Auth } from '../../protocol/call.js';
 import { toAuth } from '../../protocol/caller.js';
 import { addressMatcher } from '../../protocol/checks/ip-addresses.js';
 import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
+import { isSameDigest } from '../../protocol/encoding/same-digest.js';
 import type { AuthProvider, AuthRequest, ResourceFacts } from '../../state/auth-provider.js';
 import type { ProviderOptions } from './bearer.js';
 import { invalidToken } from './credentials.js';
-import { type DigestRuntime, isSameDigest, TokenDigest } from './digests.js';
+import { type DigestRuntime, TokenDigest } from './digests.js';
 
 /** The options of `trustedProxy`. One of `addresses` and `secret` is required; with both, a request needs both. */
 export interface TrustedProxyOptions extends ProviderOptions {

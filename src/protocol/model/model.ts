@@ -68,6 +68,11 @@ export interface ServerCapabilities {
     /** The server announces changes of its list of tools. */
     listChanged?: boolean;
   };
+  /** The server has events, as the clients of the sketch look for them; the extension is declared, too. */
+  events?: {
+    /** The server announces changes of its list of types of events. */
+    listChanged?: boolean;
+  };
   /** Extensions of the protocol, by their names, with their settings. */
   extensions?: Record<string, JsonObject>;
 }
@@ -215,6 +220,8 @@ export interface SubscriptionFilter {
   toolsListChanged?: boolean;
   promptsListChanged?: boolean;
   resourcesListChanged?: boolean;
+  /** Of the events extension. */
+  eventsListChanged?: boolean;
   resourceSubscriptions?: readonly string[];
   /** Of the tasks extension. */
   taskIds?: readonly string[];

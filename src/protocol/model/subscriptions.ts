@@ -20,9 +20,10 @@ export function isEmpty(filter: SubscriptionFilter): boolean {
 /** The part of a filter that a server offers. The kind `resource` stands for the contents of resources. Tasks are left out. */
 export function grant(
   filter: SubscriptionFilter,
-  offers: (kind: ListKind | 'resource') => boolean | undefined,
+  offers: (kind: ListKind | 'events' | 'resource') => boolean | undefined,
 ): SubscriptionFilter {
   const part: SubscriptionFilter = {};
+  if (filter.eventsListChanged === true && offers('events')) part.eventsListChanged = true;
   for (const kind of listKinds)
     if (filter[`${kind}ListChanged`] === true && offers(kind)) part[`${kind}ListChanged`] = true;
   if (filter.resourceSubscriptions?.length && offers('resource'))
@@ -90,7 +91,7 @@ export function reportAllChanged(
   filter: SubscriptionFilter,
   notify: (method: string, params?: JsonObject) => void,
 ): void {
-  for (const kind of listKinds)
+  for (const kind of [...listKinds, 'events'] as const)
     if (filter[`${kind}ListChanged`]) notify(`notifications/${kind}/list_changed`);
   for (const uri of filter.resourceSubscriptions ?? []) notify('notifications/resources/updated', { uri });
 }

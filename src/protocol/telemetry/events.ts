@@ -44,7 +44,7 @@ export interface ChangeEvent {
   /** The name of the server. */
   readonly server: string;
   /** The list that has changed, or `resource` for the contents of a resource. */
-  readonly kind: 'tools' | 'prompts' | 'resources' | 'resource';
+  readonly kind: 'tools' | 'prompts' | 'resources' | 'events' | 'resource';
   /** The URI of the resource whose contents have changed; otherwise undefined. */
   readonly uri: string | undefined;
 }

@@ -2,11 +2,12 @@
 
 import { unref } from '../../async/unref.js';
 import { McpError } from '../../protocol/errors.js';
+import type { EmitAny } from '../state/emitting.js';
 import type { Question } from './question.js';
 import type { StepTransaction } from './step-transaction.js';
 
-/** The argument of a step's function. */
-export interface Step {
+/** A step, as its run has it. */
+export interface RunStep {
   /** A key that is the same in every run of this step. Send it to services that accept an idempotency key. */
   readonly idempotencyKey: string;
   /**
@@ -16,8 +17,17 @@ export interface Step {
   readonly transaction: StepTransaction;
 }
 
+/** The argument of a step's function. */
+export interface Step extends RunStep {
+  /**
+   * Emits an event, as `ctx.emit` does. Without `eventId`, the id follows from the step, so that a step that runs again tells nothing twice,
+   * if it emits the same events in the same order.
+   */
+  readonly emit: EmitAny;
+}
+
 /** The function of a step. */
-export type StepWork<T> = (step: Step) => T | Promise<T>;
+export type StepWork<T> = (step: RunStep) => T | Promise<T>;
 
 /** One run of a handler, as its context sees it. When the run is over, `ask` and `step` throw the reason. */
 export interface Run {

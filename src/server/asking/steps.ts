@@ -2,7 +2,7 @@
 
 import { type StepResult, stepResult } from './journal.js';
 import type { ReplayState } from './replay-state.js';
-import type { Step, StepWork } from './run.js';
+import type { RunStep, StepWork } from './run.js';
 import {
   noTask,
   type PendingTransaction,
@@ -120,7 +120,7 @@ export class Steps {
 }
 
 /** The argument of a step's function. The transaction is made when it is first read: few steps use it. */
-class RunningStep implements Step {
+class RunningStep implements RunStep {
   readonly key: string;
   readonly idempotencyKey: string;
   readonly #suspender: () => Suspender | undefined;

@@ -53,7 +53,9 @@ export function compileOptions(given: AnyServerOptions): CompiledOptions {
   const access = readServerAccess(options.access, log);
   const on = readCompatibility(options.compatibility);
   const mapError = mapErrors(options.onError, log);
-  const defaults = { timeoutMs, idempotency, log, mapError, outcomes: toolOutcomes(complete, on), access };
+  const hasWebhooks = options.webhooks !== undefined;
+  const outcomes = toolOutcomes(complete, on);
+  const defaults = { timeoutMs, idempotency, log, mapError, outcomes, access, hasWebhooks };
   const compiled = compileDefinitions(options as object, defaults, mountedRules(options.mount, access));
   const info = serverInfo(options);
   return {

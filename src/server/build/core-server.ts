@@ -9,13 +9,16 @@ import type { Cluster, SharedState } from '../../state/cluster.js';
 import type { AddPrompt, AddResource, AddTool } from '../catalog/adders.js';
 import type { Registration } from '../catalog/registry.js';
 import type { ServerDefinitions } from '../define/definitions.js';
+import type { EmitEvent, EventType } from '../define/event.js';
 import type { Mountable } from '../define/options.js';
+import type { WebhookDesk } from '../define/webhook-options.js';
 import type { Behaviour } from '../state/behaviours.js';
 import type { Changed } from '../state/changes.js';
 import type { Logger } from '../state/log.js';
 
 /** A server. It is built once and serves any number of clients, revisions and transports at the same time. */
-export interface CoreServer<State = unknown, User = unknown, T = unknown> extends AsyncDisposable {
+export interface CoreServer<State = unknown, User = unknown, T = unknown, E = unknown>
+  extends AsyncDisposable {
   /** The name, version and description that clients see. */
   readonly info: Implementation;
   /** Answers one call. Every transport calls it. */
@@ -40,6 +43,15 @@ export interface CoreServer<State = unknown, User = unknown, T = unknown> extend
   readonly mount: (prefix: string, server: Mountable) => Registration;
   /** Adds a prompt to the running server. With the name alone, in the fluent form. Throws if the name is taken. */
   readonly prompt: AddPrompt<State, User>;
+  /** Adds a type of events to the running server. Throws if the name is taken. Subscriptions to a type that is removed end. */
+  readonly event: (name: string, definition: EventType<never>) => Registration;
+  /**
+   * Emits an event of a type of this server. Resolves when the store has the event; every subscriber gets it after that, in this process
+   * and in others. If it rejects, the event may or may not be kept: repeat it with the same `eventId`.
+   */
+  readonly emit: EmitEvent<E>;
+  /** The subscriptions of webhooks, and the events that could not be delivered. For the option `webhooks`. */
+  readonly webhooks: WebhookDesk;
   /**
    * Sets the secret if the options have none; `serve` and `serveStdio` call it with `MCP_SECRET`. In an array, the first secret
    * encrypts and all of them decrypt. A function is called when the secret is first used.
@@ -69,4 +81,6 @@ export interface CoreServer<State = unknown, User = unknown, T = unknown> extend
   readonly close: () => Promise<void>;
   /** For types only: the tools that a typed client reads. */
   readonly '~tools'?: T;
+  /** For types only: the types of events. */
+  readonly '~events'?: E;
 }

@@ -9,6 +9,7 @@ import type { ExtensionHost } from '../define/extension.js';
 import { definitionsOf } from '../handle/definitions.js';
 import { createDispatch } from '../handle/dispatch.js';
 import { withDigests } from '../handle/drafts/with-digests.js';
+import type { EventHost } from '../handle/event-host.js';
 import { keepInternals, type ServerInternals } from '../mount/internals.js';
 import { Mounts } from '../mount/mounts.js';
 import { SharedLife } from '../mount/shared-life.js';
@@ -31,11 +32,11 @@ interface OpenParts {
 }
 
 /** Makes a server of its parts. */
-export function openServer<State, User, T>(
+export function openServer<State, User, T, E>(
   compiled: CompiledOptions,
   state: OpenState,
   wired: WiredMethods,
-): CoreServer<State, User, T> {
+): CoreServer<State, User, T, E> {
   const { options, info, log, defaults } = compiled;
   const { registry, shared, seal } = state;
   const mounts = new Mounts({ ...defaults, ...wired, registry, shared, hasAuth: options.auth !== undefined });
@@ -53,7 +54,7 @@ export function openServer<State, User, T>(
     prepare,
     define: (kind, name, definition) => prepare(kind, name, definition)(),
   };
-  const server = serverOf<State, User, T>(compiled, state, { ...wired, ...open });
+  const server = serverOf<State, User, T, E>(compiled, state, { ...wired, ...open });
   keepInternals(server, serverInternals(compiled, state, { ...wired, ...open }));
   const { changed, define } = open;
   const { attach } = state.lifetimes;
@@ -64,15 +65,15 @@ export function openServer<State, User, T>(
 
 type AllParts = WiredMethods & OpenParts;
 
-function serverOf<State, User, T>(
+function serverOf<State, User, T, E>(
   compiled: CompiledOptions,
   state: OpenState,
   parts: AllParts,
-): CoreServer<State, User, T> {
+): CoreServer<State, User, T, E> {
   const { registry, gate, shared, seal } = state;
   const { access } = compiled.defaults;
   const running = runningServer(compiled, state, parts);
-  const server: CoreServer<State, User, T> = {
+  const server: CoreServer<State, User, T, E> = {
     info: compiled.info,
     dispatch: dispatchOf(compiled, state, parts),
     behaviours: [...compiled.on],
@@ -86,6 +87,10 @@ function serverOf<State, User, T>(
     },
     ...addersOf(parts.define),
     definitions: definitionsOf(() => ({ registry, gate, access })),
+    event: (name, definition) =>
+      registry.addEvent(name, compileDefinition('event', name, definition, compiled.defaults)),
+    emit: async (name, data, options) => (parts.events as EventHost).emit(name, data as object, options),
+    webhooks: (parts.events as EventHost).webhooks,
     mount: (prefix, other) => parts.mounts.add(prefix, other),
     provideSecret: seal.provide,
     provideLog: (settings) => compiled.ownLog.provide(settings),
@@ -113,10 +118,10 @@ function dispatchOf(
 function runningServer(
   { log }: CompiledOptions,
   { shared, topics, registry, releases, once }: OpenState,
-  { auth, life, tasks, watching }: AllParts,
+  { auth, life, tasks, events, watching }: AllParts,
 ): Pick<CoreServer, 'start' | 'drain' | 'close'> {
   const drain: CoreServer['drain'] = async (limits) =>
-    void (await Promise.all([tasks?.close(limits), watching.close()]));
+    void (await Promise.all([tasks?.close(limits), watching.close(), events?.drain(limits)]));
   return {
     async start() {
       await shared.start();
@@ -124,11 +129,12 @@ function runningServer(
       await topics.changes.ready();
       await life.serve();
       if (registry.offersTasks()) await tasks?.resume();
+      if (registry.offersEvents) await events?.start();
       await releases.start();
     },
     drain,
     async close() {
-      await Promise.all([once.close(), drain(), releases.close()]);
+      await Promise.all([once.close(), drain(), releases.close(), events?.close()]);
       try {
         await life.close();
       } finally {

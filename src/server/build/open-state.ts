@@ -10,6 +10,7 @@ import { createSeal, type Seal, type SealOptions } from '../asking/sealed-state.
 import { Registry } from '../catalog/registry.js';
 import { type ReleaseAnnouncement, Releases } from '../catalog/releases.js';
 import type { ServerSettings } from '../define/definition-tables.js';
+import type { EmittedNews } from '../handle/event-host.js';
 import type { Mounts } from '../mount/mounts.js';
 import { type SearchFront, searchFront } from '../search/search-front.js';
 import type { FinderParts } from '../search/tool-finder.js';
@@ -52,6 +53,7 @@ interface ServerTopics {
   readonly tasks: Topic<TaskAnnouncement>;
   readonly outcomes: Topic<OutcomeAnnouncement>;
   readonly releases: Topic<ReleaseAnnouncement>;
+  readonly events: Topic<EmittedNews>;
 }
 
 /** Opens the state of a server. The store and the bus are chosen when they are first used. */
@@ -99,6 +101,7 @@ function serverTopics({ server, bus }: SharedState, log: Logger): ServerTopics {
     tasks: topic('tasks'),
     outcomes: topic('outcomes'),
     releases: topic('releases'),
+    events: topic('events', `events:${server}`),
   };
 
   function topic<Message extends object>(subject: string, name = subject): Topic<Message> {

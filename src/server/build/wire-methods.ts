@@ -13,6 +13,7 @@ import { type ToolCalls, toolCalls } from '../handle/call-tool.js';
 import { completions } from '../handle/complete.js';
 import { customMethod } from '../handle/custom-methods.js';
 import { Entrance } from '../handle/entrance.js';
+import type { EventHost, EventPluginParts } from '../handle/event-host.js';
 import { promptGets } from '../handle/get-prompt.js';
 import { listen } from '../handle/listen.js';
 import { listMethods } from '../handle/lists.js';
@@ -30,6 +31,7 @@ import type { OpenState } from './open-state.js';
 /** Features that are implemented outside of `server/`. */
 export interface Plugins {
   readonly tasks?: (parts: TaskPluginParts) => TaskHost;
+  readonly events?: (parts: EventPluginParts) => EventHost;
 }
 
 /** The methods of a server, with the middleware around them. */
@@ -41,6 +43,7 @@ export interface WiredMethods extends MethodTable, Pick<ToolCalls, 'useOf'> {
   /** Runs the handlers of this server. */
   readonly home: HandlerHome;
   readonly tasks: TaskHost | undefined;
+  readonly events: EventHost | undefined;
   readonly watching: Watching;
 }
 
@@ -66,13 +69,23 @@ export function wireMethods(compiled: CompiledOptions, state: OpenState, plugins
   });
   const tasks = plugins.tasks?.(taskParts(compiled, state, { parts, tools }));
   taskHost.provide(tasks);
+  const events = plugins.events?.(eventParts(compiled, state));
   const reads = resourceReads(parts);
   const watching = new Watching({ ...state, log: compiled.log, entrance: parts.entrance });
-  const handlers = methodHandlers(compiled, state, { parts, tools, tasks, reads, watching });
+  const handlers = methodHandlers(compiled, state, { parts, tools, tasks, events, reads, watching });
   const methods = methodTable(handlers, compiled.compiled.methods);
   table.provide(methods);
-  context.provide(contextParts(compiled, state, { tools, reads, methods }));
-  return { ...methods, use, refusalListeners, tasks, watching, home: parts.runner.home, useOf: tools.useOf };
+  context.provide(contextParts(compiled, state, { tools, events, reads, methods }));
+  return {
+    ...methods,
+    use,
+    refusalListeners,
+    tasks,
+    events,
+    watching,
+    home: parts.runner.home,
+    useOf: tools.useOf,
+  };
 }
 
 function methodParts(
@@ -121,11 +134,32 @@ function taskParts(
   };
 }
 
+function eventParts(
+  { options, info, log }: CompiledOptions,
+  { shared, topics, registry, gate, seal }: OpenState,
+): EventPluginParts {
+  return {
+    server: info.name,
+    store: shared.store,
+    isShared: () => shared.bus() !== undefined,
+    complete: registry.complete,
+    events: registry.events,
+    gate,
+    changes: registry.changes,
+    news: topics.events,
+    log,
+    webhooks: options.webhooks,
+    secrets: seal.secrets,
+    leaseMs: shared.leaseMs,
+  };
+}
+
 /** The parts that answer methods. */
 interface AnsweringParts {
   readonly parts: MethodParts;
   readonly tools: ToolCalls;
   readonly tasks: TaskHost | undefined;
+  readonly events: EventHost | undefined;
   readonly reads: ResourceReads;
   readonly watching: Watching;
 }
@@ -133,7 +167,7 @@ interface AnsweringParts {
 function methodHandlers(
   { log }: CompiledOptions,
   { registry, gate, topics }: OpenState,
-  { parts, tools, tasks, reads, watching }: AnsweringParts,
+  { parts, tools, tasks, events, reads, watching }: AnsweringParts,
 ): MethodHandlers {
   const { entrance, runner } = parts;
   const reading = new Reading({ registry, log, home: runner.home, read: reads.readForSubscriber });
@@ -141,6 +175,7 @@ function methodHandlers(
     ...listMethods({ registry, gate, runner, log }),
     registry,
     tasks,
+    events,
     callTool: tools.callTool,
     readResource: reads.readResource,
     getPrompt: promptGets(parts),
@@ -164,7 +199,12 @@ function methodHandlers(
 function contextParts(
   { options, info, log }: CompiledOptions,
   { shared, registry, seal }: OpenState,
-  { tools, reads, methods }: { readonly methods: MethodTable } & Pick<AnsweringParts, 'tools' | 'reads'>,
+  {
+    tools,
+    events,
+    reads,
+    methods,
+  }: { readonly methods: MethodTable } & Pick<AnsweringParts, 'tools' | 'events' | 'reads'>,
 ): ContextParts {
   return {
     newReplay: () => new Replay(undefined, { maxBytes: seal.maxBytes }),
@@ -172,6 +212,7 @@ function contextParts(
     log,
     stored: { server: info.name, store: shared.store },
     deprecated: deprecationReports(options.deprecations, log),
+    emit: async (name, data, options) => (events as EventHost).emit(name, data, options),
     read: reads.readNested,
     callTool: tools.callNested,
     request: async (call) => (methods.methods.get(call.method) as DirectDispatch)(call),

@@ -1,3 +1,4 @@
+import { eventCapabilities } from '../../protocol/events/dialects.js';
 import type { ServerCapabilities } from '../../protocol/model/model.js';
 import { TASKS } from '../../protocol/tasks.js';
 import type { ServerDefinition } from '../define/options.js';
@@ -9,6 +10,7 @@ interface Offers {
   readonly announces: (kind: Announcement['kind']) => boolean;
   readonly offersTasks: () => boolean;
   readonly offersCompletions: () => boolean;
+  readonly offersEvents: boolean;
   readonly guardsResources: boolean;
 }
 
@@ -19,9 +21,11 @@ export function capabilitiesOf(
 ): ServerCapabilities {
   // An array has become an object when the server was created.
   const declared = given as ServerCapabilities['extensions'];
-  const extensions = registry.offersTasks() ? { ...declared, [TASKS]: {} } : declared;
   const listChanged = (kind: Announcement['kind']): object =>
     registry.announces(kind) ? { listChanged: true } : {};
+  const events = registry.offersEvents ? eventCapabilities({ ...listChanged('events') }) : undefined;
+  const own = { ...(registry.offersTasks() && { [TASKS]: {} }), ...events?.extension };
+  const extensions = Object.keys(own).length > 0 ? { ...declared, ...own } : declared;
   return {
     ...(registry.offers('tools') && { tools: listChanged('tools') }),
     ...(registry.offers('resources') && {
@@ -32,6 +36,7 @@ export function capabilitiesOf(
     }),
     ...(registry.offers('prompts') && { prompts: listChanged('prompts') }),
     ...(registry.offersCompletions() && { completions: {} }),
+    ...events?.capability,
     logging: {},
     ...(experimental && { experimental }),
     ...(extensions && { extensions }),

@@ -9,10 +9,12 @@ import type { Guarded } from '../access/views.js';
 import type { Context } from '../context/context.js';
 import type { Mounted } from '../context/handler-run.js';
 import { checkKeys, type KeyCheck } from '../define/definition-tables.js';
+import type { EventType } from '../define/event.js';
 import type { Prompt } from '../define/prompt.js';
 import type { Tool } from '../define/tool.js';
 import type { Logger } from '../state/log.js';
 import { checkFunction, serverFunctionProblems } from './check-functions.js';
+import { type CompiledEvent, compileEvent } from './events.js';
 import { type CompiledPrompt, compilePrompt } from './prompts.js';
 import { type CompiledResource, type CompiledTemplate, compileResource } from './resources.js';
 import { type CompiledTool, compileTool, type ToolDefaults } from './tools.js';
@@ -45,6 +47,7 @@ export interface Definitions {
   readonly tools?: Readonly<Record<string, unknown>> | undefined;
   readonly resources?: Readonly<Record<string, unknown>> | undefined;
   readonly prompts?: Readonly<Record<string, unknown>> | undefined;
+  readonly events?: Readonly<Record<string, unknown>> | undefined;
   readonly methods?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -60,6 +63,7 @@ export interface CompiledDefinitions {
   readonly tools: ReadonlyMap<string, CompiledTool>;
   readonly resources: ReadonlyMap<string, CompiledResource | CompiledTemplate>;
   readonly prompts: ReadonlyMap<string, CompiledPrompt>;
+  readonly events: ReadonlyMap<string, CompiledEvent>;
   readonly methods: ReadonlyMap<string, CompiledMethod>;
 }
 
@@ -70,7 +74,10 @@ export interface MountedRules {
 }
 
 /** The server's settings for definitions without their own. */
-export type Defaults = ToolDefaults;
+export interface Defaults extends ToolDefaults {
+  /** Whether events are delivered to webhooks. */
+  readonly hasWebhooks?: boolean;
+}
 
 /** Compiles all definitions. Throws one `DefinitionError` with all mistakes. */
 export function compileDefinitions(
@@ -108,6 +115,7 @@ export function compileDefinitions(
     tools: compileAll('tool', definitions.tools),
     resources: compileAll('resource', definitions.resources),
     prompts: compileAll('prompt', definitions.prompts),
+    events: compileAll('event', definitions.events),
     methods: compileAll('method', definitions.methods),
   };
   problems.push(...defaults.access.tagProblems(new Set([...tagsOf(definitions), ...mounted.tags])));
@@ -117,8 +125,8 @@ export function compileDefinitions(
   return compiled;
 }
 
-function tagsOf({ tools, resources, prompts }: Definitions): ReadonlySet<string> {
-  const definitions = [tools, resources, prompts].flatMap((group) => Object.values(group ?? {}));
+function tagsOf({ tools, resources, prompts, events }: Definitions): ReadonlySet<string> {
+  const definitions = [tools, resources, prompts, events].flatMap((group) => Object.values(group ?? {}));
   return new Set(
     definitions.flatMap((definition) => {
       const tags: unknown = (definition as Partial<Tool> | null)?.options?.tags;
@@ -158,6 +166,7 @@ interface CompiledKinds {
   readonly resource: CompiledResource | CompiledTemplate;
   readonly prompt: CompiledPrompt;
   readonly method: CompiledMethod;
+  readonly event: CompiledEvent;
 }
 type Kind = keyof CompiledKinds;
 type CompiledOf<K extends Kind> = CompiledKinds[K];
@@ -167,6 +176,7 @@ const compilers = {
   resource: compileResource,
   prompt: compileCheckedPrompt,
   method: compileMethod,
+  event: compileCheckedEvent,
 };
 
 function compileOne<K extends Kind>(
@@ -203,7 +213,7 @@ function compileOne<K extends Kind>(
 }
 
 // A handler under a wrong name is among the options, because `tool()` separates only the names that it knows.
-function checkOptionsOf(kind: 'tool' | 'resource' | 'prompt', definition: object): KeyCheck<object> {
+function checkOptionsOf(kind: Exclude<Kind, 'method'>, definition: object): KeyCheck<object> {
   const check = checkKeys(kind, (definition as { readonly options: object }).options);
   const { problems } = check;
   if (problems.length === 0) return { problems, definition };
@@ -241,6 +251,12 @@ function warnOfPatterns(definition: string, { document }: CompiledSchema, log: L
 function compileCheckedPrompt(name: string, prompt: Prompt, defaults: Defaults): CompiledPrompt {
   const compiled = compilePrompt(name, prompt, defaults);
   warnOfPatterns(`prompt "${name}"`, compiled.args, defaults.log);
+  return compiled;
+}
+
+function compileCheckedEvent(name: string, event: EventType, defaults: Defaults): CompiledEvent {
+  const compiled = compileEvent(name, event, defaults);
+  warnOfPatterns(`event "${name}"`, compiled.input, defaults.log);
   return compiled;
 }
 

@@ -16,6 +16,7 @@ import { type Announcement, type ChangeMessage, changeOf } from '../state/change
 import { capabilitiesOf } from './capabilities.js';
 import { Catalog } from './catalog.js';
 import { type CompiledDefinitions, DefinitionError } from './compile.js';
+import type { CompiledEvent } from './events.js';
 import type { CompiledPrompt } from './prompts.js';
 import type { CompiledResource, CompiledTemplate } from './resources.js';
 import type { CompiledTool, ToolFront } from './tools.js';
@@ -42,7 +43,13 @@ export interface RegistryFollower {
 }
 
 /** The kinds of changes. */
-export const allKinds: readonly Announcement['kind'][] = ['tools', 'prompts', 'resources', 'resource'];
+export const allKinds: readonly Announcement['kind'][] = [
+  'tools',
+  'prompts',
+  'resources',
+  'events',
+  'resource',
+];
 
 /** The parts of a `Registry`. */
 export interface RegistryParts {
@@ -61,11 +68,14 @@ export class Registry {
   readonly resources: Catalog<CompiledResource>;
   readonly templates: Catalog<CompiledTemplate>;
   readonly prompts: Catalog<CompiledPrompt>;
+  readonly events: Catalog<CompiledEvent>;
   readonly changes: Topic<ChangeMessage>;
   readonly complete: Complete;
   readonly pageSize: number;
   /** Whether the server has received its first call. A definition that is added after that is announced as a change. */
   inUse = false;
+  /** Whether clients may subscribe to events. It stays so when the last type is removed. */
+  offersEvents: boolean;
   /** Whether a resource has, or had, `onSubscribe` or `onUnsubscribe`. */
   hasHooks = false;
   /** Whether a resource belongs, or belonged, to a mounted server that has the option `user`. */
@@ -99,10 +109,13 @@ export class Registry {
     this.resources = new Catalog<CompiledResource>({ ...shared, field: 'resources', list });
     this.templates = new Catalog<CompiledTemplate>({ ...shared, field: 'resourceTemplates', list });
     this.prompts = new Catalog<CompiledPrompt>({ ...shared, field: 'prompts', list });
+    this.events = new Catalog<CompiledEvent>({ ...shared, hints: {}, field: 'events', list });
+    this.offersEvents = options.events !== undefined;
     for (const [name, entry] of front?.tools ?? []) this.add('tools', name, entry);
     for (const [name, entry] of compiled.tools) this.add('tools', name, entry);
     for (const [name, entry] of compiled.resources) this.add('resources', name, entry);
     for (const [name, entry] of compiled.prompts) this.add('prompts', name, entry);
+    for (const [name, entry] of compiled.events) this.addEvent(name, entry);
   }
 
   /**
@@ -139,6 +152,22 @@ export class Registry {
     };
   }
 
+  /** Adds a type of events. Returns a registration that can remove it. */
+  addEvent(name: string, entry: CompiledEvent): Registration {
+    if (this.events.has(name))
+      throw new DefinitionError([
+        `"${name}" is defined twice; remove the first definition before adding another`,
+      ]);
+    this.events.add(name, entry);
+    this.offersEvents = true;
+    this.#onChange('events', name, entry);
+    return {
+      remove: () => {
+        if (this.events.remove(name, entry)) this.#onChange('events', name, entry);
+      },
+    };
+  }
+
   /** Shows a server that this one is mounted in all definitions, now and later. Returns a function that ends that. */
   follow(follower: RegistryFollower): () => void {
     const { resources, templates, prompts } = this;
@@ -171,13 +200,13 @@ export class Registry {
   }
 
   // The change of an entry with rules is announced with its name, so that only callers that see the entry are told.
-  #onChange(kind: DefinitionList, name: string, { access }: Guarded, isFollowing: boolean): void {
+  #onChange(kind: DefinitionList | 'events', name: string, { access }: Guarded, isFollowing = false): void {
     this.#discoverOutcome = undefined;
     if (!isFollowing && this.isKnown()) void this.publish(access === undefined ? { kind } : { kind, name });
   }
 
   /** The rules of a definition, even of one that was removed; undefined if there are none, or the definition is unknown. */
-  accessOf(kind: DefinitionList, name: string): CompiledAccess | undefined {
+  accessOf(kind: DefinitionList | 'events', name: string): CompiledAccess | undefined {
     const access = this[kind].accessOf(name);
     return kind === 'resources' ? (access ?? this.templates.accessOf(name)) : access;
   }
@@ -205,7 +234,11 @@ export class Registry {
     const hasRules = ({ access }: Guarded): boolean =>
       access !== undefined && (access.scopes.length > 0 || access.allow.length > 0);
     return (
-      prompts.isGuarded || guardsResources || tools.versions().some(hasRules) || this.#methods.some(hasRules)
+      prompts.isGuarded ||
+      this.events.isGuarded ||
+      guardsResources ||
+      tools.versions().some(hasRules) ||
+      this.#methods.some(hasRules)
     );
   }
 
@@ -213,6 +246,7 @@ export class Registry {
   get scopes(): readonly string[] {
     const guarded: Iterable<Guarded>[] = [
       ...[this.tools.versions(), this.resources.values(), this.templates.values(), this.prompts.values()],
+      this.events.values(),
       this.#methods,
     ];
     return [...new Set(guarded.flatMap((entries) => [...entries].flatMap(scopesOf)))].sort();
@@ -236,7 +270,7 @@ export class Registry {
   }
 
   announces(kind: Announcement['kind']): boolean {
-    return this.#announcedKinds.has(kind);
+    return this.#announcedKinds.has(kind) && (kind !== 'events' || this.offersEvents);
   }
 
   /** Whether the server has a list: the list has items, or its changes are announced. */

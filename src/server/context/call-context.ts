@@ -32,11 +32,12 @@ import {
   urlQuestion,
 } from '../asking/question.js';
 import { Replay } from '../asking/replay.js';
-import { checkKey, markHandled, NestedRun, type Run } from '../asking/run.js';
+import { checkKey, markHandled, NestedRun, type Run, type RunStep, type Step } from '../asking/run.js';
 import { ToolError } from '../results/tool-error.js';
 import type { ToolResult } from '../results/tool-result.js';
 import { type Changed, type ChangeMessage, changedOver, MAX_TELL_MS } from '../state/changes.js';
 import type { ReportDeprecated } from '../state/deprecations.js';
+import type { EmitAny } from '../state/emitting.js';
 import type { Logger } from '../state/log.js';
 import { contextLog, LogCount, toLogData } from './call-log.js';
 import type { CallTimeout } from './call-timeout.js';
@@ -78,6 +79,8 @@ export interface ContextParts {
   readonly log: Logger;
   /** Reports the use of deprecated parts of the API. */
   readonly deprecated: ReportDeprecated;
+  /** Emits an event of the server. */
+  readonly emit: EmitAny;
   readonly read: (nested: NestedCall, uri: string) => Promise<readonly ResourceContents[]>;
   /** Answers a call of any method, as if the caller had made it. */
   readonly request: (call: Call) => Promise<Outcome>;
@@ -267,7 +270,12 @@ export class CallContext<State, User> implements Context<State, User> {
   }
 
   get step(): Context['step'] {
-    return (key, work) => this.#ensureRun().step(key, work);
+    return (key, work) => {
+      const emitting = (step: RunStep): ReturnType<typeof work> =>
+        work(new EmittingStep(step, this.#parts.emit));
+      // A step without a function is a mistake, which the run explains.
+      return this.#ensureRun().step(key, typeof work === 'function' ? emitting : work);
+    };
   }
 
   #ask<T>(key: string, make: () => Question<T>): Promise<T> {
@@ -363,8 +371,40 @@ export class CallContext<State, User> implements Context<State, User> {
     return { inputs, call, run: new NestedRun(outer, `${name}#${++this.#nestedCalls}/`) };
   }
 
+  get emit(): Context['emit'] {
+    return (name, data, options) => markHandled(this.#parts.emit(name, data, options));
+  }
+
   get release(): () => void {
     return () => this.#call.release?.();
+  }
+}
+
+/** A step that can emit events. */
+class EmittingStep implements Step {
+  readonly #step: RunStep;
+  readonly #emit: EmitAny;
+  #emitted = 0;
+
+  constructor(step: RunStep, emit: EmitAny) {
+    this.#step = step;
+    this.#emit = emit;
+  }
+
+  get idempotencyKey(): string {
+    return this.#step.idempotencyKey;
+  }
+
+  get transaction(): Step['transaction'] {
+    return this.#step.transaction;
+  }
+
+  get emit(): EmitAny {
+    return (name, data, options) => {
+      // Because of the dot, subscribers get a digest: the key itself is nothing for them.
+      const eventId = options?.eventId ?? `${this.idempotencyKey}.${this.#emitted++}`;
+      return markHandled(this.#emit(name, data, { ...options, eventId }));
+    };
   }
 }
 

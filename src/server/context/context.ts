@@ -17,6 +17,7 @@ import type {
 import type { Step } from '../asking/run.js';
 import type { ToolResult } from '../results/tool-result.js';
 import type { Changed } from '../state/changes.js';
+import type { EmitAny } from '../state/emitting.js';
 import type { ContextStore } from './stored.js';
 
 /** The second argument of every handler. Destructure it freely: no member depends on `this`. */
@@ -99,6 +100,11 @@ export interface Context<State = unknown, User = unknown> {
   readonly call: (tool: string, args?: Readonly<Record<string, unknown>>) => Promise<ToolResult>;
   /** Announces changes to subscribed clients. */
   readonly changed: Changed;
+  /**
+   * Emits an event of this server: `ctx.emit('ticket_changed', ticket, { eventId })`. In a handler that may run again, give it the id of the
+   * source, or call it inside `step` with an id that is made of `step.idempotencyKey`, so that it is told once.
+   */
+  readonly emit: EmitAny;
   /** Closes the connection of a client that can reconnect for the response (2025-11-25 over HTTP). Does nothing elsewhere. */
   readonly release: () => void;
 }

@@ -7,8 +7,8 @@ import type { Awaitable } from './tool-handler.js';
 /** The definition that a rule decides about. */
 export interface AccessTarget {
   /** The kind of the definition. A template is a resource. */
-  readonly kind: 'tool' | 'resource' | 'prompt' | 'method';
-  /** The name of the tool, prompt or method; the URI, or the template, of the resource. */
+  readonly kind: 'tool' | 'resource' | 'prompt' | 'method' | 'event';
+  /** The name of the tool, prompt, method or type of events; the URI, or the template, of the resource. */
   readonly name: string;
 }
 
@@ -20,7 +20,10 @@ export interface AccessTarget {
 export type Allow<Input = unknown> = (
   /** The caller; undefined for an anonymous one. */
   auth: Auth | undefined,
-  /** The arguments of the tool or prompt, the variables of the template, or the params of the method, as its handler gets them. */
+  /**
+   * The arguments of the tool, of the prompt or of the subscription to events, the variables of the template, or the params of the
+   * method, as its handler gets them.
+   */
   input: Input | undefined,
   /** The definition, for a rule of several definitions. */
   target: AccessTarget,

@@ -12,11 +12,13 @@ import { searchTable } from '../../protocol/model/search/options.js';
 import type { DeprecationMode } from '../state/deprecations.js';
 import { idempotencyTable } from '../state/idempotency-options.js';
 import type { AccessOptions } from './access.js';
+import type { EventDefinition } from './event.js';
 import type { AnyServerOptions, AskingOptions, Method, ServerOptions } from './options.js';
 import type { PromptOptions } from './prompt.js';
 import type { ResourceOptions } from './resource.js';
 import { type TasksOptions, tasksTable, taskTable } from './task-options.js';
 import { annotationRow, type ToolOptions } from './tool.js';
+import { webhookTable } from './webhook-options.js';
 
 /** Names that other libraries use for the parts of a rule of access. */
 export const foreignRuleNames: ForeignNames = {
@@ -87,6 +89,18 @@ const prompt = {
 
 const method = { params: 'any', run: 'any' } as const satisfies OptionTable<Method>;
 
+const event = {
+  description: 'string',
+  tags: 'any',
+  meta: 'any',
+  scopes: 'any',
+  allow: 'any',
+  input: 'any',
+  payload: 'any',
+  delivery: 'any',
+  match: 'any',
+} as const satisfies OptionTable<EventDefinition>;
+
 const access = {
   scopes: 'any',
   allow: 'any',
@@ -111,6 +125,7 @@ const server = {
   tools: 'any',
   resources: 'any',
   prompts: 'any',
+  events: 'any',
   mount: 'any',
   search: { is: ['boolean', 'object'], options: searchTable },
   methods: 'any',
@@ -125,6 +140,7 @@ const server = {
   auth: 'any',
   secret: 'any',
   asking: { is: 'object', options: asking, default: {} },
+  webhooks: { is: 'object', options: webhookTable },
   tasks: { is: 'object', options: tasksTable, default: {} },
   store: 'any',
   idempotency,
@@ -156,11 +172,11 @@ export function withServerDefaults(options: AnyServerOptions): ServerSettings {
 }
 
 /** The hint for `name`: the key of a definition is its name, and a second name could differ from it. */
-const nameIsTheKey = (kind: 'tool' | 'prompt'): string =>
+const nameIsTheKey = (kind: 'tool' | 'prompt' | 'event'): string =>
   `The name is the key of the definition: { my_name: ${kind}({ … }) }.`;
 
 /** The kinds of definitions. */
-export type DefinitionKind = 'tool' | 'resource' | 'prompt' | 'method' | 'server';
+export type DefinitionKind = 'tool' | 'resource' | 'prompt' | 'method' | 'event' | 'server';
 
 interface Kind {
   readonly table: AnyTable;
@@ -219,6 +235,23 @@ const kinds: Readonly<Record<DefinitionKind, Kind>> = {
   method: {
     table: method,
     foreign: { ...handlerNames, input: 'params', inputSchema: 'params', paramsSchema: 'params' },
+  },
+  event: {
+    table: event,
+    foreign: {
+      ...foreignRuleNames,
+      inputSchema: 'input',
+      arguments: 'input',
+      args: 'input',
+      payloadSchema: 'payload',
+      schema: 'payload',
+      data: 'payload',
+      filter: 'match',
+      modes: 'delivery',
+      _meta: 'meta',
+      name: nameIsTheKey('event'),
+      title: 'Events have no title on the wire. Put it into the description.',
+    },
   },
   server: {
     table: server,

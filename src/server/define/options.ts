@@ -21,6 +21,7 @@ import type { Lifespan } from '../state/lifespan.js';
 import type { Logger } from '../state/log.js';
 import type { AccessOptions } from './access.js';
 import type { NotInferred } from './definition.js';
+import type { EventType } from './event.js';
 import type { ServerExtension } from './extension.js';
 import type {
   AllInferred,
@@ -35,6 +36,7 @@ import type { Prompt } from './prompt.js';
 import type { TasksOptions } from './task-options.js';
 import type { VariablesOf } from './template-values.js';
 import type { NotASchema } from './tool-handler.js';
+import type { WebhookOptions } from './webhook-options.js';
 
 /** A server that can be mounted in another one. */
 export interface Mountable {
@@ -68,6 +70,7 @@ export interface ServerDefinition<
   P = Readonly<Record<string, Prompt<never, State, User>>>,
   M = Readonly<Record<string, unknown>>,
   Inferred = true,
+  E = Readonly<Record<string, EventType<never>>>,
 > {
   /** The server's name, for programs. */
   readonly name: string;
@@ -92,6 +95,8 @@ export interface ServerDefinition<
   };
   /** The prompts by name. Make each with `prompt({ … })`. */
   readonly prompts?: P & FittingPrompts<P, State, User, Inferred>;
+  /** The types of events that clients can subscribe to, by name. Make each with `event({ … })`. `server.emit` emits them. */
+  readonly events?: E & Readonly<Record<string, EventType<never>>>;
   /**
    * Other servers whose definitions this one serves, by prefix: the tool `forecast` of `{ weather: server }` is `weather_forecast`, the
    * resource `log://today` is `weather+log://today`. An empty prefix changes nothing. They keep their middleware, rules and lifespan.
@@ -144,6 +149,11 @@ export interface ServerDefinition<
   readonly secret?: string | readonly string[];
   /** Limits for the questions that handlers ask. */
   readonly asking?: AskingOptions;
+  /**
+   * Lets callers subscribe webhooks to the `events` of the server: `{}` for those on public addresses that want them. The subscriptions are
+   * in the store. Default: no webhooks.
+   */
+  readonly webhooks?: WebhookOptions;
   /** Limits for the calls that run as tasks. */
   readonly tasks?: TasksOptions;
   /**
@@ -199,6 +209,7 @@ export interface ServerOptions<
   P = Readonly<Record<string, Prompt<never, State, User>>>,
   M = Readonly<Record<string, unknown>>,
   Sources = AllSources,
+  E = Readonly<Record<string, EventType<never>>>,
 > extends ServerDefinition<
       SourceType<'lifespan', State, Sources>,
       SourceType<'user', User, Sources>,
@@ -206,7 +217,8 @@ export interface ServerOptions<
       R,
       P,
       M,
-      AllInferred<SourceType<'lifespan', State, Sources>, SourceType<'user', User, Sources>>
+      AllInferred<SourceType<'lifespan', State, Sources>, SourceType<'user', User, Sources>>,
+      E
     >,
     ServerSetup<State, User> {}
 

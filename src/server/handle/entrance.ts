@@ -175,7 +175,7 @@ export class Entrance {
   /** Whether a caller may be told that a definition was added or removed. An unknown definition is one of another process. */
   seesChange(
     caller: Caller,
-    kind: 'tools' | 'prompts' | 'resources',
+    kind: 'tools' | 'prompts' | 'resources' | 'events',
     name: string,
   ): boolean | Promise<boolean> {
     const access = this.#registry.accessOf(kind, name);

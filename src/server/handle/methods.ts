@@ -3,9 +3,11 @@
 import type { Call } from '../../protocol/call.js';
 import type { DirectDispatch } from '../../protocol/direct.js';
 import { McpError } from '../../protocol/errors.js';
+import { notFound } from '../../protocol/not-found.js';
 import { type CompiledMethod, DefinitionError } from '../catalog/compile.js';
 import type { Registration, Registry } from '../catalog/registry.js';
 import type { ToolCalls } from './call-tool.js';
+import type { EventHost } from './event-host.js';
 import type { ListMethods } from './lists.js';
 import type { ResourceReads } from './read-resource.js';
 import type { TaskHost } from './task-host.js';
@@ -19,6 +21,7 @@ export interface MethodHandlers
   readonly complete: DirectDispatch;
   readonly listen: DirectDispatch;
   readonly tasks: TaskHost | undefined;
+  readonly events: EventHost | undefined;
   readonly registry: Registry;
   /** Makes the function that answers a custom method. */
   readonly custom: (method: CompiledMethod) => DirectDispatch;
@@ -36,7 +39,7 @@ export interface MethodTable {
 
 /** Makes the table of all methods that the server answers: those of the protocol, and `own`, which the program defines. */
 export function methodTable(handlers: MethodHandlers, own: ReadonlyMap<string, CompiledMethod>): MethodTable {
-  const { registry, tasks, custom } = handlers;
+  const { registry, tasks, events, custom } = handlers;
   const methods = new Map<string, DirectDispatch>([
     ['server/discover', () => registry.discover()],
     ['tools/list', handlers.listTools],
@@ -51,6 +54,9 @@ export function methodTable(handlers: MethodHandlers, own: ReadonlyMap<string, C
   ]);
   for (const [name, method] of own) methods.set(name, custom(method));
   for (const [name, serve] of tasks?.methods ?? []) methods.set(name, ifOffered(serve));
+  // A server without events may have methods of its own with these names.
+  for (const [name, serve] of events?.methods ?? [])
+    if (!methods.has(name)) methods.set(name, ifSubscribable(serve));
   return { methods, addMethod, defines };
 
   function addMethod(name: string, method: CompiledMethod): Registration {
@@ -62,7 +68,19 @@ export function methodTable(handlers: MethodHandlers, own: ReadonlyMap<string, C
   function defines({ method, params }: Call): boolean {
     const name = String(params['name']);
     if (method === 'tools/call') return registry.tools.get(name) !== undefined;
-    return method === 'prompts/get' ? registry.prompts.get(name) !== undefined : methods.has(method);
+    if (method === 'prompts/get') return registry.prompts.get(name) !== undefined;
+    return methods.has(method) && (registry.offersEvents || !isEventMethod(method));
+  }
+
+  function isEventMethod(method: string): boolean {
+    return events?.methods.has(method) === true && !own.has(method);
+  }
+
+  function ifSubscribable(serve: DirectDispatch): DirectDispatch {
+    return async function serveEvents(call) {
+      if (registry.offersEvents) return serve(call);
+      throw notFound('method', call.method);
+    };
   }
 
   function ifOffered(serve: DirectDispatch): DirectDispatch {

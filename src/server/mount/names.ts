@@ -57,5 +57,5 @@ export function renameChange(message: ChangeMessage, names: Names): ChangeMessag
 function rename(change: Announcement, names: Names): Announcement {
   if (change.kind === 'resource') return { ...change, uri: names.outer('resources', change.uri) };
   const { kind, name } = change;
-  return name === undefined ? change : { kind, name: names.outer(kind, name) };
+  return name === undefined || kind === 'events' ? change : { kind, name: names.outer(kind, name) };
 }

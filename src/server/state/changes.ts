@@ -10,7 +10,7 @@ export const MAX_TELL_MS = 1000;
 export type Announcement =
   | {
       /** The list that changed. */
-      readonly kind: 'tools' | 'prompts' | 'resources';
+      readonly kind: 'tools' | 'prompts' | 'resources' | 'events';
       /** The definition that was added or removed, if it has rules: only callers that see the definition are told. */
       readonly name?: string;
     }

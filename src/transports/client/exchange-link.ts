@@ -5,6 +5,7 @@ import { McpError } from '../../protocol/errors.js';
 import type { Link } from '../../protocol/link.js';
 import { type PrintedPeer, printPeer, SUBSCRIPTION_ID } from '../../protocol/meta.js';
 import type { Discovered } from '../../protocol/model/model.js';
+import { staysOpen } from '../../protocol/standing-calls.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
 import type { Exchange } from './exchange.js';
 
@@ -23,7 +24,7 @@ export function exchangeLink(exchange: Exchange, parts: ExchangeLinkParts): Link
     const { method, params } = call;
     self = printPeer(call.peer, revision, self);
     // A subscription has the id of its request, which differs on the wire.
-    const isSubscription = method === 'subscriptions/listen';
+    const isSubscription = staysOpen(method);
     const onNotification: Call['notify'] = isSubscription
       ? (name, values) => call.notify(name, withSubscriptionId(call, values))
       : call.notify;

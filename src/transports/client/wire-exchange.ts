@@ -17,6 +17,7 @@ import { MAX_DEPTH, parseJson, RefusedJson } from '../../jsonrpc/parse.js';
 import { quote } from '../../protocol/encoding/shorten.js';
 import { cancelledBy, cancelReason, fromWire, McpError } from '../../protocol/errors.js';
 import { progressToken, SUBSCRIPTION_ID } from '../../protocol/meta.js';
+import { staysOpen } from '../../protocol/standing-calls.js';
 import type { Exchange, ExchangeEvents, OutgoingRequest } from './exchange.js';
 import { limitReports } from './limit-reports.js';
 import { peerRequests } from './peer-requests.js';
@@ -148,7 +149,8 @@ export function wireExchange(wire: Wire): Exchange {
     if (serverRequests.cancel(id)) return;
     // Spec 2026-07-28, Cancellation: a server may cancel subscriptions, and nothing else. In the session era, the id is that
     // of a request of the server, even if a request of the client has the same number.
-    if (find(id)?.request.method !== 'subscriptions/listen') return;
+    const method = find(id)?.request.method;
+    if (method === undefined || !staysOpen(method)) return;
     const entry = settle(id) as OpenRequest;
     cancelledIds.set(entry.id, true);
     entry.reject(new McpError('connection_closed', 'The server has ended the subscription'));

@@ -22,6 +22,7 @@ import type { Caller } from '../../protocol/caller.js';
 import { type DirectDispatch, toDirect } from '../../protocol/direct.js';
 import { cancelledByClient, McpError, toMcpError } from '../../protocol/errors.js';
 import { readPeer } from '../../protocol/meta.js';
+import { staysOpen } from '../../protocol/standing-calls.js';
 import { newestRevision, type Revision } from '../../protocol/tables/revisions.js';
 import type { DrainableCalls } from './drain.js';
 
@@ -188,7 +189,7 @@ export class OpenCalls implements DrainableCalls {
   }
 
   endSubscriptions(reason: McpError): void {
-    for (const call of this.#open.values()) if (call.method === 'subscriptions/listen') call.end(reason);
+    for (const call of this.#open.values()) if (staysOpen(call.method)) call.end(reason);
   }
 
   /** Ends every call at once, without a response. */

@@ -6,6 +6,7 @@ import { printError, printNotification, printResult, type RequestMessage } from 
 import { type Auth, type Call, type Dispatch, printOutcome } from '../../../protocol/call.js';
 import { McpError, toMcpError } from '../../../protocol/errors.js';
 import { readPeer } from '../../../protocol/meta.js';
+import { staysOpen } from '../../../protocol/standing-calls.js';
 import { newestRevision } from '../../../protocol/tables/revisions.js';
 import type { DrainableCalls } from '../../../transports/server/drain.js';
 import { splitSubject } from '../link/subjects.js';
@@ -73,7 +74,7 @@ export class NatsCalls implements DrainableCalls {
       id,
       beganAt: performance.now(),
       lifetime: new Lifetime(),
-      isSubscription: method === 'subscriptions/listen',
+      isSubscription: staysOpen(method),
       isMuted: false,
     };
     this.#open.set(reply, call);

@@ -21,6 +21,8 @@ export interface SessionReplyOptions {
   readonly headers: HeaderFields;
   /** The requests that the reply is for. */
   readonly ids: readonly RequestId[];
+  /** Whether the stream gets events at intervals, so that no comments are sent. */
+  readonly hasHeartbeat: boolean;
   /** Called when the client is gone and cannot resume this reply. */
   readonly onLost: () => void;
   /** Records that the reply has become a stream. */
@@ -110,14 +112,21 @@ export class SessionReply implements CallReply {
 
   open(): ResumableStream {
     if (this.#stream !== undefined) return this.#stream;
-    const { live, streams, log, retryMs, headers, record } = this.#options;
+    const { live, streams, log, retryMs, headers, record, hasHeartbeat } = this.#options;
     const stream = openStream(live, streamName(live, 'p'), {
       log,
       retryMs: this.canRelease ? retryMs : undefined,
     });
     this.#stream = stream;
     this.#run = record(stream);
-    const connection = streams.open(this.#incoming, headers, { onEnd: (why) => stream.leave(why) });
+    const connection = streams.open(this.#incoming, headers, {
+      hasHeartbeat,
+      onEnd: (why) => {
+        stream.leave(why);
+        // Such a call has cursors of its own to resume from, and would otherwise go on for nobody.
+        if (hasHeartbeat) this.#options.onLost();
+      },
+    });
     // A client that has an event to resume from does not wait forever if this process dies.
     stream.begin(connection, this.#run);
     return stream;

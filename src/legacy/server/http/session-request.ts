@@ -3,6 +3,7 @@ import { printError, printNotification, printResult, type RequestMessage } from 
 import type { Call, Dispatch, Via } from '../../../protocol/call.js';
 import type { Caller } from '../../../protocol/caller.js';
 import { McpError, toMcpError } from '../../../protocol/errors.js';
+import { staysOpen } from '../../../protocol/standing-calls.js';
 import type { InFlight } from '../../../transports/http/server/in-flight.js';
 import { ParkedCall, type ResumedRound, type SessionRequest } from '../forward.js';
 import type { CallReply } from './session-reply.js';
@@ -66,11 +67,13 @@ export function sessionRequests({ dispatch, inFlight }: SessionRequestParts): Se
       return true;
     }
     calls.set(id, lifetime);
+    const isSubscription = staysOpen(message.method);
     const leave = inFlight.enter({
-      isSubscription: false,
+      isSubscription,
       end(reason) {
         lifetime.end(reason);
-        fail(reason);
+        // A subscription ends with its result.
+        if (!isSubscription) fail(reason);
       },
     });
     const { auth, http } = caller;

@@ -12,6 +12,7 @@ import { principalOf, storableAuth } from '../../../protocol/caller.js';
 import { fillDefaults } from '../../../protocol/checks/options.js';
 import { readSecrets } from '../../../protocol/checks/secret.js';
 import { McpError, toMcpError } from '../../../protocol/errors.js';
+import { hasHeartbeat } from '../../../protocol/standing-calls.js';
 import { newestSession } from '../../../protocol/tables/features.js';
 import type { SharedState } from '../../../state/cluster.js';
 import type { EventLog } from '../../../state/event-log.js';
@@ -212,7 +213,10 @@ export function httpSessions(
       };
       const record = (stream: ResumableStream): Promise<CallRecord | undefined> | undefined =>
         calls.record(live, stream, { ids, isBatch, ...repeatable(live, requests, incoming) });
-      return new SessionReply(incoming, { live, streams, log, retryMs, headers, ids, onLost, record });
+      return new SessionReply(incoming, {
+        ...{ live, streams, log, retryMs, headers, ids, onLost, record },
+        hasHeartbeat: requests.some(({ method }) => hasHeartbeat(method)),
+      });
     }
 
     /** Handles a notification or a response. False for the answer to a question that nobody asked. */

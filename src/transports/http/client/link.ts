@@ -5,6 +5,7 @@ import { McpError } from '../../../protocol/errors.js';
 import type { Link, LinkEvents, OpenOptions } from '../../../protocol/link.js';
 import { type PrintedPeer, printPeer } from '../../../protocol/meta.js';
 import type { Discovered } from '../../../protocol/model/model.js';
+import { staysOpen } from '../../../protocol/standing-calls.js';
 import { modernRevisions, mutual } from '../../../protocol/tables/features.js';
 import { nameParam } from '../../../protocol/tables/methods.js';
 import type { Revision } from '../../../protocol/tables/revisions.js';
@@ -68,7 +69,7 @@ export async function openHttpLink(
         headers: mirrorHeaders(method, params),
         body: printCall(id, printable),
         until: scope,
-        lane: method === 'subscriptions/listen' ? 'stream' : 'call',
+        lane: staysOpen(method) ? 'stream' : 'call',
       });
       return readResponse(response, { target, scope, listener: { id, onMessage, problem } });
     });

@@ -6,6 +6,7 @@ import { copyCall, type DirectDispatch, toDirect } from '../../../protocol/direc
 import { isModern } from '../../../protocol/era.js';
 import { McpError, toMcpError } from '../../../protocol/errors.js';
 import { readPeer } from '../../../protocol/meta.js';
+import { staysOpen } from '../../../protocol/standing-calls.js';
 import type { ParsedMessage } from '../../server/channel.js';
 import { checkHeaders } from './check-headers.js';
 import { type StreamLimits, Streams } from './event-streams.js';
@@ -13,7 +14,7 @@ import { type GateOptions, httpGate, type ServedRoute } from './gate.js';
 import type { GuardOptions } from './guard.js';
 import { InFlight } from './in-flight.js';
 import type { BodyLimits, HeaderFields, Incoming } from './incoming.js';
-import { LISTEN, PostedCall } from './posted-call.js';
+import { PostedCall } from './posted-call.js';
 import { refuse, replyWithError, rpcRefusals } from './refusal.js';
 import { ReplyWriter } from './reply.js';
 import { checkBodyType, parseBody, type ReceivedRequest, readBody } from './request-body.js';
@@ -181,7 +182,7 @@ export function httpEndpoint(
     try {
       checkHeaders(message, incoming);
       const peer = readPeer(message.params);
-      if (method === LISTEN && !writer.mayStream) {
+      if (staysOpen(method) && !writer.mayStream) {
         throw new McpError('invalid_request', `${method} needs a client that accepts text/event-stream`, {
           status: 406,
         });

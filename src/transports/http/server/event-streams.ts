@@ -21,6 +21,8 @@ export interface EventStream {
 }
 
 export interface StreamOwner {
+  /** Whether events come at intervals, so that no comments are sent. Default: they do not. */
+  readonly hasHeartbeat?: boolean;
   /** Called when the client is gone or does not read, or when the owner has to end the stream: it is too old, or its token has expired. */
   readonly onEnd: (why: StreamEnd) => void;
 }
@@ -116,7 +118,7 @@ export class Streams {
     const now = performance.now();
     // The owner ends the stream: a subscription with its result, a poll with the time to reconnect after.
     if (now - stream.openedAt >= maxAgeMs) stream.owner.onEnd('old');
-    else if (now - stream.lastEventAt >= keepAliveMs) {
+    else if (now - stream.lastEventAt >= keepAliveMs && stream.owner.hasHeartbeat !== true) {
       stream.lastEventAt = now;
       stream.outlet.write(printComment(''));
     }

@@ -2,6 +2,7 @@ import { Lifetime, type WithLifetime } from '../../../async/lifetime.js';
 import { type JsonObject, printNotification, type RequestMessage } from '../../../jsonrpc/message.js';
 import type { Auth, Call, HttpFacts, Peer, Via } from '../../../protocol/call.js';
 import type { McpError } from '../../../protocol/errors.js';
+import { hasHeartbeat, staysOpen } from '../../../protocol/standing-calls.js';
 import { clientAddressOf, type Incoming } from './incoming.js';
 import type { ReplyWriter } from './reply.js';
 
@@ -11,9 +12,6 @@ export interface Posted {
   readonly peer: Peer;
   readonly writer: ReplyWriter;
 }
-
-/** The method of calls that stay open until they are ended. */
-export const LISTEN = 'subscriptions/listen';
 
 /** A call that a POST carries. Expensive members are made when they are first read. */
 export class PostedCall implements Call, WithLifetime {
@@ -48,7 +46,11 @@ export class PostedCall implements Call, WithLifetime {
   }
 
   get isSubscription(): boolean {
-    return this.method === LISTEN;
+    return staysOpen(this.method);
+  }
+
+  get hasHeartbeat(): boolean {
+    return hasHeartbeat(this.method);
   }
 
   end(reason: McpError): void {

@@ -16,6 +16,8 @@ const endReasons = {
 export interface RepliedCall {
   readonly id: RequestId;
   readonly isSubscription: boolean;
+  /** Whether the call notifies its client at intervals, so that the stream needs no comments. Default: it does not. */
+  readonly hasHeartbeat?: boolean;
   end(reason: McpError): void;
 }
 
@@ -38,6 +40,10 @@ export class ReplyWriter implements StreamOwner {
     const accept = incoming.header('accept');
     this.#mayStream = accepts(accept, 'text/event-stream');
     this.#mustStream = this.#mayStream && !accepts(accept, 'application/json');
+  }
+
+  get hasHeartbeat(): boolean {
+    return this.call?.hasHeartbeat === true;
   }
 
   get mayStream(): boolean {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { apiKey, hashApiKey } from 'fullmcp/auth';
 import { describe, expect, test } from 'vitest';
-import { isSameDigest } from '../../../../src/oauth/server/digests.js';
+import { isSameDigest } from '../../../../src/protocol/encoding/same-digest.js';
 import { requestWith } from '../../../support/oauth/auth-request.js';
 
 const [ann, bob] = ['key-of-ann-0123456789', 'key-of-bob-0123456789'];

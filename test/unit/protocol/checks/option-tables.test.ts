@@ -13,6 +13,8 @@ import {
 import { sandboxPage, showApp, withApp } from 'fullmcp/apps';
 import { apiKey, bearer, introspection, jwt, mintToken, sharedSecretJwt, trustedProxy } from 'fullmcp/auth';
 import { addCatalog } from 'fullmcp/catalog';
+import { connect } from 'fullmcp/client';
+import { receiver } from 'fullmcp/events';
 import { createPlugin } from 'fullmcp/fastify';
 import { gateway } from 'fullmcp/gateway';
 import { createHandler, memoryEventLog } from 'fullmcp/http';
@@ -35,6 +37,7 @@ import {
   sizeLimit,
   verifyAudit,
 } from 'fullmcp/middleware';
+
 import { nats, natsDiscovery, serveNats } from 'fullmcp/nats';
 import { auditFile, createNodeHandler, serve, verifyAuditFile } from 'fullmcp/node';
 import {
@@ -74,6 +77,7 @@ import {
   storeContract,
   testClient,
   tokenStoreContract,
+  webhookReceiver,
 } from 'fullmcp/testing';
 import { toolSearch } from 'fullmcp/tools';
 import { transform, versions } from 'fullmcp/transform';
@@ -100,6 +104,8 @@ const functions: Readonly<Record<string, Make>> = {
   cache,
   circuitBreaker,
   clientCredentials,
+  'client.on': async (options) =>
+    (await connect(server)).on('news' as never, {} as never, () => undefined, options),
   compatibility: (options) => createServer({ name: 'a', version: '1', compatibility: options }),
   concurrency,
   createHandler: (options) => createHandler(server, options),
@@ -149,6 +155,9 @@ const functions: Readonly<Record<string, Make>> = {
   registerService: (options) => registerService(server, options),
   resilience: (options) => resilience({ execute: (work) => work() }, options),
   rest: (options) => rest(server, options),
+  receiver: (options) => receiver({ onEvent: () => undefined, ...(options as object) }),
+  'receiver.subscribe': (options) =>
+    receiver({ onEvent: () => undefined }).subscribe({} as never, 'news', {}, options as never),
   retry,
   sandboxPage,
   saveSkill: (options) => saveSkill({} as never, '.', options),
@@ -178,6 +187,7 @@ const functions: Readonly<Record<string, Make>> = {
   verifyAuditFile: (options) => verifyAuditFile('/nowhere', options),
   versions: (options) => versions({ '1': tool({ run: () => '' }) }, options),
   withApp: (options) => withApp(tool({ run: () => '' }), { uri: 'ui://a' } as never, options),
+  webhookReceiver,
   workloadIdentity,
 };
 

@@ -1,0 +1,67 @@
+// The entry `fullmcp/events`: receives the events of servers by webhook.
+
+import type { NodeWebhookHandler } from './adapters/node/server/webhook-handler.js';
+import type { ReceiverOptions, SubscribeWebhook } from './client/events/receiver/model.js';
+import { makeReceiver } from './client/events/receiver/receiver.js';
+import { type RequestContext, webIncoming } from './transports/http/server/web.js';
+
+export type { NodeWebhookHandler } from './adapters/node/server/webhook-handler.js';
+export type {
+  ReceiverOptions,
+  SubscribeWebhook,
+  SubscribeWebhookOptions,
+  SubscribingClient,
+  WebhookSource,
+  WebhookSubscription,
+} from './client/events/receiver/model.js';
+export type { AnyEvent, EventStore, ReceivedEvent } from './client/model/events.js';
+
+/** A receiver of webhooks: a handler for runtimes with `Request` and `Response`, with one for Node. */
+export interface EventReceiver<S = unknown> {
+  /** Replies to a webhook. Never rejects: a failure is a reply. */
+  (request: Request, context?: RequestContext): Promise<Response>;
+  /**
+   * Replies to a webhook on `node:http`, Express and other frameworks that expose its `req` and `res`. A body that a framework has
+   * parsed as JSON cannot be verified: mount the receiver before the body parser.
+   */
+  readonly node: NodeWebhookHandler;
+  /**
+   * Subscribes to a type of events of a server, which then sends them to this receiver. The receiver must be reachable at `url`: the
+   * server asks it whether it wants the events. The subscription is refreshed until it is closed; after a restart, subscribe
+   * again with the same arguments and the same store, and it continues.
+   */
+  readonly subscribe: SubscribeWebhook<S>;
+  /** Stops refreshing all subscriptions. The servers keep them until they expire. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Makes a receiver of webhooks with events. It verifies each message before anything else, answers the server's question whether it wants
+ * the events, and passes each event on once.
+ * @example
+ * ```ts
+ * const hooks = receiver({ store, onEvent: ({ name, data }) => save(name, data) });
+ * app.post('/hooks', hooks.node);
+ * await hooks.subscribe(client, 'ticket_changed', { queue: 'billing' }, { url: 'https://app.example.com/hooks' });
+ * ```
+ */
+export function receiver<S = unknown>(options: ReceiverOptions<S>): EventReceiver<S> {
+  const core = makeReceiver(options as ReceiverOptions);
+  // Loaded with the first request on Node: other runtimes do not have it.
+  let nodeHandler: Promise<NodeWebhookHandler> | undefined;
+  function handle(request: Request, context?: RequestContext): Promise<Response> {
+    const { incoming, response } = webIncoming(request, context);
+    void core.answer(incoming);
+    return response;
+  }
+  return Object.assign(handle, {
+    node: ((req, res) => {
+      nodeHandler ??= import('./adapters/node/server/webhook-handler.js').then(({ nodeWebhooks }) =>
+        nodeWebhooks(core),
+      );
+      void nodeHandler.then((answer) => answer(req, res));
+    }) satisfies NodeWebhookHandler,
+    subscribe: core.subscribe as SubscribeWebhook<S>,
+    close: core.close,
+  });
+}

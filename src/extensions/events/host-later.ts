@@ -1,0 +1,45 @@
+// The events of a server. Their code is loaded when events are first used: most servers have none.
+
+import { assertJson } from '../../protocol/encoding/json-value.js';
+import { eventMethods } from '../../protocol/events/wire.js';
+import type { EventHost, EventPluginParts } from '../../server/handle/event-host.js';
+import type { LoadWebhooks } from './webhook-host.js';
+
+/** Makes the host of the extension `io.modelcontextprotocol/events`. */
+export function eventHostLater(parts: EventPluginParts, loadWebhooks: LoadWebhooks): EventHost {
+  let loading: Promise<EventHost> | undefined;
+
+  function load(): Promise<EventHost> {
+    loading ??= import('./host.js').then(({ eventHost }) => eventHost(parts, loadWebhooks));
+    return loading;
+  }
+
+  return {
+    methods: new Map(
+      Object.values(eventMethods).map((method) => [
+        method,
+        async (call) => {
+          const { methods } = await load();
+          return (methods.get(method) as NonNullable<ReturnType<typeof methods.get>>)(call);
+        },
+      ]),
+    ),
+    async emit(name, data, options) {
+      assertJson(data, 'emit: The data cannot be sent');
+      // The program may change its data as soon as `emit` has returned its promise.
+      const copy = JSON.parse(JSON.stringify(data) ?? 'null') as object;
+      return (await load()).emit(name, copy, options);
+    },
+    webhooks: {
+      async *deliveries() {
+        yield* (await load()).webhooks.deliveries();
+      },
+      redeliver: async (...which) => (await load()).webhooks.redeliver(...which),
+    },
+    async start() {
+      if (parts.webhooks !== undefined) await (await load()).start();
+    },
+    drain: async (options) => (await loading)?.drain(options),
+    close: async () => (await loading)?.close(),
+  };
+}

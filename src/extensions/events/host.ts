@@ -1,0 +1,73 @@
+// The events extension: keeps events, lists their types, and delivers them to polls and streams.
+
+import type { Call, Outcome } from '../../protocol/call.js';
+import { McpError } from '../../protocol/errors.js';
+import { eventMethods } from '../../protocol/events/wire.js';
+import type { EventHost, EventPluginParts } from '../../server/handle/event-host.js';
+import { Emitter } from './emitter.js';
+import { Histories } from './histories.js';
+import { poll } from './poll.js';
+import { stream } from './stream.js';
+import { readSubscription } from './subscription.js';
+import { Wakes } from './wakes.js';
+import type { LoadWebhooks, WebhookHost } from './webhook-host.js';
+
+/** The time for deliveries that are under way at the end. */
+const DRAIN_MS = 5000;
+
+/** Makes the host of the extension `io.modelcontextprotocol/events`. */
+export function eventHost(parts: EventPluginParts, loadWebhooks: LoadWebhooks): EventHost {
+  const histories = new Histories(parts.store, parts.server);
+  let loading: Promise<WebhookHost> | undefined;
+  let isDrained = false;
+  const emitter = new Emitter(parts, histories, async ({ listed }, group) =>
+    listed.delivery.includes('webhook') ? (await hooks()).changes(group) : [],
+  );
+  const wakes = new Wakes(parts);
+  return {
+    methods: new Map([
+      [eventMethods.list, async (call) => parts.events.page(call, call.params['cursor'])],
+      [eventMethods.poll, (call) => poll(call, parts, histories)],
+      [eventMethods.stream, (call) => stream(call, { parts, histories, wakes })],
+      [eventMethods.subscribe, subscribe],
+      [eventMethods.unsubscribe, async (call) => (await hooks()).unsubscribe(call)],
+    ]),
+    emit: (name, data, options) => emitter.emit(name, data, options),
+    webhooks: {
+      async *deliveries() {
+        yield* (await hooks()).deliveries();
+      },
+      redeliver: async (subscription, eventId) => (await hooks()).redeliver(subscription, eventId),
+    },
+    async start() {
+      if (parts.webhooks !== undefined) await hooks();
+    },
+    async drain({ drainMs = DRAIN_MS } = {}) {
+      isDrained = true;
+      await (await loading)?.close(drainMs);
+    },
+    async close() {
+      await emitter.idle();
+      wakes.close();
+    },
+  };
+
+  async function subscribe(call: Call): Promise<Outcome> {
+    // A server without webhooks has types all the same, and says so.
+    if (parts.webhooks === undefined) await readSubscription(call, 'webhook', parts);
+    return (await hooks()).subscribe(call);
+  }
+
+  function hooks(): Promise<WebhookHost> {
+    if (parts.webhooks === undefined)
+      return Promise.reject(
+        new McpError('method_not_found', 'This server has no webhooks. Give it the option "webhooks".'),
+      );
+    loading ??= loadWebhooks(parts, histories).then((loaded) => {
+      // Any process that has events delivers them.
+      if (!isDrained) loaded.start();
+      return loaded;
+    });
+    return loading;
+  }
+}

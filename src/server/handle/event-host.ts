@@ -1,0 +1,57 @@
+// The seam between a server and the extension for events.
+
+import type { Call, Outcome } from '../../protocol/call.js';
+import type { Store } from '../../state/store.js';
+import type { Topic } from '../../state/topic.js';
+import type { Gate } from '../access/gate.js';
+import type { Catalog } from '../catalog/catalog.js';
+import type { CompiledEvent } from '../catalog/events.js';
+import type { WebhookDesk, WebhookOptions } from '../define/webhook-options.js';
+import type { Complete } from '../results/results.js';
+import type { ChangeMessage } from '../state/changes.js';
+import type { EmitAny } from '../state/emitting.js';
+import type { Logger } from '../state/log.js';
+
+/** Keeps events and delivers them to subscribers. The server knows only this interface. */
+export interface EventHost {
+  readonly methods: ReadonlyMap<string, (call: Call) => Promise<Outcome>>;
+  readonly emit: EmitAny;
+  /** The webhooks of the server, for its operator. Rejects if it has none. */
+  readonly webhooks: WebhookDesk;
+  /** Begins to deliver events to webhooks. */
+  readonly start: () => Promise<void>;
+  /** Leaves the deliveries to other processes. Those that are under way may end within `drainMs`. */
+  readonly drain: (options?: { readonly drainMs?: number }) => Promise<void>;
+  /** Waits until everything that was emitted is kept, or has failed. */
+  readonly close: () => Promise<void>;
+}
+
+/** Says that there are new events of a type. */
+export interface EmittedNews {
+  /** The name of the type. */
+  readonly name: string;
+}
+
+/** The parts that an event host is made of. */
+export interface EventPluginParts {
+  /** The name of the server. */
+  readonly server: string;
+  readonly store: Store;
+  /** Whether other processes share the events. */
+  readonly isShared: () => boolean;
+  readonly complete: Complete;
+  /** The types of events. */
+  readonly events: Catalog<CompiledEvent>;
+  readonly gate: Gate;
+  /** Tells of changes of the list of types, among others. */
+  readonly changes: Topic<ChangeMessage>;
+  /** Tells this process and others of new events. Messages may be lost. */
+  readonly news: Topic<EmittedNews>;
+  readonly log: Logger;
+  /** The options of webhooks; undefined if the server has none. */
+  readonly webhooks: WebhookOptions | undefined;
+  /** The secrets of the server. */
+  readonly secrets: () => readonly string[] | undefined;
+  /** The time after which a process that does not respond counts as dead. */
+  readonly leaseMs: number | undefined;
+}

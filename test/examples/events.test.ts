@@ -1,0 +1,54 @@
+import { inProcess } from 'fullmcp';
+import { describe, expect, test } from 'vitest';
+import { close, server as desk } from '../../examples/events/desk.js';
+import { server as payroll } from '../../examples/events/guarded.js';
+import { billing } from '../../examples/events/poll.js';
+import { server as payments } from '../../examples/events/step.js';
+
+// Runs the code that docs/events.md shows.
+
+describe('The ticket desk', () => {
+  test('tells a client that polls what happens in its queue', async () => {
+    const news = await billing();
+    const ask = inProcess(desk);
+    await ask('tools/call', { name: 'open_ticket', arguments: { id: 'T-1', queue: 'billing' } });
+    await ask('tools/call', { name: 'open_ticket', arguments: { id: 'T-2', queue: 'sales' } });
+    await close('T-1');
+    await close('T-1');
+    expect(await news()).toMatchObject([
+      { eventId: 'T-1-open', data: { id: 'T-1', status: 'open' } },
+      { eventId: 'T-1-closed', data: { id: 'T-1', status: 'closed' } },
+    ]);
+    expect(await news()).toEqual([]);
+  });
+});
+
+test('A step that emits tells its event once, however often the handler runs', async () => {
+  const ask = inProcess(payments, { capabilities: { elicitation: {} } });
+  const { cursor } = await ask('events/poll', { name: 'paid' });
+  const params = { name: 'pay', arguments: { invoice: 'I-7' } };
+  const question = await ask('tools/call', params);
+  const inputResponses = { confirm: { action: 'accept', content: { sure: true } } };
+  const answered = { ...params, inputResponses, requestState: question['requestState'] };
+  const results = [await ask('tools/call', answered), await ask('tools/call', answered)];
+  for (const result of results) expect(result).toMatchObject({ content: [{ text: 'I-7 is paid' }] });
+  const page = await ask('events/poll', { name: 'paid', cursor });
+  expect(page['events']).toMatchObject([{ data: { invoice: 'I-7' } }]);
+});
+
+test('A caller gets the events of its own department', async () => {
+  const claims = { department: 'sales' };
+  const ask = inProcess(payroll, { caller: { subject: 'ada', scopes: ['payroll:read'], claims } });
+  const poll = (department: string, cursor?: unknown) =>
+    ask('events/poll', { name: 'salary_changed', arguments: { department }, cursor });
+  const { cursor } = await poll('sales');
+  for (const department of ['sales', 'press'])
+    await payroll.emit('salary_changed', { department, employee: 'bob' });
+  expect((await poll('sales', cursor))['events']).toMatchObject([{ data: { department: 'sales' } }]);
+  await expect(poll('press')).rejects.toMatchObject({ number: -32012 });
+  const stranger = inProcess(payroll, { caller: { subject: 'eve', claims } });
+  expect(await stranger('events/list', {})).toMatchObject({ events: [] });
+  await expect(stranger('events/poll', { name: 'salary_changed' })).rejects.toMatchObject({
+    code: 'forbidden',
+  });
+});
