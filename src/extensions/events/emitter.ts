@@ -69,11 +69,7 @@ export class Emitter {
     this.#waiting.set(name, waiting);
     return new Promise((resolve, reject) => {
       waiting.push({ event, resolve, reject });
-      if (!this.#writing.has(name))
-        this.#writing.set(
-          name,
-          this.#write(type).finally(() => this.#writing.delete(name)),
-        );
+      if (!this.#writing.has(name)) this.#writing.set(name, this.#write(type));
     });
   }
 
@@ -83,7 +79,11 @@ export class Emitter {
     for (;;) {
       const batch = this.#waiting.get(name) ?? [];
       this.#waiting.delete(name);
-      if (batch.length === 0) return;
+      if (batch.length === 0) {
+        // At once: an event that comes a moment later would wait for a writer that has ended.
+        this.#writing.delete(name);
+        return;
+      }
       try {
         const history = await this.#histories.of(name);
         const also = await this.#also(type, history.group);

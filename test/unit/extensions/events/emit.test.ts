@@ -3,6 +3,7 @@ import { connect } from 'fullmcp/client';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { makeDesk } from '../../../flows/events/desk.js';
+import { soon } from '../../../support/until.js';
 
 const open: { close(): Promise<void> }[] = [];
 function desk(store?: Store): ReturnType<typeof makeDesk> {
@@ -55,6 +56,16 @@ describe('emit', () => {
       isNew: false,
     });
     expect((await poll()).map(({ data }) => data)).toEqual([{ id: 'a' }]);
+  });
+
+  test('resolves whenever it is called while the event before is being kept', async () => {
+    const server = desk();
+    for (let ticks = 0; ticks < 100; ticks++) {
+      const first = server.emit('polled', { id: `first ${ticks}` });
+      for (let tick = 0; tick < ticks; tick++) await undefined;
+      await soon(`the event after ${ticks} ticks`, server.emit('polled', { id: `second ${ticks}` }), 5000);
+      await first;
+    }
   });
 
   test('gives an id that a header or a signature cannot carry the same digest each time', async () => {
