@@ -553,6 +553,10 @@ test('an event that is larger than a webhook may be is put aside, and others go 
   await world.emit({}, 'small');
   await until('the small one has arrived', () => idsOf().includes('small'));
   expect(idsOf()).toEqual(['small']);
+  await until(
+    'the large one is put aside',
+    async () => (await dump(world.store, 'event-dead:')).length === 1,
+  );
   const [letter] = await dump(world.store, 'event-dead:');
   expect(letter).toContain('"reason":"too_large"');
 });
