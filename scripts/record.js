@@ -5,7 +5,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { readPages } from './files.js';
 import { keyOf, marksOf, testsIn } from './promises.js';
-import { readLog, recordSuites, suiteOf, textAt, writeRecord } from './records.js';
+import { readLog, recordPromises, recordSuites, suiteOf, textAt, writeRecord } from './records.js';
 
 const { values: options, positionals: wanted } = parseArgs({
   allowPositionals: true,
@@ -34,19 +34,37 @@ recordLog(readFileSync(source, 'utf8'));
 function recordLog(log) {
   const { suites, records } = readLog(log);
   const files = suites.filter(({ project }) => isWanted(suiteOf(project)));
-  recordSuites(files, namedIn(files), origin);
+  const [onNewest, onOwn] = split(files, ({ project }) => isOnNewest(suiteOf(project), log));
+  recordSuites(onOwn, {}, origin);
+  recordSuites(onNewest, {}, { ...origin, node: newest() });
+  recordPromises(namedIn(files), origin);
   for (const { name, command, figures } of records.filter(({ name }) => isWanted(name))) {
-    // Lanes of .ci/run do these with the newest Node, which the conformance suite brings.
-    const node =
-      /chaos|stacks/.test(name) && command.includes('npm run') && log.includes('\n== ')
-        ? newest()
-        : origin.node;
+    const node = command.includes('npm run') && isOnNewest(name, log) ? newest() : origin.node;
     writeRecord(name, { command: command.replace(/^timeout \d+ /, ''), figures }, { ...origin, node });
   }
   if (files.length === 0 && records.length === 0) {
     console.error(`${source} has no figures${wanted.length > 0 ? ` of ${wanted.join(', ')}` : ''}.`);
     process.exitCode = 1;
   }
+}
+
+/**
+ * Whether .ci/run took the newest Node, which the conformance suite brings: always for these two, and from the lane engines on if it ran all lanes.
+ * @param {string} name
+ * @param {string} log
+ */
+function isOnNewest(name, log) {
+  if (/^(chaos|stacks)$/.test(name)) return log.includes('\n== ');
+  return !/^(test|types|oldest)$/.test(name) && /^== quick engines page took/m.test(log);
+}
+
+/**
+ * @template T
+ * @param {readonly T[]} list
+ * @param {(each: T) => boolean} isFirst
+ */
+function split(list, isFirst) {
+  return [list.filter(isFirst), list.filter((each) => !isFirst(each))];
 }
 
 /**

@@ -17,17 +17,22 @@ const modules = ['files', 'promises', 'records'].map(
 );
 const scripts = Object.assign({}, ...(await Promise.all(modules))) as Scripts;
 
+const RESULTS = ['failed', 'passed', 'skipped'] as const;
+
 /** Writes records at the end of a run. */
 export default class Recorder implements Reporter {
   #isWhole = false;
+  #leavesOut = false;
 
   onInit({ config }: Vitest): void {
     const files = process.argv.slice(2).filter((word) => word !== 'run' && !word.startsWith('-'));
-    this.#isWhole = files.length === 0 && config.testNamePattern === undefined;
+    this.#leavesOut = config.testNamePattern !== undefined;
+    this.#isWhole = files.length === 0 && !this.#leavesOut;
   }
 
   onTestRunEnd(files: readonly TestModule[]): void {
-    const results = namedResults(files);
+    // A run of some tests by their names skips the others: that says nothing about them.
+    const results = namedResults(files, this.#leavesOut ? ['failed', 'passed'] : RESULTS);
     try {
       if (this.#isWhole) scripts.recordSuites(files.map(countsOf), results);
       else scripts.recordPromises(results);
@@ -39,7 +44,7 @@ export default class Recorder implements Reporter {
 }
 
 /** The result of each test that a page names: that of all rows, if it has a table. */
-function namedResults(files: readonly TestModule[]): Record<string, string> {
+function namedResults(files: readonly TestModule[], known: readonly string[]): Record<string, string> {
   const results: Record<string, string> = {};
   // Tables of tests are in files of their own, which others import.
   const isTest = (path: string): boolean => path.endsWith('.test.ts');
@@ -52,7 +57,7 @@ function namedResults(files: readonly TestModule[]): Record<string, string> {
         .filter(({ fullName }) => matches(fullName));
       const states = new Set(tests.map((test) => test.result().state));
       // A row of a table may be skipped, for example where an engine has no such thing.
-      const result = ['failed', 'passed', 'skipped'].find((state) => states.has(state as 'passed'));
+      const result = known.find((state) => states.has(state as 'passed'));
       if (result !== undefined) results[scripts.keyOf(file, name)] = result;
     }
   }
