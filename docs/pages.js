@@ -643,7 +643,7 @@ export const sections = [
             file: 'testing-clients.md',
             name: 'Testing clients',
             day: 'later',
-            asks: 'mock server record replay recording tape fixture agent test fake ci mockServer recorder',
+            asks: 'mock server mock model llm record replay recording tape fixture agent test fake mockServer mockModel recorder',
           },
           {
             file: 'requests.md',

@@ -293,6 +293,7 @@ export const LAYERS = {
       recording: 'tapes, recorded and played',
       'test-client': '`testClient`, on every transport',
       matchers: 'matchers for expectations',
+      'mock-model': '`mockModel`: a scripted model, over the HTTP of the vendors',
       '.': 'builders and mock servers',
     },
   },
@@ -484,7 +485,11 @@ export const PACKAGE_HOMES = {
 export const COMPARES_ORDER = 'protocol/tables/features.ts';
 export const NAMES_REVISIONS = 'protocol/';
 /** Files with days that are not revisions of the protocol, or not only. */
-export const NAMES_DAYS = ['server/state/behaviours.ts', 'server/state/deprecations.ts'];
+export const NAMES_DAYS = [
+  'server/state/behaviours.ts',
+  'server/state/deprecations.ts',
+  'testing/mock-model/anthropic.ts',
+];
 export const REVISION = /^20\d\d-\d\d-\d\d$/;
 /** Functions that distinguish eras. The two roles speak only the newest revision and never call them. */
 export const ERA_QUESTIONS = ['has', 'within', 'mutual', 'sessionRevisions', 'newestSession'];

@@ -27,6 +27,15 @@ export {
 } from './testing/faults/faults.js';
 export { faultyFetch } from './testing/faults/faulty-fetch.js';
 export { type McpMatchers, matchers } from './testing/matchers/matchers.js';
+export type { ModelApi, ToldResult } from './testing/mock-model/api.js';
+export {
+  type MockModel,
+  type MockModelOptions,
+  type MockModelRequest,
+  type ModelScript,
+  mockModel,
+} from './testing/mock-model/mock-model.js';
+export type { AnswerTurn, FailureTurn, ModelTurn, TurnCall } from './testing/mock-model/turn.js';
 export {
   type Mock,
   type MockCall,
