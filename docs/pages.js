@@ -787,6 +787,12 @@ export const sections = [
             asks: 'nats jetstream engine bus event log cluster',
           },
           {
+            file: 'hosts.md',
+            name: 'Hosts and directories',
+            day: 'later',
+            asks: 'chatgpt claude copilot cursor gemini codex submit directory review rejected profile lint doctor host rules limits',
+          },
+          {
             file: 'rolling-deploys.md',
             name: 'Rolling deploys',
             day: 'later',

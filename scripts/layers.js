@@ -489,6 +489,7 @@ export const NAMES_DAYS = [
   'server/state/behaviours.ts',
   'server/state/deprecations.ts',
   'testing/mock-model/anthropic.ts',
+  'tooling/lint/host-profiles.ts',
 ];
 export const REVISION = /^20\d\d-\d\d-\d\d$/;
 /** Functions that distinguish eras. The two roles speak only the newest revision and never call them. */

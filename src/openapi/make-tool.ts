@@ -93,7 +93,7 @@ export function describe(
 /** RFC 9110, 9.2: what each method promises. A POST promises nothing. */
 function annotationsOf({ method }: ReadOperation): ToolAnnotations {
   if (['get', 'head', 'options', 'trace', 'query'].includes(method))
-    return { readOnly: true, openWorld: true };
+    return { readOnly: true, destructive: false, openWorld: true };
   const isIdempotent = method === 'put' || method === 'delete';
   return {
     readOnly: false,

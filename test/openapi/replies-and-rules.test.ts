@@ -237,7 +237,7 @@ test('tools have titles, descriptions, tags and the hints of their method', asyn
   const tools = Object.fromEntries((await client.tools().all()).map((tool) => [tool.name, tool]));
   expect(tools['listUsers']).toMatchObject({
     title: 'Lists users',
-    annotations: { readOnlyHint: true, openWorldHint: true },
+    annotations: { readOnlyHint: true, destructiveHint: false, openWorldHint: true },
     _meta: { 'fullmcp/tags': ['users'] },
   });
   expect(tools['deleteUser']?.annotations).toEqual({

@@ -11,7 +11,7 @@ const INDENT = ' '.repeat(11);
 export function printFindings(findings: readonly LintFinding[], out: Output): void {
   const colours = { error: 'red', warning: 'yellow', advice: 'dim' } as const;
   let last = '';
-  for (const { kind, name, severity, rule, path, vendors, says, fix } of findings) {
+  for (const { kind, name, severity, rule, path, vendors, says, fix, source } of findings) {
     const subject = `${kind} ${cleanLine(name, 128)}`;
     if (subject !== last) out.styled(wrapLine(out.style('bold', subject), out.width, '  '));
     last = subject;
@@ -19,6 +19,7 @@ export function printFindings(findings: readonly LintFinding[], out: Output): vo
     const whom = vendors.length > 0 ? ` (${vendors.join(', ')})` : '';
     const line = `  ${out.style(colours[severity], severity.padEnd(8))} ${out.style('cyan', rule)}  ${out.style('dim', `${says}${at}${whom}.`)}`;
     out.styled(wrapLine(line, out.width, INDENT));
-    out.styled(wrapLine(INDENT + out.style('dim', fix), out.width, INDENT));
+    const advice = source === undefined ? fix : `${fix} (${source})`;
+    out.styled(wrapLine(INDENT + out.style('dim', advice), out.width, INDENT));
   }
 }

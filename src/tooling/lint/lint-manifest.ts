@@ -2,6 +2,9 @@
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { LIST_NAMES, LISTS, type Manifest } from '../manifest/manifest.js';
+import { checkForHost, checkListForHost, type HostFound } from './check-host.js';
+import { type HostName, type HostProfile, PROFILES, shownSource } from './host-profiles.js';
+import { HOST_RULES } from './host-rules.js';
 import { type Found, type LintFinding, type LintRule, RULES, type Severity } from './rules.js';
 import { checkSchema } from './schema-rules.js';
 import { checkSimilar } from './similar.js';
@@ -18,6 +21,8 @@ export interface LintOptions {
   readonly ignore: ReadonlySet<string>;
   /** The most tokens that all tools may have together; more is an error. Default: more than 10,000 is a warning. */
   readonly maxTokens: number | undefined;
+  /** The hosts whose own rules are checked as well. Default: none. */
+  readonly hosts?: readonly HostName[];
 }
 
 export interface Linted {
@@ -28,10 +33,13 @@ export interface Linted {
 }
 
 /** Finds everything in a manifest that a model or its vendor may trip over. The severest findings of each definition come first. */
-export function lintManifest(manifest: Manifest, { ignore, maxTokens }: LintOptions): Linted {
+export function lintManifest(manifest: Manifest, options: LintOptions): Linted {
+  const { ignore, maxTokens, hosts = [] } = options;
+  const profiles = hosts.map((host) => PROFILES[host]);
+  const server = String(manifest.server['name'] ?? '');
   const findings: LintFinding[] = [];
-  const add = (kind: LintFinding['kind'], name: string, found: readonly Found[]): void => {
-    const wanted = found.filter(({ rule }) => !ignore.has(rule)).map((one) => finding(kind, name, one));
+  const add = (all: readonly LintFinding[]): void => {
+    const wanted = all.filter(({ rule }) => !ignore.has(rule));
     wanted.sort((one, other) => ORDER.indexOf(one.severity) - ORDER.indexOf(other.severity));
     if (findings.length < MAX_FINDINGS) findings.push(...wanted);
   };
@@ -40,23 +48,29 @@ export function lintManifest(manifest: Manifest, { ignore, maxTokens }: LintOpti
   const similar = checkSimilar(manifest.tools);
   for (const list of LIST_NAMES)
     for (const item of manifest[list]) {
-      const name = String(item[LISTS[list].key]);
-      const more = list === 'tools' ? toolFindings(item, tokens.get(name) ?? 0) : [];
-      const named = list === 'tools' || list === 'prompts' ? checkName(name) : [];
-      add(LISTS[list].one, name, [
-        ...named,
+      const { key, one: kind } = LISTS[list];
+      const name = String(item[key]);
+      const isTool = list === 'tools';
+      const found = [
+        ...(isTool || list === 'prompts' ? checkName(name) : []),
         ...checkTexts(item),
-        ...more,
-        ...((list === 'tools' && similar.get(name)) || []),
-      ]);
+        ...(isTool ? toolFindings(item, tokens.get(name) ?? 0) : []),
+        ...((isTool && similar.get(name)) || []),
+      ];
+      const ofHosts = (profile: HostProfile): readonly LintFinding[] =>
+        checkForHost(item, profile, server).map((one) => hostFinding({ kind, name, profile }, one));
+      add([...found.map((one) => finding(kind, name, one)), ...(isTool ? profiles.flatMap(ofHosts) : [])]);
     }
-  if (total > (maxTokens ?? MAX_TOKENS))
-    add('server', String(manifest.server['name'] ?? ''), [
-      {
-        rule: 'total-tokens',
-        says: `all tools have about ${total} tokens, more than ${maxTokens ?? MAX_TOKENS}`,
-      },
-    ]);
+  for (const profile of profiles)
+    add(
+      checkListForHost(manifest.tools, profile).map((one) =>
+        hostFinding({ kind: 'server', name: server, profile }, one),
+      ),
+    );
+  if (total > (maxTokens ?? MAX_TOKENS)) {
+    const says = `all tools have about ${total} tokens, more than ${maxTokens ?? MAX_TOKENS}`;
+    add([finding('server', server, { rule: 'total-tokens', says })]);
+  }
   return { findings: maxTokens === undefined ? findings : findings.map(asked), tokens, total };
 }
 
@@ -85,4 +99,15 @@ function finding(kind: LintFinding['kind'], name: string, { rule, path, vendors,
   const { severity, fix: advice, fixes, vendors: usual } = RULES[rule] as LintRule;
   const fix = fixes?.[kind] ?? advice;
   return { rule, severity, kind, name, ...(path && { path }), vendors: vendors ?? usual, says, fix };
+}
+
+interface HostSubject {
+  readonly kind: LintFinding['kind'];
+  readonly name: string;
+  readonly profile: HostProfile;
+}
+
+function hostFinding({ kind, name, profile }: HostSubject, { rule, says, row }: HostFound): LintFinding {
+  const facts = { vendors: [profile.title], says, fix: HOST_RULES[rule] ?? '' };
+  return { rule, severity: row.severity, kind, name, ...facts, source: shownSource(row.source) };
 }

@@ -149,6 +149,8 @@ export interface LintFinding {
   readonly vendors: readonly string[];
   readonly says: string;
   readonly fix: string;
+  /** Where a rule of a host comes from, with its date. */
+  readonly source?: string;
 }
 
 /** A finding before the facts of its rule are added. */

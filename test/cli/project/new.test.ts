@@ -42,7 +42,7 @@ describe('fullmcp new', { timeout: 120_000 }, () => {
     ['gateway', /^\d{4}-/],
     ['openapi', /"Pear"/],
   ] as const)(
-    'makes a project %s that compiles, passes its tests and requests, answers the call that it prints and leaves nothing to lint',
+    'makes a project %s that compiles, passes its tests and requests, answers the call that it prints and leaves nothing to lint for any host',
     async (template, answer) => {
       const folder = join(await folderWith({}), 'shop');
       const made = await fullmcp(['new', folder, '--template', template, '--yes', '--json']);
@@ -74,6 +74,13 @@ describe('fullmcp new', { timeout: 120_000 }, () => {
       const lint = [program, 'lint', 'src/server.ts', '--json'];
       const linted = JSON.parse((await execute(process.execPath, lint, at)).stdout) as object;
       expect(linted).toMatchObject({ ok: true, findings: [] });
+      const hosts = ['chatgpt', 'claude', 'copilot', 'cursor', 'gemini', 'codex'].flatMap((host) => [
+        '--for',
+        host,
+      ]);
+      const forHosts = (await execute(process.execPath, [...lint, ...hosts, '--fail-on', 'warning'], at))
+        .stdout;
+      expect(JSON.parse(forHosts)).toMatchObject({ ok: true, errors: 0, warnings: 0 });
       const tested = await execute(process.execPath, [program, 'test', '--json'], at);
       expect(JSON.parse(tested.stdout)).toMatchObject({ ok: true, failed: 0 });
     },

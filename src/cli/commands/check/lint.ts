@@ -1,3 +1,5 @@
+import { HOST_NAMES, type HostName } from '../../../tooling/lint/host-profiles.js';
+import { HOST_RULES } from '../../../tooling/lint/host-rules.js';
 import { type Linted, lintManifest } from '../../../tooling/lint/lint-manifest.js';
 import { RULES, type Severity } from '../../../tooling/lint/rules.js';
 import { HOW_ESTIMATED } from '../../../tooling/lint/tokens.js';
@@ -11,10 +13,17 @@ import { TARGET_OPTIONS } from '../../target/options.js';
 /** `fullmcp lint`. */
 export const lint: Command = {
   usage: '<target or manifest>',
-  details: `Checks names, descriptions, hints, the portability of schemas across OpenAI, Anthropic and Gemini, tools that a model may mix up, and\nthe tokens that the tools cost. Tokens are an estimate: ${HOW_ESTIMATED}.`,
+  details: `Checks names, descriptions, hints, the portability of schemas across OpenAI, Anthropic and Gemini, tools that a model may mix up, and\nthe tokens that the tools cost. Tokens are an estimate: ${HOW_ESTIMATED}.\n\nWith --for, also checks what a host demands or drops. Each such finding has its source, with a date.`,
   words: [1, 1],
   options: {
     ...TARGET_OPTIONS,
+    for: {
+      type: 'string',
+      multiple: true,
+      value: 'host',
+      choices: HOST_NAMES,
+      help: 'a host whose own rules are checked as well; can be given several times',
+    },
     'max-tokens': {
       type: 'string',
       value: 'n',
@@ -24,7 +33,7 @@ export const lint: Command = {
       type: 'string',
       multiple: true,
       value: 'rule',
-      choices: Object.keys(RULES),
+      choices: [...Object.keys(RULES), ...Object.keys(HOST_RULES)],
       help: 'a rule that is left out; can be given several times',
     },
     'fail-on': {
@@ -42,12 +51,19 @@ export const lint: Command = {
       line: 'fullmcp lint http://localhost:3000/mcp --max-tokens 4000 --fail-on warning',
       says: 'A budget, and a strict check for CI.',
     },
+    {
+      line: 'fullmcp lint ./server.ts --for chatgpt --for claude',
+      says: 'Before the server is submitted to two directories.',
+    },
   ],
-  json: '{ ok: boolean, errors: number, warnings: number, advice: number, tokens: { total: number, how: string, tools: { name: string, tokens: number }[] }, findings: { rule: string, severity: "error" | "warning" | "advice", kind: string, name: string, path?: string, vendors: string[], says: string, fix: string }[] }; ok is false if the exit code is 1',
+  json: '{ ok: boolean, errors: number, warnings: number, advice: number, tokens: { total: number, how: string, tools: { name: string, tokens: number }[] }, findings: { rule: string, severity: "error" | "warning" | "advice", kind: string, name: string, path?: string, vendors: string[], says: string, fix: string, source?: string }[] }; ok is false if the exit code is 1',
   run: async (input) => {
     const maxTokens = wholeNumber(input, 'max-tokens', [1, 100_000_000]);
     const manifest = await loadManifest(input.words[0], input);
-    const linted = lintManifest(manifest, { ignore: new Set(input.texts('ignore')), maxTokens });
+    const linted = lintManifest(manifest, {
+      ...{ ignore: new Set(input.texts('ignore')), maxTokens },
+      hosts: input.texts('for') as readonly HostName[],
+    });
     const answer = answerOf(linted, input);
     const { errors, warnings, advice } = answer;
     const summary = `${counted(errors, 'error')}, ${counted(warnings, 'warning')}, ${advice} to consider · ${counted(manifest.tools.length, 'tool')}, about ${linted.total} tokens`;

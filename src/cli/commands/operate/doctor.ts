@@ -1,4 +1,5 @@
 import { cleanLine } from '../../../tooling/clean.js';
+import { HOST_NAMES } from '../../../tooling/lint/host-profiles.js';
 import type { Command, Options, Typed } from '../../command/definition.js';
 import { FoundError, usageError } from '../../command/failures.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
@@ -36,7 +37,7 @@ const CONFORMANCE_OPTIONS: Options = {
 export const doctor: Command = {
   usage: '<target> [--conformance]',
   details:
-    'For a URL: DNS, TCP, TLS, the HTTP endpoint, the host check, headers, the revisions, event streams, CORS, authorization hop by hop, and then a\nconnection. For a program: the connection. Each problem is printed with its fix, and the exit code is 1 if a step failed. A step takes at\nmost --timeout, 5 s by default. No tool is called.\n\nWith --conformance, runs the official suite instead. ' +
+    'For a URL: DNS, TCP, TLS, the HTTP endpoint, the host check, headers, the revisions, event streams, CORS, authorization hop by hop, and then a\nconnection. For a program: the connection. Each problem is printed with its fix, and the exit code is 1 if a step failed. A step takes at\nmost --timeout, 5 s by default. No tool is called.\n\nWith --for, also what a host demands: its address, ports, sessions, login, registration, and the definitions of tools.\n\nWith --conformance, runs the official suite instead. ' +
     CONFORMANCE_DETAILS,
   words: [1, 1],
   options: {
@@ -46,6 +47,13 @@ export const doctor: Command = {
       value: 'origin',
       help: 'the origin of a web page that must be able to call the server, for CORS',
     },
+    for: {
+      type: 'string',
+      multiple: true,
+      value: 'host',
+      choices: HOST_NAMES,
+      help: 'a host whose demands are examined as well; can be given several times',
+    },
     ...CONFORMANCE_OPTIONS,
   },
   examples: [
@@ -53,6 +61,10 @@ export const doctor: Command = {
     {
       line: 'fullmcp doctor https://example.com/mcp --origin https://app.example.com',
       says: 'Also whether the pages of a web app can use it.',
+    },
+    {
+      line: 'fullmcp doctor https://example.com/mcp --for claude --for chatgpt',
+      says: 'Also whether these hosts can connect, log in and use the tools.',
     },
     {
       line: 'fullmcp doctor http://localhost:3000/mcp --conformance',

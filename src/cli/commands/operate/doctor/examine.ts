@@ -4,6 +4,7 @@ import process from 'node:process';
 import { type HttpProxy, proxyFor } from '../../../../adapters/node/client/proxy.js';
 import { readPem } from '../../../../adapters/node/files/pem.js';
 import { resolveTarget } from '../../../../connect/targets/target.js';
+import type { HostName } from '../../../../tooling/lint/host-profiles.js';
 import { userHeaders } from '../../../../transports/http/client/request-headers.js';
 import { serverOf, withoutCredentials } from '../../../../transports/http/client/target.js';
 import type { Typed } from '../../../command/definition.js';
@@ -18,6 +19,7 @@ import { examineEra } from './era.js';
 import type { Examination } from './exchange.js';
 import { failed, reasonOf, type StepFinding, skipped } from './finding.js';
 import { examineHeaders } from './headers.js';
+import { examineForHosts } from './host.js';
 import { examineHost } from './host-check.js';
 import { endSession } from './messages.js';
 import { examineName, examinePort } from './network.js';
@@ -30,8 +32,9 @@ const DEFAULT_STEP_MS = 5000;
 export async function* examine(input: Typed, typed: TypedTarget): AsyncGenerator<StepFinding> {
   const timeoutMs = duration(input, 'timeout') ?? DEFAULT_STEP_MS;
   const target = resolveTarget(typed.target);
+  const hosts = input.texts('for') as readonly HostName[];
   if (target.kind !== 'http' && target.kind !== 'websocket')
-    return yield* examineProtocol(input, { isStarted: target.kind === 'process', timeoutMs });
+    return yield* examineProtocol(input, { isStarted: target.kind === 'process', timeoutMs, hosts });
   const at = await examinationOf(input, typed, { ...target, timeoutMs });
   const proxy = proxyFor(target.url, undefined, process.env);
   if (proxy) yield throughProxy(proxy);
@@ -42,16 +45,16 @@ export async function* examine(input: Typed, typed: TypedTarget): AsyncGenerator
     if (finding.status === 'failed') return;
   }
   if (target.kind === 'http' && !proxy) {
-    const isUsable = yield* examineHttp(at, input.text('origin'));
+    const isUsable = yield* examineHttp(at, { origin: input.text('origin'), hosts });
     if (!isUsable) return;
   }
-  yield* examineProtocol(input, { isStarted: false, timeoutMs });
+  yield* examineProtocol(input, { isStarted: false, timeoutMs, hosts });
 }
 
 /** The steps of HTTP. Returns whether a client could connect now. */
 async function* examineHttp(
   at: Examination,
-  origin: string | undefined,
+  { origin, hosts }: { readonly origin: string | undefined; readonly hosts: readonly HostName[] },
 ): AsyncGenerator<StepFinding, boolean> {
   const { finding, endpoint } = await examineEndpoint(at);
   yield finding;
@@ -68,6 +71,7 @@ async function* examineHttp(
     }))
       yield await run(at).catch((error: unknown) => unanswered(at, step, error));
     yield* await examineAuthorization(at, reply);
+    yield* examineForHosts(at, endpoint, hosts);
     return reply.status !== 401 && reply.status !== 403;
   } finally {
     await endSession(at, endpoint.reply);

@@ -1,14 +1,18 @@
 // The protocol: connects as every other command does, and lists what there is.
 
 import type { Client } from '../../../../client/model/client.js';
+import type { HostName } from '../../../../tooling/lint/host-profiles.js';
 import type { Typed } from '../../../command/definition.js';
 import { withTarget } from '../../../target/open.js';
 import { failed, ok, reasonOf, type StepFinding } from './finding.js';
+import { examineToolsForHosts } from './host.js';
 
 interface ProtocolParts {
   /** Whether the server is a process that is started for this. */
   readonly isStarted: boolean;
   readonly timeoutMs: number;
+  /** The hosts whose rules for definitions are checked as well. */
+  readonly hosts: readonly HostName[];
 }
 
 // The time for a process to start; npx may have to install it first.
@@ -17,7 +21,7 @@ const START_MS = 60_000;
 /** Connects and lists the tools. */
 export async function* examineProtocol(
   input: Typed,
-  { isStarted, timeoutMs }: ProtocolParts,
+  { isStarted, timeoutMs, hosts }: ProtocolParts,
 ): AsyncGenerator<StepFinding> {
   const findings: StepFinding[] = [];
   const connectTimeoutMs = isStarted ? Math.max(START_MS, timeoutMs) : timeoutMs;
@@ -28,7 +32,9 @@ export async function* examineProtocol(
         const { info, revision } = client.server;
         const name = [info?.name ?? 'A server without a name', info?.version].filter(Boolean).join(' ');
         findings.push(ok('protocol', `${name} speaks MCP ${revision} over ${client.info().transport}.`));
-        findings.push(await examineTools(client, input.signal, timeoutMs));
+        const tools = await examineTools(client, input.signal, timeoutMs);
+        findings.push(tools);
+        if (tools.status === 'ok') findings.push(...(await examineToolsForHosts(client, hosts)));
       },
       { timeoutMs, connectTimeoutMs },
     );

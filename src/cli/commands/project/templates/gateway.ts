@@ -28,8 +28,9 @@ export default createServer({
   version: '0.1.0',
   tools: {
     now: tool({
+      title: 'Now',
       description: 'Tell the time',
-      annotations: { readOnly: true },
+      annotations: { readOnly: true, destructive: false, openWorld: false },
       run: () => new Date().toISOString(),
     }),
   },

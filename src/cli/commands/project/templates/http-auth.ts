@@ -37,16 +37,18 @@ export default createServer({
   auth: apiKey({ keys: [{ hash, subject: 'me', scopes: ['notes:read', 'notes:write'] }] }),
   tools: {
     read_notes: tool({
+      title: 'Read notes',
       description: 'Read all notes of the caller',
       scopes: ['notes:read'],
-      annotations: { readOnly: true },
+      annotations: { readOnly: true, destructive: false, openWorld: false },
       run: (_, { auth }) => notes.get(auth?.subject ?? '')?.join('\\n') ?? 'No notes yet',
     }),
     add_note: tool({
-      description: 'Add a note',
+      title: 'Add a note',
+      description: 'Add a note of the caller',
       scopes: ['notes:write'],
       input: z.object({ text: z.string().max(1000).describe('The text of the note') }),
-      annotations: { destructive: false },
+      annotations: { readOnly: false, destructive: false, openWorld: false },
       run({ text }, { auth }) {
         const owner = auth?.subject ?? '';
         notes.set(owner, [...(notes.get(owner) ?? []), text]);

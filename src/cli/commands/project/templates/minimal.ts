@@ -17,9 +17,10 @@ export default createServer({
   version: '0.1.0',
   tools: {
     greet: tool({
+      title: 'Greet',
       description: 'Greet a person',
       input: z.object({ name: z.string().describe('The name of the person') }),
-      annotations: { readOnly: true },
+      annotations: { readOnly: true, destructive: false, openWorld: false },
       run: ({ name }) => \`Hello, \${name}!\`,
     }),
   },
