@@ -1,7 +1,7 @@
 // The entry `fullmcp`: defines servers.
 
 import { eventHostLater } from './extensions/events/host-later.js';
-import type { LoadWebhooks } from './extensions/events/webhook-host.js';
+import type { EventLoaders } from './extensions/events/source-host.js';
 import { taskHostLater } from './extensions/tasks/host-later.js';
 import type { Handler, RequestContext } from './http.js';
 import { checkRuntime } from './protocol/checks/runtime.js';
@@ -163,12 +163,17 @@ export { type InProcess, type InProcessOptions, inProcess } from './transports/m
 checkRuntime();
 
 // The code that sends requests is loaded with the first webhook.
-const loadWebhooks: LoadWebhooks = async (parts, histories) => {
+const loadWebhooks: EventLoaders['loadWebhooks'] = async (parts, histories) => {
   const [{ webhookHost }, { lazySafeFetch }] = await Promise.all([
     import('./extensions/events/webhooks/host.js'),
     import('./adapters/node/fetch/lazy-safe-fetch.js'),
   ]);
   return webhookHost(parts, { histories, safeFetch: lazySafeFetch });
+};
+
+const loadSources: EventLoaders['loadSources'] = async (sources) => {
+  const { sourceHost } = await import('./extensions/events/sources/host.js');
+  return sourceHost(sources);
 };
 
 /**
@@ -210,7 +215,7 @@ export function createServer<
 ): Server<OrUndefined<State>, OrUndefined<User>, WithMounted<T, Mounted>, E> {
   const core = createCore<OrUndefined<State>, OrUndefined<User>, WithMounted<T, Mounted>, E>(options, {
     tasks: taskHostLater,
-    events: (parts) => eventHostLater(parts, loadWebhooks),
+    events: (parts) => eventHostLater(parts, { loadWebhooks, loadSources }),
   });
   let handler: Promise<Handler> | undefined;
   // Not a spread, which would read `scopes` once.

@@ -1,11 +1,17 @@
 // Transactions in which a program's own statements are committed together with the changes of a store.
 
+import type { JsonObject } from '../jsonrpc/message.js';
 import type { Lease, Store, StoreChange } from './store.js';
 
 /** A store in a database with transactions. */
 export interface TransactionalStore extends Store {
   /** Runs transactions. A store that stands for others may not know before its first use whether they have any. */
   readonly transaction: RunTransaction | undefined;
+  /**
+   * Writes an entry that does not exist yet, in the transaction that is open on a connection of the program. Without it, events cannot be
+   * emitted in transactions.
+   */
+  readonly putIn?: PutIn | undefined;
 }
 
 /** The transactions of a store; undefined if it has none. */
@@ -13,6 +19,15 @@ export function transactionsOf(store: Store): RunTransaction | undefined {
   const { transaction } = store as Partial<TransactionalStore>;
   return transaction?.bind(store);
 }
+
+/** Writes entries in transactions of the program; undefined if the store cannot. */
+export function putInOf(store: Store): PutIn | undefined {
+  const { putIn } = store as Partial<TransactionalStore>;
+  return putIn?.bind(store);
+}
+
+/** Writes a new entry as a part of a transaction: it is there when the transaction is committed, and never if it is rolled back. */
+export type PutIn = (client: TransactionClient, key: string, value: JsonObject) => Promise<void>;
 
 /**
  * Runs `work` in a transaction, then makes the changes that belong to its result in the same transaction: both are committed, or

@@ -131,7 +131,8 @@ function ttlOf({ ttlMs }: { readonly ttlMs?: number }): { readonly ttl?: number 
   return ttlMs === undefined ? {} : { ttl: durationOf(ttlMs) };
 }
 
-function jsonOf(value: object, name: string, maxBytes: number): string {
+/** A value as JSON. Throws a `RangeError` if it has none, or too much of it. */
+export function jsonOf(value: object, name: string, maxBytes: number): string {
   const json = JSON.stringify(value);
   if (json === undefined) throw new RangeError(`The value of ${JSON.stringify(name)} is not JSON.`);
   const bytes = Buffer.byteLength(json);

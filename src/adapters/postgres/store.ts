@@ -15,10 +15,11 @@ import type {
 import type {
   Committed,
   GuardedChanges,
+  PutIn,
   TransactionalStore,
   TransactionOptions,
 } from '../../state/transaction.js';
-import { durationOf, ownerOf, writeArguments } from './changes-json.js';
+import { durationOf, jsonOf, ownerOf, writeArguments } from './changes-json.js';
 import type { PostgresDatabase, Statement } from './database/database.js';
 import type { PgClient } from './database/pg.js';
 import { inTransaction, transactionLimit } from './transaction.js';
@@ -39,6 +40,8 @@ export interface PostgresStore extends TransactionalStore {
     changesOf: (result: T) => GuardedChanges,
     options?: TransactionOptions,
   ): Promise<Committed<T>>;
+  /** Writes an entry that does not exist yet, over a connection to this database, as a part of the transaction that is open on it. */
+  readonly putIn: PutIn;
 }
 
 /** The settings of the store. */
@@ -148,6 +151,12 @@ export function postgresStore(database: PostgresDatabase, settings: PostgresStor
         },
       });
     },
+    async putIn(client, key, value) {
+      checkKey(key);
+      await database.ready();
+      // No lock and no setting: the transaction is the program's, and the entry is new.
+      await client.query({ text: sql.putIn, values: [key, jsonOf(value, key, maxValueBytes)] });
+    },
     async close() {
       // The connections belong to the cluster, which closes them.
     },
@@ -196,7 +205,8 @@ function statements(schema: string) {
           FROM l WHERE w.queue = l.queue AND w.key = l.key RETURNING l.n`,
     },
     size: { name: 'size', text: `SELECT count(*) AS size FROM ${schema}.work WHERE queue = $1` },
-  } as const satisfies Readonly<Record<string, Statement>>;
+    putIn: `INSERT INTO ${schema}.entry (key, value, version) VALUES ($1, $2, nextval('${schema}.counter'))`,
+  } as const satisfies Readonly<Record<string, Statement | string>>;
 }
 
 function toWritten({ refused, held }: WrittenRow, changes: readonly StoreChange[]): Written {

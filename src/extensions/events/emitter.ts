@@ -14,6 +14,7 @@ import { digestOf } from '../../state/canonical.js';
 import type { StoreChange } from '../../state/store.js';
 import type { Histories } from './histories.js';
 import type { Appended, NewEvent } from './log/stored-event.js';
+import type { SourceHost } from './source-host.js';
 
 /** The room for the cursor in an event. */
 const CURSOR = 'x'.repeat(64);
@@ -29,19 +30,26 @@ interface Waiting {
 /** Finds the changes that belong in the write of new events of a type, by the group of its log. */
 type Also = (type: CompiledEvent, group: string) => Promise<readonly StoreChange[]>;
 
+/** The ways of an event into the store. */
+export interface EmitterWays {
+  readonly also: Also;
+  /** Keeps an event in a transaction of the program. */
+  readonly keep: SourceHost['keep'];
+}
+
 /** Emits the events of a server. */
 export class Emitter {
   readonly #parts: EventPluginParts;
   readonly #histories: Histories;
-  readonly #also: Also;
+  readonly #ways: EmitterWays;
   readonly #waiting = new Map<string, Waiting[]>();
   /** The types whose events are being written. */
   readonly #writing = new Map<string, Promise<void>>();
 
-  constructor(parts: EventPluginParts, histories: Histories, also: Also) {
+  constructor(parts: EventPluginParts, histories: Histories, ways: EmitterWays) {
     this.#parts = parts;
     this.#histories = histories;
-    this.#also = also;
+    this.#ways = ways;
   }
 
   /** Emits an event. Resolves when it is kept. */
@@ -51,7 +59,8 @@ export class Emitter {
       throw new TypeError(`emit: this server has no events of the type ${quote(name, 128)}.`);
     const given = snapshot(data, 'The data');
     const event = await readEvent(type, given, options);
-    return this.#append(type, event);
+    const { transaction } = options;
+    return transaction === undefined ? this.#append(type, event) : this.#ways.keep(type, event, transaction);
   }
 
   /** Resolves when no event is being written. */
@@ -86,7 +95,7 @@ export class Emitter {
       }
       try {
         const history = await this.#histories.of(name);
-        const also = await this.#also(type, history.group);
+        const also = await this.#ways.also(type, history.group);
         const appended = await history.append(
           batch.map(({ event }) => event),
           also,

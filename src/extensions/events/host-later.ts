@@ -3,14 +3,14 @@
 import { assertJson } from '../../protocol/encoding/json-value.js';
 import { eventMethods } from '../../protocol/events/wire.js';
 import type { EventHost, EventPluginParts } from '../../server/handle/event-host.js';
-import type { LoadWebhooks } from './webhook-host.js';
+import { type EventLoaders, hasSources } from './source-host.js';
 
 /** Makes the host of the extension `io.modelcontextprotocol/events`. */
-export function eventHostLater(parts: EventPluginParts, loadWebhooks: LoadWebhooks): EventHost {
+export function eventHostLater(parts: EventPluginParts, loaders: EventLoaders): EventHost {
   let loading: Promise<EventHost> | undefined;
 
   function load(): Promise<EventHost> {
-    loading ??= import('./host.js').then(({ eventHost }) => eventHost(parts, loadWebhooks));
+    loading ??= import('./host.js').then(({ eventHost }) => eventHost(parts, loaders));
     return loading;
   }
 
@@ -37,7 +37,7 @@ export function eventHostLater(parts: EventPluginParts, loadWebhooks: LoadWebhoo
       redeliver: async (...which) => (await load()).webhooks.redeliver(...which),
     },
     async start() {
-      if (parts.webhooks !== undefined) await (await load()).start();
+      if (parts.webhooks !== undefined || hasSources(parts)) await (await load()).start();
     },
     drain: async (options) => (await loading)?.drain(options),
     close: async () => (await loading)?.close(),

@@ -7,22 +7,26 @@ import type { EventHost, EventPluginParts } from '../../server/handle/event-host
 import { Emitter } from './emitter.js';
 import { Histories } from './histories.js';
 import { poll } from './poll.js';
+import { type EventLoaders, hasSources, type SourceHost } from './source-host.js';
 import { stream } from './stream.js';
 import { readSubscription } from './subscription.js';
 import { Wakes } from './wakes.js';
-import type { LoadWebhooks, WebhookHost } from './webhook-host.js';
+import type { WebhookHost } from './webhook-host.js';
 
 /** The time for deliveries that are under way at the end. */
 const DRAIN_MS = 5000;
 
 /** Makes the host of the extension `io.modelcontextprotocol/events`. */
-export function eventHost(parts: EventPluginParts, loadWebhooks: LoadWebhooks): EventHost {
+export function eventHost(parts: EventPluginParts, { loadWebhooks, loadSources }: EventLoaders): EventHost {
   const histories = new Histories(parts.store, parts.server);
   let loading: Promise<WebhookHost> | undefined;
+  let loadingSources: Promise<SourceHost> | undefined;
   let isDrained = false;
-  const emitter = new Emitter(parts, histories, async ({ listed }, group) =>
-    listed.delivery.includes('webhook') ? (await hooks()).changes(group) : [],
-  );
+  const emitter = new Emitter(parts, histories, {
+    also: async ({ listed }, group) =>
+      listed.delivery.includes('webhook') ? (await hooks()).changes(group) : [],
+    keep: async (...event) => (await sources()).keep(...event),
+  });
   const wakes = new Wakes(parts);
   return {
     methods: new Map([
@@ -41,10 +45,14 @@ export function eventHost(parts: EventPluginParts, loadWebhooks: LoadWebhooks): 
     },
     async start() {
       if (parts.webhooks !== undefined) await hooks();
+      if (hasSources(parts) && !isDrained) (await sources()).start();
     },
     async drain({ drainMs = DRAIN_MS } = {}) {
       isDrained = true;
-      await (await loading)?.close(drainMs);
+      await Promise.all([
+        loading?.then((loaded) => loaded.close(drainMs)),
+        loadingSources?.then((loaded) => loaded.close(drainMs)),
+      ]);
     },
     async close() {
       await emitter.idle();
@@ -69,5 +77,10 @@ export function eventHost(parts: EventPluginParts, loadWebhooks: LoadWebhooks): 
       return loaded;
     });
     return loading;
+  }
+
+  function sources(): Promise<SourceHost> {
+    loadingSources ??= loadSources({ parts, histories, emit: (...event) => emitter.emit(...event) });
+    return loadingSources;
   }
 }

@@ -7,7 +7,7 @@ import type { Question } from './question.js';
 import type { StepTransaction } from './step-transaction.js';
 
 /** A step, as its run has it. */
-export interface RunStep {
+interface RunStep {
   /** A key that is the same in every run of this step. Send it to services that accept an idempotency key. */
   readonly idempotencyKey: string;
   /**
@@ -21,13 +21,19 @@ export interface RunStep {
 export interface Step extends RunStep {
   /**
    * Emits an event, as `ctx.emit` does. Without `eventId`, the id follows from the step, so that a step that runs again tells nothing twice,
-   * if it emits the same events in the same order.
+   * if it emits the same events in the same order. In a step that uses its `transaction`, the event is committed with it.
    */
   readonly emit: EmitAny;
 }
 
+/** A step, as the context of its handler has it. */
+export interface OpenStep extends RunStep {
+  /** The transaction, if the function of the step has asked for it and it exists: the events of the step belong to it. */
+  readonly joined: StepTransaction | undefined;
+}
+
 /** The function of a step. */
-export type StepWork<T> = (step: RunStep) => T | Promise<T>;
+export type StepWork<T> = (step: OpenStep) => T | Promise<T>;
 
 /** One run of a handler, as its context sees it. When the run is over, `ask` and `step` throw the reason. */
 export interface Run {

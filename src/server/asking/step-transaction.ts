@@ -27,6 +27,8 @@ export interface PendingTransaction {
   readonly transaction: StepTransaction;
   /** Whether it was used. Only then it must end. */
   readonly isUsed: boolean;
+  /** Whether it rejects every statement. */
+  readonly isRefused?: true;
   /**
    * Commits the transaction together with the record of the step. Returns false if the database ended the transaction instead: the
    * step must run again. Throws if the step cannot be saved.
@@ -47,6 +49,7 @@ export function refusedTransaction(reason: string): PendingTransaction {
   return {
     transaction: { query: async () => refuse(), client: refuse },
     isUsed: false,
+    isRefused: true,
     commit: async () => true,
     rollBack: async () => false,
   };

@@ -2,7 +2,7 @@
 
 import { type StepResult, stepResult } from './journal.js';
 import type { ReplayState } from './replay-state.js';
-import type { RunStep, StepWork } from './run.js';
+import type { OpenStep, StepWork } from './run.js';
 import {
   noTask,
   type PendingTransaction,
@@ -120,7 +120,7 @@ export class Steps {
 }
 
 /** The argument of a step's function. The transaction is made when it is first read: few steps use it. */
-class RunningStep implements RunStep {
+class RunningStep implements OpenStep {
   readonly key: string;
   readonly idempotencyKey: string;
   readonly #suspender: () => Suspender | undefined;
@@ -135,6 +135,10 @@ class RunningStep implements RunStep {
   get transaction(): StepTransaction {
     this.#pending ??= this.#suspender()?.transaction?.(this.key) ?? refusedTransaction(noTask(this.key));
     return this.#pending.transaction;
+  }
+
+  get joined(): StepTransaction | undefined {
+    return this.#pending?.isRefused === true ? undefined : this.#pending?.transaction;
   }
 
   /** The transaction, if the step has used it. */

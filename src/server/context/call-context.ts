@@ -32,7 +32,7 @@ import {
   urlQuestion,
 } from '../asking/question.js';
 import { Replay } from '../asking/replay.js';
-import { checkKey, markHandled, NestedRun, type Run, type RunStep, type Step } from '../asking/run.js';
+import { checkKey, markHandled, NestedRun, type OpenStep, type Run, type Step } from '../asking/run.js';
 import { ToolError } from '../results/tool-error.js';
 import type { ToolResult } from '../results/tool-result.js';
 import { type Changed, type ChangeMessage, changedOver, MAX_TELL_MS } from '../state/changes.js';
@@ -271,7 +271,7 @@ export class CallContext<State, User> implements Context<State, User> {
 
   get step(): Context['step'] {
     return (key, work) => {
-      const emitting = (step: RunStep): ReturnType<typeof work> =>
+      const emitting = (step: OpenStep): ReturnType<typeof work> =>
         work(new EmittingStep(step, this.#parts.emit));
       // A step without a function is a mistake, which the run explains.
       return this.#ensureRun().step(key, typeof work === 'function' ? emitting : work);
@@ -382,11 +382,11 @@ export class CallContext<State, User> implements Context<State, User> {
 
 /** A step that can emit events. */
 class EmittingStep implements Step {
-  readonly #step: RunStep;
+  readonly #step: OpenStep;
   readonly #emit: EmitAny;
   #emitted = 0;
 
-  constructor(step: RunStep, emit: EmitAny) {
+  constructor(step: OpenStep, emit: EmitAny) {
     this.#step = step;
     this.#emit = emit;
   }
@@ -403,7 +403,10 @@ class EmittingStep implements Step {
     return (name, data, options) => {
       // Because of the dot, subscribers get a digest: the key itself is nothing for them.
       const eventId = options?.eventId ?? `${this.idempotencyKey}.${this.#emitted++}`;
-      return markHandled(this.#emit(name, data, { ...options, eventId }));
+      const transaction = options?.transaction ?? this.#step.joined;
+      return markHandled(
+        this.#emit(name, data, { ...options, eventId, ...(transaction && { transaction }) }),
+      );
     };
   }
 }

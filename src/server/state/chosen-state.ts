@@ -6,7 +6,7 @@ import type { EventLog } from '../../state/event-log.js';
 import { memoryStore } from '../../state/memory/store.js';
 import { Readiness } from '../../state/readiness.js';
 import type { Store } from '../../state/store.js';
-import { type TransactionalStore, transactionsOf } from '../../state/transaction.js';
+import { putInOf, type TransactionalStore, transactionsOf } from '../../state/transaction.js';
 import type { Logger } from './log.js';
 
 /** The options of a `ChosenState`. */
@@ -127,6 +127,9 @@ function laterStore(chosen: () => Store, close: () => Promise<void>): Transactio
     size: (queue) => chosen().size(queue),
     get transaction() {
       return transactionsOf(chosen());
+    },
+    get putIn() {
+      return putInOf(chosen());
     },
     close,
   };

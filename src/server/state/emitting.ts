@@ -1,6 +1,7 @@
 // How events are emitted: the options and the result, without the types of a server.
 
 import type { JsonObject } from '../../jsonrpc/message.js';
+import type { TransactionClient } from '../../state/transaction.js';
 
 /** The options of `emit`. */
 export interface EmitOptions {
@@ -13,13 +14,18 @@ export interface EmitOptions {
   readonly timestamp?: Date | string;
   /** The `_meta` of the event. Default: none. */
   readonly meta?: JsonObject;
+  /**
+   * A connection of `pg` on which a transaction is open, to the database in which the server keeps its state (`fullmcp/postgres`). The event
+   * is told when that transaction is committed, and never if it is rolled back. Default: none; in a step that uses its `transaction`, that one.
+   */
+  readonly transaction?: TransactionClient;
 }
 
 /** An emitted event. */
 export interface Emitted {
   /** The id of the event, as subscribers get it. */
   readonly eventId: string;
-  /** Whether the event is new: false if one with this id was emitted before. */
+  /** Whether the event is new: false if one with this id was emitted before. In a transaction: if one was told before. */
   readonly isNew: boolean;
 }
 

@@ -29,6 +29,8 @@ export interface EventHistory {
    * has them. After an error, events may or may not have been appended: append them again.
    */
   append(events: readonly NewEvent[], also?: readonly StoreChange[]): Promise<readonly Appended[]>;
+  /** Whether an event with this id was appended, and is not forgotten. */
+  has(eventId: string): Promise<boolean>;
   /** The position after the newest event. */
   tail(): Promise<LogPosition>;
   /** Reads at most `limit` events after a position. */
@@ -91,6 +93,10 @@ class StoredHistory implements EventHistory {
 
   append(events: readonly NewEvent[], also: readonly StoreChange[] = []): Promise<readonly Appended[]> {
     return this.#appender.append(events, also);
+  }
+
+  async has(eventId: string): Promise<boolean> {
+    return (await this.#store.get(this.#keys.id(eventId))) !== undefined;
   }
 
   cursorOf(position: LogPosition): string {

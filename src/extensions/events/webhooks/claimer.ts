@@ -11,6 +11,8 @@ import type { Lease, Store } from '../../../state/store.js';
 export interface ClaimerParts {
   readonly store: Store;
   readonly queue: string;
+  /** The name of the work, for messages: `webhooks`. */
+  readonly subject: string;
   readonly leases: LeaseKeeper;
   /** The name of this process, for people who look into the store. */
   readonly owner: string;
@@ -102,7 +104,7 @@ export class Claimer {
 
   /** Claims as much as there is room for. Returns the time until the next claim. */
   async #claim(): Promise<number> {
-    const { store, queue, leases, owner, maxRunning, log } = this.#parts;
+    const { store, queue, leases, owner, maxRunning, subject, log } = this.#parts;
     try {
       // A process that was paused must not claim what it holds itself.
       if (leases.hasDoubt) await leases.renew();
@@ -120,20 +122,20 @@ export class Claimer {
       return LOOK_MS * (least + Math.random() * (most - least));
     } catch (error) {
       if (this.#failures++ === 0 && !this.#isClosed)
-        log('error', 'The work of webhooks could not be read from the store. The server retries.', error);
+        log('error', `The work of ${subject} could not be read from the store. The server retries.`, error);
       return backoff(this.#failures - 1, RETRY);
     }
   }
 
   #run(lease: Lease, requestedAt: number): void {
-    const { leases, work, log } = this.#parts;
+    const { leases, work, subject, log } = this.#parts;
     const controller = new AbortController();
     leases.keep(lease, () => controller.abort(new Error('Another process does this work')), requestedAt);
     const running = work(lease, controller.signal)
       .catch((error: unknown) => {
         // The work is claimed again when its lease has ended.
         if (!controller.signal.aborted)
-          log('error', 'The work of a webhook failed. The server tries again later.', error);
+          log('error', `The work of ${subject} failed. The server tries again later.`, error);
       })
       .finally(() => {
         leases.drop(lease);

@@ -6,7 +6,7 @@ import type { Lease, Store, StoreChange } from '../../../state/store.js';
 import type { EventPage } from '../log/event-history.js';
 import type { LogPosition } from '../log/positions.js';
 import { addNews } from './news.js';
-import { typePlace, type WebhookQueues } from './stored/places.js';
+import { newEventChanges, typePlace, type WebhookQueues } from './stored/places.js';
 import { type IndexedSubscriber, Subscribers } from './subscribers.js';
 import type { WebhookType, WebhookTypes } from './types.js';
 
@@ -40,10 +40,7 @@ export class EventFanOut {
 
   /** The changes that belong in the write of a new event. */
   changes(group: string): readonly StoreChange[] {
-    return [
-      { do: 'enqueue', queue: this.#parts.queues.fanOut, key: group },
-      { do: 'put', key: typePlace(group).wake, value: {} },
-    ];
+    return newEventChanges(this.#parts.queues, group);
   }
 
   /** Finds the subscribers of all new events of a type. */

@@ -91,7 +91,7 @@ export async function webhooks(parts: WebhookParts): Promise<Webhooks> {
     onFailure: (error) =>
       log('warning', 'The leases of webhooks could not be renewed. The server retries.', error),
   });
-  const claiming = { store, leases, log, owner: crypto.randomUUID() };
+  const claiming = { store, leases, log, owner: crypto.randomUUID(), subject: 'webhooks' };
   let isClosing = false;
   const fanOut: EventFanOut = new EventFanOut({ store, queues, types, log, onFound: () => sending.wake() });
   const finding = new Claimer({

@@ -1,6 +1,7 @@
 // The places of subscriptions in the store.
 
 import { groupOfWork } from '../../../../state/changes.js';
+import type { StoreChange } from '../../../../state/store.js';
 import { callerGroup } from '../../../../state/store-shares.js';
 
 /** The keys of one subscription. All of them are in the group of its caller, so that one write can change them together. */
@@ -76,6 +77,14 @@ export interface WebhookQueues {
 export async function webhookQueues(server: string): Promise<WebhookQueues> {
   const name = await callerGroup(server, '');
   return { fanOut: `event-fanout:${name}`, delivery: `event-delivery:${name}` };
+}
+
+/** The changes that belong in the write of a new event. */
+export function newEventChanges({ fanOut }: WebhookQueues, group: string): readonly StoreChange[] {
+  return [
+    { do: 'enqueue', queue: fanOut, key: group },
+    { do: 'put', key: typePlace(group).wake, value: {} },
+  ];
 }
 
 /** The entries of a host that receives webhooks. */

@@ -1,0 +1,35 @@
+// The sources of the events of a server, besides `emit`: transactions and schedules.
+
+import { putInOf } from '../../../state/transaction.js';
+import { eventGroup } from '../log/keys.js';
+import type { SourceHost, SourceParts } from '../source-host.js';
+import { Chores } from './chores.js';
+import { TransactionEvents } from './transactions.js';
+
+/** Makes the sources of a server. */
+export async function sourceHost({ parts, histories }: SourceParts): Promise<SourceHost> {
+  const { server, store, log, leaseMs, news } = parts;
+  // No type has this name.
+  const group = await eventGroup(server, '');
+  const chores = new Chores({
+    ...{ store, log, leaseMs, queue: `event-work:${group}` },
+    find: async (key) => (key === group ? (lease, signal) => committed.move(lease, signal) : undefined),
+  });
+  const committed = new TransactionEvents({
+    ...{ store, histories, news, server, group },
+    hurry: () => chores.hurry(group),
+  });
+  return {
+    async keep(type, event, client) {
+      chores.add(group);
+      return committed.keep(type, event, client);
+    },
+    start() {
+      if (putInOf(store) !== undefined) chores.add(group);
+    },
+    async close(drainMs) {
+      committed.close();
+      await chores.close(drainMs);
+    },
+  };
+}
