@@ -8,7 +8,7 @@ test('the server that is made from an OpenAPI document calls its API, and its pr
   const lines: string[] = [];
   for (let line = await program.line(); line !== undefined; line = await program.line()) lines.push(line);
   expect(lines).toEqual([
-    'tool listOrders {"readOnlyHint":true,"openWorldHint":true}',
+    'tool listOrders {"readOnlyHint":true,"destructiveHint":false,"openWorldHint":true}',
     'tool changeOrder {"readOnlyHint":false,"destructiveHint":true,"openWorldHint":true}',
     'template api://shop/orders/{id}',
     'open {"items":[{"id":1,"status":"open"}],"total":2}',
