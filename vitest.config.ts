@@ -49,6 +49,7 @@ const suites = {
   // Tests that take long for what they test: many streams, random rules, compilers, processes that are started and killed.
   long: [
     'test/cli/{auth/login,check/conformance,hostile,operate/{doctor-attacks,proxy-attacks}}.test.ts',
+    'test/cli/events/own-server.test.ts',
     'test/cli/project/{caller,dev-attacks,dev-place,first-minute,new,run}.test.ts',
     'test/examples/{auth/login,basic-server,client/{basic,client},composition/{openapi,rest,routes},recipes/processes,tracker/checks}.test.ts',
     'test/flows/access/**/*.test.ts',

@@ -308,6 +308,7 @@ export const LAYERS = {
       lint: 'rules for definitions',
       tape: 'tapes, played again and compared',
       requests: 'requests that a project keeps: their file, run and compared',
+      operator: 'the events of a server for its author: emitted, and their deliveries',
     },
   },
   inspector: {
@@ -391,6 +392,7 @@ export const LAYERS = {
       completion: 'completion in shells',
       tape: 'tapes in files',
       'commands/use': 'call, list, read, prompt, subscribe, tasks',
+      'commands/events': 'types listed, events followed, emitted and delivered again',
       prompt: 'the prompt of `fullmcp <target>`: one connection, completion, history',
       'commands/project/templates': 'new projects',
       'commands/project/serving': 'the server of a project, loaded',

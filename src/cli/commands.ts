@@ -169,6 +169,33 @@ export const commandGroups: CommandGroups = {
       load: async () => (await import('./commands/hosts/discover.js')).discover,
     },
   ],
+  Events: [
+    {
+      name: 'events list',
+      summary: 'show the types of events that a server tells',
+      load: async () => (await import('./commands/events/list.js')).list,
+    },
+    {
+      name: 'events listen',
+      summary: 'print the events of a type as they happen',
+      load: async () => (await import('./commands/events/listen.js')).listen,
+    },
+    {
+      name: 'events send',
+      summary: 'emit an event of your own server',
+      load: async () => (await import('./commands/events/send.js')).send,
+    },
+    {
+      name: 'events deliveries',
+      summary: 'show the webhooks of your own server, and the events that failed',
+      load: async () => (await import('./commands/events/deliveries.js')).deliveries,
+    },
+    {
+      name: 'events redeliver',
+      summary: 'send events again that were given up',
+      load: async () => (await import('./commands/events/redeliver.js')).redeliver,
+    },
+  ],
   'Operate it': [
     {
       name: 'doctor',

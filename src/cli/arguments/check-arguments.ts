@@ -102,7 +102,11 @@ export const ALLOW_UNKNOWN = '--allow-unknown sends it as it is.';
  * Throws if the arguments do not fit the schema of the tool, or have a name that the schema does not mention: many servers ignore those, and
  * run the tool with a default instead of what was typed. A schema that cannot be read is left to the server.
  */
-export function checkArguments(tool: ListedTool, args: JsonObject, isUnknownAllowed: boolean): void {
+export function checkArguments(
+  tool: Pick<ListedTool, 'name' | 'inputSchema'>,
+  args: JsonObject,
+  isUnknownAllowed: boolean,
+): void {
   const wrong = readable(() => outputCheck(tool.inputSchema)(args));
   // A misspelled name is often the reason why a required one is missing.
   const unknown = isUnknownAllowed ? [] : (readable(() => unknownFields(tool.inputSchema, args)) ?? []);

@@ -76,8 +76,21 @@ const NAMES: Readonly<Record<string, NamesOf | undefined>> = {
     const { values } = await client.complete({ prompt: name, argument, value });
     return values.map((one) => `${argument}=${one}`);
   },
+  'events listen': (client, words) => eventWords(client, words, 'inputSchema'),
+  'events send': (client, words) => eventWords(client, words, 'payloadSchema'),
   subscribe: async (client) => (await client.resources().all()).map(({ uri }) => uri),
 };
+
+/** The types of events, and after one of them the fields of a schema of it. */
+async function eventWords(
+  client: Client,
+  [name]: readonly string[],
+  schema: 'inputSchema' | 'payloadSchema',
+): Promise<readonly string[]> {
+  const types = await client.events().all();
+  if (name === undefined) return types.map((type) => type.name);
+  return argumentsOf(types.find((type) => type.name === name)?.[schema] ?? {});
+}
 
 /** The arguments of a tool, as one types them: `name=`, or `name=value` for each of its few values. */
 function argumentsOf(schema: JsonObject): readonly string[] {

@@ -117,7 +117,8 @@ function ofScript(file: string, spec: TargetSpec): OpenedTarget {
   const mark = newJournalMark();
   const { env, ...settings } = settingsOf(spec);
   const caller = callerIn(spec);
-  const target = { ...runProcess(file, { caller }), ...settings, env: { ...env, [JOURNAL_VARIABLE]: mark } };
+  const program = runProcess(file, { caller });
+  const target = { ...program, ...settings, env: { ...env, ...program.env, [JOURNAL_VARIABLE]: mark } };
   const typed = [shellWord(file), ...(caller === undefined ? [] : callerWords(caller))].join(' ');
   const historyName = resolve(spec.cwd ?? '.', file);
   return { target, options: optionsOf(spec), address: file, historyName, typed, journalMark: mark };

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { Auth } from '../../protocol/call.js';
+import { OPERATOR_VARIABLE } from '../../tooling/operator/operator-methods.js';
 
 /** The settings of a file that is run. */
 export interface RunSettings {
@@ -13,15 +14,16 @@ export interface RunSettings {
   readonly caller?: Auth | undefined;
 }
 
-/** The command line that runs a file of the user on stdin and stdout. */
+/** The command line that runs a file of the user on stdin and stdout, with the variable that makes this command its operator. */
 export function runProcess(
   file: string,
   { args = [], caller }: RunSettings = {},
-): { command: string; args: string[] } {
+): { command: string; args: string[]; env: Readonly<Record<string, string>> } {
   const as = caller === undefined ? [] : ['--as', JSON.stringify(caller)];
   return {
     command: process.execPath,
     args: [programPath(), 'run', file, ...as, ...(args.length > 0 ? ['--', ...args] : [])],
+    env: { [OPERATOR_VARIABLE]: '1' },
   };
 }
 

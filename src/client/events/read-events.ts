@@ -2,6 +2,7 @@
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { deliveryModes } from '../../protocol/events/wire.js';
+import { SUBSCRIPTION_ID } from '../../protocol/meta.js';
 import type { ListedEvent, ReceivedEvent } from '../model/events.js';
 
 /** ISO 8601 with a zone, as JSON carries a time. */
@@ -41,8 +42,13 @@ export function readEvent(value: unknown, name: string | undefined): ReceivedEve
     timestamp,
     data,
     cursor: readCursor(value) ?? null,
-    meta: isObject(_meta) ? _meta : undefined,
+    meta: isObject(_meta) ? ownMeta(_meta) : undefined,
   };
+}
+
+/** The meta of the event itself: on a stream, it also names the request. */
+function ownMeta({ [SUBSCRIPTION_ID]: _, ...meta }: JsonObject): JsonObject | undefined {
+  return Object.keys(meta).length > 0 ? meta : undefined;
 }
 
 /** The cursor of a message: null stands for a type without positions; undefined if the message has none. */

@@ -49,8 +49,15 @@ export interface WebhookDeliveries {
   readonly lastDeliveryAt: string | undefined;
   /** The reason of the last failure, if no delivery has succeeded since. */
   readonly lastError: string | undefined;
-  /** The number of events that are sent again soon. */
-  readonly retrying: number;
+  /** The events that failed and are sent again soon. */
+  readonly retrying: readonly {
+    /** The id of the event. */
+    readonly eventId: string;
+    /** The number of attempts so far. */
+    readonly attempts: number;
+    /** When it is sent again. */
+    readonly nextAttemptAt: string;
+  }[];
   /** The events that were given up, the oldest first. */
   readonly dead: readonly DeadEvent[];
 }

@@ -3,6 +3,7 @@ import process from 'node:process';
 import { every } from '../../../async/every.js';
 import type { Auth } from '../../../protocol/call.js';
 import { proxy } from '../../../proxy.js';
+import { OPERATOR_VARIABLE } from '../../../tooling/operator/operator-methods.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { usageError } from '../../command/failures.js';
 import { callerOf, servedFor } from '../../target/caller.js';
@@ -49,16 +50,28 @@ export const run: Command = {
     // Only the program at the other end of stdio hears of the runs.
     if (listening === undefined && process.env['FULLMCP_JOURNAL'] !== undefined)
       (await import('./serving/report-journal.js')).reportJournal();
+    const isOperated = takeOperator() && listening === undefined;
     if (input.flag('watch')) return watched(word, listening, input);
     const loaded = isSourceFile(word) ? await own(word, input) : await forwarded(word, input);
     if (loaded === undefined && caller !== undefined)
       throw usageError(`${word} serves by itself, so --as has no effect. Export the server instead.`);
     if (loaded === undefined) return untilProgramEnds(word, input);
     const server = caller === undefined ? loaded : servedFor(loaded, caller);
-    if (listening === undefined) await serveOnStdio(server, input.signal);
-    else await serveOnNetwork(server, listening, input);
+    if (listening !== undefined) await serveOnNetwork(server, listening, input);
+    else await serveOnStdio(isOperated ? await operated(server) : server, input.signal);
   },
 };
+
+/** Whether the program at the other end of stdio is the operator. Programs that the file starts are not asked to have one. */
+function takeOperator(): boolean {
+  const isThere = process.env[OPERATOR_VARIABLE] !== undefined;
+  delete process.env[OPERATOR_VARIABLE];
+  return isThere;
+}
+
+async function operated(server: LoadedServer): Promise<LoadedServer> {
+  return (await import('../../../tooling/operator/operated-server.js')).operatedServer(server);
+}
 
 /** Everybody who reaches the port is the caller, so that only this computer may. The environment cannot choose another address either. */
 function onThisComputer(listening: ListenAddress | undefined, { subject }: Auth): ListenAddress | undefined {

@@ -104,7 +104,12 @@ export function signature(tool: ListedTool, out: Output): string {
   return `${out.style('bold', cleanLine(tool.name, 128))}(${parameters(tool.inputSchema)})${result}${out.style('yellow', mark)}`;
 }
 
-function describe({ title, description }: Item, isLong: boolean, out: Output): void {
+/** Prints the description of something that is listed, below its line. */
+export function describe(
+  { title, description }: Pick<Item, 'title' | 'description'>,
+  isLong: boolean,
+  out: Output,
+): void {
   const text = description ?? title;
   if (!text) return;
   if (isLong) out.value(long(text, out));

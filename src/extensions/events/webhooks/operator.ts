@@ -77,7 +77,12 @@ export class WebhookOperator {
         subject: head.auth.subject,
         status,
       },
-      ...{ lastError, retrying: open.length },
+      lastError,
+      retrying: open.flatMap(({ id, what, failures, dueAt }) =>
+        what.is === 'event' || what.is === 'dead'
+          ? [{ eventId: id, attempts: failures, nextAttemptAt: new Date(dueAt).toISOString() }]
+          : [],
+      ),
       lastDeliveryAt: lastDeliveryAt === undefined ? undefined : new Date(lastDeliveryAt).toISOString(),
       dead: (await this.#deadOf(place)).map(({ letter: { event, reason, attempts, at } }) => ({
         ...{ eventId: String(event['eventId']), reason, attempts },

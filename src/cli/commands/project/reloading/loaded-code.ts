@@ -48,8 +48,9 @@ export async function startCode(
 ): Promise<LoadedCode> {
   const reporting = journalMark === undefined ? {} : { [JOURNAL_VARIABLE]: journalMark };
   let listener = onStderr;
+  const program = runProcess(file, { args, caller });
   const child = proxy(
-    { ...runProcess(file, { args, caller }), env: { ...ownVariables(), MCP_SECRET: secret, ...reporting } },
+    { ...program, env: { ...ownVariables(), ...program.env, MCP_SECRET: secret, ...reporting } },
     { stderr: (line) => listener(line), idleMs: IDLE_MS, logger: () => undefined },
   );
   async function isServing(within: AbortSignal): Promise<boolean> {

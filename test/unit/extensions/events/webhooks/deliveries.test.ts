@@ -347,7 +347,7 @@ describe('a delivery that fails', () => {
           subject: 'ann',
           status: 'active',
         },
-        ...{ lastDeliveryAt: undefined, lastError: 'http_5xx', retrying: 0 },
+        ...{ lastDeliveryAt: undefined, lastError: 'http_5xx', retrying: [] },
         dead: [{ eventId: 'e1', reason: 'http_5xx', attempts: 5, at: expect.any(String) }],
       },
     ]);
