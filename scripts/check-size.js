@@ -18,7 +18,7 @@ const INSTALLED_BYTES = 7_500_000;
  * code and not with its names and white space, and how many files.
  */
 const ENTRY_BUDGETS = {
-  'dist/index.js': { bytes: 98_800, files: 25 },
+  'dist/index.js': { bytes: 97_000, files: 24 },
   'dist/http.js': { bytes: 54_000, files: 12 },
 };
 /** Entries that run on every runtime. */
@@ -39,9 +39,12 @@ const PORTABLE_ENTRIES = [
   'dist/catalog.js',
   'dist/rest.js',
 ];
-/** The client for browsers, minified and gzipped: the part that a page loads to connect, and all parts together. */
+/**
+ * The client for browsers, minified and gzipped: the part that a page loads to connect, and all parts together. 4.3 kB of these are
+ * `client.events()` and `client.on`, which only a page that follows events loads.
+ */
 const BROWSER_ENTRY = 'dist/client-web.js';
-const BROWSER_GZIP_BYTES = { atOnce: 27_500, inAll: 86_000 };
+const BROWSER_GZIP_BYTES = { atOnce: 27_500, inAll: 85_700 };
 const NODE_ONLY_PACKAGES = ['ws'];
 const PACKED =
   /^(dist\/.+|skills\/fullmcp\/SKILL\.md|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|package\.json)$/;

@@ -4,7 +4,8 @@ import { unlessAborted } from '../../async/abort.js';
 import { delay } from '../../async/delay.js';
 import type { Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
-import { eventMethods, MIN_POLL_MS } from '../../protocol/events/wire.js';
+import { eventMethods } from '../../protocol/events/offer.js';
+import { MIN_POLL_MS } from '../../protocol/events/wire.js';
 import type { FollowParts } from './over-stream.js';
 import { readCursor, readEvent } from './read-events.js';
 

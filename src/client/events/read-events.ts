@@ -1,7 +1,7 @@
 // Reads what a server lists and tells, and refuses what is malformed.
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import { deliveryModes } from '../../protocol/events/wire.js';
+import { deliveryModes } from '../../protocol/events/offer.js';
 import { SUBSCRIPTION_ID } from '../../protocol/meta.js';
 import type { ListedEvent, ReceivedEvent } from '../model/events.js';
 

@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { McpError } from '../../protocol/errors.js';
-import type { DeliveryMode } from '../../protocol/events/wire.js';
+import type { DeliveryMode } from '../../protocol/events/offer.js';
 import type { Jsonified } from './jsonified.js';
 
 // Events of a server: the types that a program uses.

@@ -1,7 +1,8 @@
 // The events of a server. Their code is loaded when events are first used: most servers have none.
 
+import type { Call, Outcome } from '../../protocol/call.js';
 import { assertJson } from '../../protocol/encoding/json-value.js';
-import { eventMethods } from '../../protocol/events/wire.js';
+import { eventMethods } from '../../protocol/events/offer.js';
 import type { EventHost, EventPluginParts } from '../../server/handle/event-host.js';
 import { type EventLoaders, hasSources } from './source-host.js';
 
@@ -14,16 +15,13 @@ export function eventHostLater(parts: EventPluginParts, loaders: EventLoaders): 
     return loading;
   }
 
+  async function serve(call: Call): Promise<Outcome> {
+    const { methods } = await load();
+    return (methods.get(call.method) as typeof serve)(call);
+  }
+
   return {
-    methods: new Map(
-      Object.values(eventMethods).map((method) => [
-        method,
-        async (call) => {
-          const { methods } = await load();
-          return (methods.get(method) as NonNullable<ReturnType<typeof methods.get>>)(call);
-        },
-      ]),
-    ),
+    methods: new Map(Object.values(eventMethods).map((method) => [method, serve])),
     async emit(name, data, options) {
       assertJson(data, 'emit: The data cannot be sent');
       // The program may change its data as soon as `emit` has returned its promise.

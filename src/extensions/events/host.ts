@@ -2,7 +2,7 @@
 
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
-import { eventMethods } from '../../protocol/events/wire.js';
+import { eventMethods } from '../../protocol/events/offer.js';
 import type { EventHost, EventPluginParts } from '../../server/handle/event-host.js';
 import { Emitter } from './emitter.js';
 import { Histories } from './histories.js';

@@ -1,10 +1,8 @@
-// The two dialects of events, as rows of a table. Everything that a draft may still change is here or in `wire.ts`.
+// The two dialects of events, as rows of a table. Everything that a draft may still change is here, in `offer.ts` or in `wire.ts`.
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { ClientCapabilities } from '../model/model.js';
-
-/** The identifier of the extension. */
-export const EVENTS = 'io.modelcontextprotocol/events';
+import { EVENTS } from './offer.js';
 
 /**
  * The dialects. `sketch` is the design sketch of the working group, which hosts and clients in use follow. `sep` is SEP-3415. Their methods,
@@ -70,14 +68,6 @@ export function failureOf(number: number | undefined): EventFailure | undefined 
   for (const { numbers } of Object.values(dialects))
     for (const [failure, its] of Object.entries(numbers)) if (its === number) return failure as EventFailure;
   return undefined;
-}
-
-/** The two places in the capabilities of a server that declare events, with the same settings. */
-export function eventCapabilities(settings: JsonObject): {
-  readonly capability: { readonly events: JsonObject };
-  readonly extension: { readonly [EVENTS]: JsonObject };
-} {
-  return { capability: { events: settings }, extension: { [EVENTS]: settings } };
 }
 
 /** The settings of events in the capabilities of a server, from either place; undefined if the server has none. */

@@ -1,15 +1,7 @@
 // The names, shapes and numbers of events on the wire. Both dialects have them.
 
 import type { JsonObject } from '../../jsonrpc/message.js';
-
-/** The methods of events. */
-export const eventMethods = {
-  list: 'events/list',
-  subscribe: 'events/subscribe',
-  unsubscribe: 'events/unsubscribe',
-  poll: 'events/poll',
-  stream: 'events/stream',
-} as const;
+import type { DeliveryMode } from './offer.js';
 
 /** The notifications of events. All but `listChanged` belong to a request of `events/stream`. */
 export const eventNotifications = {
@@ -20,12 +12,6 @@ export const eventNotifications = {
   terminated: 'notifications/events/terminated',
   listChanged: 'notifications/events/list_changed',
 } as const;
-
-/** The ways in which events are delivered. */
-export const deliveryModes = ['webhook', 'push', 'poll'] as const;
-
-/** A way in which events are delivered: to an address, on a stream, or on request. */
-export type DeliveryMode = (typeof deliveryModes)[number];
 
 /** A type of events, as `events/list` has it. */
 export interface EventDescriptor {

@@ -1,4 +1,4 @@
-import { eventCapabilities } from '../../protocol/events/dialects.js';
+import { eventCapabilities } from '../../protocol/events/offer.js';
 import type { ServerCapabilities } from '../../protocol/model/model.js';
 import { TASKS } from '../../protocol/tasks.js';
 import type { ServerDefinition } from '../define/options.js';

@@ -1,6 +1,7 @@
 // Compiles types of events.
 
-import { type DeliveryMode, deliveryModes, type EventDescriptor } from '../../protocol/events/wire.js';
+import { type DeliveryMode, deliveryModes } from '../../protocol/events/offer.js';
+import type { EventDescriptor } from '../../protocol/events/wire.js';
 import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
 import { compileSchema } from '../../schema/compile.js';
 import type { GuardedOptions, ServerAccess } from '../access/access.js';

@@ -1,7 +1,7 @@
 // The definition of a type of events, and the function that emits them.
 
 import type { Auth } from '../../protocol/call.js';
-import type { DeliveryMode } from '../../protocol/events/wire.js';
+import type { DeliveryMode } from '../../protocol/events/offer.js';
 import type { Infer, Schema, SchemaLike, Sent } from '../../schema/schema.js';
 import type { EmitOptions, Emitted } from '../state/emitting.js';
 import type { AccessRule } from './access.js';

@@ -1,26 +1,11 @@
-// The idempotency key of a call, and its errors.
+// The errors of calls with idempotency keys, and their digests.
 
 import type { Lifetime } from '../../async/lifetime.js';
 import { isObject } from '../../jsonrpc/message.js';
-import type { Call } from '../../protocol/call.js';
 import { encodeBase64Url } from '../../protocol/encoding/base64.js';
 import { McpError, UNKNOWN_OUTCOME } from '../../protocol/errors.js';
 import { IDEMPOTENCY_KEY } from '../../protocol/tables/meta-keys.js';
 import { canonical, digestOf } from '../../state/canonical.js';
-
-const MAX_KEY_LENGTH = 256;
-
-/** The idempotency key of a call; undefined if it has none. */
-export function keyOf({ params }: Call): string | undefined {
-  const meta = params['_meta'];
-  const key = isObject(meta) ? meta[IDEMPOTENCY_KEY] : undefined;
-  if (key === undefined) return undefined;
-  if (typeof key === 'string' && key !== '' && key.length <= MAX_KEY_LENGTH) return key;
-  throw new McpError(
-    'invalid_params',
-    `params._meta["${IDEMPOTENCY_KEY}"] must be a string of 1 to ${MAX_KEY_LENGTH} characters`,
-  );
-}
 
 /** The error for a call that ended before it started. */
 export function endedBeforeStart({ signal }: Lifetime): McpError {

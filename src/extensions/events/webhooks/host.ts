@@ -1,6 +1,6 @@
 // The webhooks of a server with events: its types as deliveries see them, and its methods.
 
-import { eventMethods } from '../../../protocol/events/wire.js';
+import { eventMethods } from '../../../protocol/events/offer.js';
 import type { CompiledEvent } from '../../../server/catalog/events.js';
 import type { EventPluginParts } from '../../../server/handle/event-host.js';
 import { dialectOfCall } from '../failures.js';
