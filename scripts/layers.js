@@ -54,7 +54,7 @@ export const LAYERS = {
     tests: ['test/simulation', 'test/chaos'],
     may: ['async', 'jsonrpc', 'protocol'],
     rooms: {
-      '.': 'the contracts of the store, the bus and the event log, and what stands on them: leases, topics, transactions',
+      '.': 'the contracts of the store, the bus and the event log, and what stands on them: leases, claims, topics, transactions',
       memory: 'all of them in memory, for a server of one process',
     },
   },

@@ -1,4 +1,4 @@
-// JSON that is the same for equal values, to compare values and to name them.
+// JSON that is the same for equal values, and digests, to compare values and to name them.
 
 import { McpError } from './errors.js';
 
@@ -31,4 +31,9 @@ function canonicalNumber(value: number): string {
   if (!Number.isFinite(value))
     throw new McpError('invalid_params', `The arguments have the number ${value}, which JSON cannot carry`);
   return Object.is(value, -0) ? '-0' : String(value);
+}
+
+/** Computes the SHA-256 digest of a string. */
+export async function digestOf(text: string): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
 }

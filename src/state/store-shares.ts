@@ -1,7 +1,7 @@
 // Limits the part of a store that each kind of entries and each caller may use.
 
+import { digestOf } from '../protocol/canonical.js';
 import { encodeBase64Url } from '../protocol/encoding/base64.js';
-import { digestOf } from './canonical.js';
 
 /** The total of a group of entries. */
 interface Amount {

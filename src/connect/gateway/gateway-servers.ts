@@ -1,9 +1,9 @@
 // The servers of a gateway, which can be added, replaced and removed while calls are open.
 
 import type { Call } from '../../protocol/call.js';
+import { canonical } from '../../protocol/canonical.js';
 import { McpError } from '../../protocol/errors.js';
 import { listKinds } from '../../protocol/model/subscriptions.js';
-import { canonical } from '../../state/canonical.js';
 import { checkConfig, ignoredField, ignoredFields } from '../config/check.js';
 import type { Listener, Router } from '../routing/router.js';
 import type { McpConfig, ServerEntry } from '../targets/target.js';

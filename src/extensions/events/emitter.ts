@@ -2,6 +2,7 @@
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { MAX_DEPTH, parseJson, RefusedJson } from '../../jsonrpc/parse.js';
+import { digestOf } from '../../protocol/canonical.js';
 import { encodeBase64Url } from '../../protocol/encoding/base64.js';
 import { assertJson } from '../../protocol/encoding/json-value.js';
 import { quote } from '../../protocol/encoding/shorten.js';
@@ -10,7 +11,6 @@ import { explainLater } from '../../schema/explain-later.js';
 import type { CompiledEvent } from '../../server/catalog/events.js';
 import type { EventPluginParts } from '../../server/handle/event-host.js';
 import type { EmitOptions, Emitted } from '../../server/state/emitting.js';
-import { digestOf } from '../../state/canonical.js';
 import type { StoreChange } from '../../state/store.js';
 import type { Histories } from './histories.js';
 import type { Appended, NewEvent } from './log/stored-event.js';

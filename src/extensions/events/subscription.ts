@@ -3,6 +3,7 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
+import { canonical } from '../../protocol/canonical.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import type { EventDialect } from '../../protocol/events/dialects.js';
@@ -12,7 +13,6 @@ import { explanationLater } from '../../schema/explain-later.js';
 import { scopesError, type Verdict } from '../../server/access/gate.js';
 import type { CompiledEvent } from '../../server/catalog/events.js';
 import type { EventPluginParts } from '../../server/handle/event-host.js';
-import { canonical } from '../../state/canonical.js';
 import { asForbidden, dialectOfCall, eventFailure } from './failures.js';
 import type { EventHistory } from './log/event-history.js';
 import type { StoredEvent } from './log/stored-event.js';

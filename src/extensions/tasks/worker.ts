@@ -4,9 +4,9 @@ import { McpError } from '../../protocol/errors.js';
 import type { TasksOptions } from '../../server/define/task-options.js';
 import type { TaskPluginParts } from '../../server/handle/task-host.js';
 import type { TaskAnnouncement } from '../../server/state/changes.js';
+import { Claims } from '../../state/claims.js';
 import { LeaseKeeper } from '../../state/lease-keeper.js';
 import type { Lease } from '../../state/store.js';
-import { Claims } from './claims.js';
 import { deadlineIn, LiveTasks } from './live-tasks.js';
 import { readTask } from './requests.js';
 import type { HeldTask } from './running/held-task.js';
@@ -14,6 +14,7 @@ import { LiveTask, type LiveTaskParts } from './running/live-task.js';
 import { type TaskKeys, taskKeys } from './stored/keys.js';
 import { Quota } from './stored/quota.js';
 import { shutdownError } from './stored/saving-errors.js';
+import { TaskSweep } from './sweep.js';
 import { TakeUp } from './take-up.js';
 
 /** The limits of tasks, with their defaults. */
@@ -21,6 +22,9 @@ export type TaskLimits = Required<TasksOptions>;
 
 // The number of tasks that are started at the same time.
 const LANES = 32;
+/** The times between two looks into the queue. */
+const BUSY_MS = 1000;
+const IDLE_MS = 5000;
 
 /** The tasks that this process works on. Any process of the server can take up any task. */
 export class TaskWorker {
@@ -33,6 +37,7 @@ export class TaskWorker {
   readonly #leases: LeaseKeeper;
   readonly #liveParts: LiveTaskParts;
   readonly #claims: Claims;
+  readonly #sweep: TaskSweep;
   readonly #takeUp: TakeUp;
   #starting = 0;
   /** Whether this process is announcing something itself. */
@@ -72,11 +77,15 @@ export class TaskWorker {
       onHandedBack: (id) => this.#announce({ id, due: true }),
     };
     this.#takeUp = new TakeUp({ live, liveParts: this.#liveParts, workOf });
+    const owner = (): string => this.owner;
+    this.#sweep = new TaskSweep({ store, keys, leaseMs, owner });
     this.#claims = new Claims({
-      ...{ store, keys, log, leaseMs, leases: this.#leases, owner: () => this.owner },
+      ...{ store, queue: keys.queue, leases: this.#leases, owner },
       room: () => Math.min(maxRunning - live.running - this.#takeUp.reading, LANES - this.#starting),
-      takeUp: (lease, requestedAt) => this.#take(lease, requestedAt),
-      onSize: (size) => this.quota.noteSize(size),
+      take: (lease, requestedAt) => this.#take(lease, requestedAt),
+      pauseMs: () => this.#afterClaim(),
+      onFailure: (error) =>
+        log('error', 'Unfinished tasks could not be read from the store. The server retries.', error),
     });
     parts.changes.subscribe({
       message: (message) => this.#onMessage(message),
@@ -162,7 +171,7 @@ export class TaskWorker {
 
   /** Removes the counts of finished tasks that have expired. */
   sweep(): Promise<void> {
-    return this.#claims.sweep();
+    return this.#sweep.sweep();
   }
 
   /** Leaves all tasks for other processes. Running steps have `drainMs` to finish. */
@@ -180,6 +189,14 @@ export class TaskWorker {
     await this.live.leave(deadline);
     done();
     this.#leases.close();
+  }
+
+  /** Notes the number of unfinished tasks. Returns the time until the next look. */
+  async #afterClaim(): Promise<number> {
+    const size = await this.#parts.store.size(this.keys.queue);
+    this.quota.noteSize(size);
+    await this.#sweep.look();
+    return size > 0 ? BUSY_MS : IDLE_MS;
   }
 
   #take(lease: Lease, requestedAt: number): void {

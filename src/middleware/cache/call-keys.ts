@@ -1,8 +1,8 @@
 import type { Auth, Call } from '../../protocol/call.js';
 import { principalOf } from '../../protocol/caller.js';
+import { canonical } from '../../protocol/canonical.js';
 import { assertJson } from '../../protocol/encoding/json-value.js';
 import { IDEMPOTENCY_KEY } from '../../protocol/tables/meta-keys.js';
-import { canonical } from '../../state/canonical.js';
 import { charsBeyond } from '../facts/json-size.js';
 import { type Fact, factOf } from './observed-call.js';
 

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, HttpFacts, Peer } from '../../protocol/call.js';
+import { canonical } from '../../protocol/canonical.js';
 import { copyCall } from '../../protocol/direct.js';
 import { CALLER } from '../../protocol/tables/meta-keys.js';
-import { canonical } from '../../state/canonical.js';
 
 // A call that notes which of its facts are read while it runs. The result depends on these, and on no others.
 

@@ -1,8 +1,8 @@
 import type { Call, Dispatch, Middleware, Outcome } from '../../protocol/call.js';
+import { digestOf } from '../../protocol/canonical.js';
 import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
 import { encodeBase64Url } from '../../protocol/encoding/base64.js';
 import { McpError } from '../../protocol/errors.js';
-import { digestOf } from '../../state/canonical.js';
 import type { HostedMiddleware, MiddlewareHost } from '../../state/hosted-middleware.js';
 import { type CallGroup, callGroup, groupNamer } from '../facts/call-groups.js';
 import { type Limiter, memoryLimiter } from './limiter.js';

@@ -1,10 +1,10 @@
 import type { Call } from '../../protocol/call.js';
 import { principalOf } from '../../protocol/caller.js';
+import { digestOf } from '../../protocol/canonical.js';
 import { encodeBase64Url } from '../../protocol/encoding/base64.js';
 import { McpError } from '../../protocol/errors.js';
 import type { ClientAuth } from '../../protocol/model/client-auth.js';
 import { OperatorLog } from '../../protocol/telemetry/operator-log.js';
-import { digestOf } from '../../state/canonical.js';
 import type { OAuthRuntime } from '../client/create-auth.js';
 import { readToken } from '../server/credentials.js';
 import { type ExchangeTokenOptions, readExchangeOptions } from './exchange-options.js';

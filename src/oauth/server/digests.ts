@@ -1,5 +1,5 @@
+import { digestOf } from '../../protocol/canonical.js';
 import { decodeBase64Url, encodeBase64Url } from '../../protocol/encoding/base64.js';
-import { digestOf } from '../../state/canonical.js';
 
 // Digests of secrets, and comparisons that do not show how much of a secret was right.
 

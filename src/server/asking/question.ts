@@ -1,6 +1,7 @@
 // The questions that a handler can ask: a form, a page, the client's model, and its open folders; and the approval that a policy asks for.
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { canonical } from '../../protocol/canonical.js';
 import { webUrl } from '../../protocol/checks/web-url.js';
 import { encodeBase64Url } from '../../protocol/encoding/base64.js';
 import { sha256 } from '../../protocol/encoding/sha256.js';
@@ -20,7 +21,6 @@ import type { ClientCapabilities } from '../../protocol/model/model.js';
 import { HANDLER_ADVICE } from '../../protocol/tables/failure-texts.js';
 import { compileSchema } from '../../schema/compile.js';
 import type { Infer, Schema } from '../../schema/schema.js';
-import { canonical } from '../../state/canonical.js';
 import type { ReportDeprecated } from '../state/deprecations.js';
 import { formSchema } from './form-schema.js';
 

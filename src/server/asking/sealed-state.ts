@@ -1,6 +1,7 @@
 // Encrypts the state that passes through the client between two rounds.
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { canonical, digestOf } from '../../protocol/canonical.js';
 import { readSecrets } from '../../protocol/checks/secret.js';
 import {
   deriveSealingKey,
@@ -10,7 +11,6 @@ import {
   unsealBytes,
 } from '../../protocol/encoding/sealing.js';
 import { McpError } from '../../protocol/errors.js';
-import { canonical, digestOf } from '../../state/canonical.js';
 import type { Store, StoreChange } from '../../state/store.js';
 import { callerGroup } from '../../state/store-shares.js';
 import { checkAnswersFit } from './size.js';

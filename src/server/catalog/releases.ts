@@ -1,8 +1,8 @@
 // Tells subscribed clients that lists may have changed, while processes with different definitions serve side by side.
 
 import { settlesWithin } from '../../async/deadline.js';
+import { digestOf } from '../../protocol/canonical.js';
 import { encodeBase64Url } from '../../protocol/encoding/base64.js';
-import { digestOf } from '../../state/canonical.js';
 import type { Topic } from '../../state/topic.js';
 import type { Guarded } from '../access/views.js';
 import type { Registry } from './registry.js';

@@ -3,9 +3,9 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
+import { canonical } from '../../protocol/canonical.js';
 import { McpError } from '../../protocol/errors.js';
 import { notCalled } from '../../protocol/tables/failure-texts.js';
-import { canonical } from '../../state/canonical.js';
 import type { PolicyTool, ToolPolicy, ToolUse } from '../define/policy.js';
 import type { Awaitable } from '../define/tool-handler.js';
 import type { PolicyInput } from './rules.js';

@@ -2,10 +2,10 @@
 
 import type { Lifetime } from '../../async/lifetime.js';
 import { isObject } from '../../jsonrpc/message.js';
+import { canonical, digestOf } from '../../protocol/canonical.js';
 import { encodeBase64Url } from '../../protocol/encoding/base64.js';
 import { McpError, UNKNOWN_OUTCOME } from '../../protocol/errors.js';
 import { IDEMPOTENCY_KEY } from '../../protocol/tables/meta-keys.js';
-import { canonical, digestOf } from '../../state/canonical.js';
 
 /** The error for a call that ended before it started. */
 export function endedBeforeStart({ signal }: Lifetime): McpError {

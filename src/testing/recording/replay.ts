@@ -3,13 +3,13 @@
 import { callEnded } from '../../async/lifetime.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome } from '../../protocol/call.js';
+import { canonical } from '../../protocol/canonical.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import { progressToken } from '../../protocol/meta.js';
 import type { ServerCapabilities } from '../../protocol/model/model.js';
 import { modernRevisions } from '../../protocol/tables/features.js';
 import { nameParam } from '../../protocol/tables/methods.js';
-import { canonical } from '../../state/canonical.js';
 import { type RecordedCall, type Recording, readRecording, without } from './recording.js';
 
 /**

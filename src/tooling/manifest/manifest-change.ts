@@ -1,7 +1,7 @@
 // Differences between two manifests, and which of them break programs that were written for the first one.
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import { canonical } from '../../state/canonical.js';
+import { canonical } from '../../protocol/canonical.js';
 import { cleanLine } from '../clean.js';
 import { LIST_NAMES, LISTS, type Manifest, type ManifestList } from './manifest.js';
 import { compareSchemas } from './schema-change.js';

@@ -1,9 +1,9 @@
 // Differences between two schemas, and whether they break programs that were written for the first one.
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { canonical } from '../../protocol/canonical.js';
 import type { JsonSchema } from '../../schema/document/plain-json.js';
 import { requiredOf, resolveSchema } from '../../schema/read/resolve.js';
-import { canonical } from '../../state/canonical.js';
 import { compareLimits, type Flow, type SchemaPlace } from './schema-limits.js';
 
 export interface SchemaChange {

@@ -1,8 +1,8 @@
 // Differences between the limits of two schemas at one place: types, values, ranges, patterns and the rest.
 
+import { canonical } from '../../protocol/canonical.js';
 import type { JsonSchema } from '../../schema/document/plain-json.js';
 import { typesOf } from '../../schema/read/resolve.js';
-import { canonical } from '../../state/canonical.js';
 import { cleanLine } from '../clean.js';
 
 /** Whether the values of a schema go to the server, which must accept the old ones, or come from it, as the old ones did. */

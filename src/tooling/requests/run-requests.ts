@@ -3,7 +3,7 @@
 import type { Client } from '../../client/model/client.js';
 import type { Progress } from '../../client/model/options.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
-import { canonical } from '../../state/canonical.js';
+import { canonical } from '../../protocol/canonical.js';
 import { cleanLine } from '../clean.js';
 import {
   failedOutcome,

@@ -2,8 +2,8 @@
 
 import type { Client } from '../../client/model/client.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { canonical } from '../../protocol/canonical.js';
 import { McpError } from '../../protocol/errors.js';
-import { canonical } from '../../state/canonical.js';
 import { cleanLine } from '../clean.js';
 import { compareSchemas } from '../manifest/schema-change.js';
 import { compareValues } from '../tape/compare-values.js';

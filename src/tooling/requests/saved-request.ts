@@ -2,10 +2,10 @@
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { parseStrictly, RefusedJson } from '../../jsonrpc/parse.js';
+import { canonical } from '../../protocol/canonical.js';
 import { faultOf, repeatedNameIn } from '../../protocol/encoding/json-fault.js';
 import { compileSchema } from '../../schema/compile.js';
 import { explain } from '../../schema/explain/explain.js';
-import { canonical } from '../../state/canonical.js';
 import { cleanLine } from '../clean.js';
 import { REQUESTS_SCHEMA } from './requests-schema.js';
 

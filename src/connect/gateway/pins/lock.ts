@@ -1,11 +1,11 @@
 // The lock file: a digest of every definition of every server.
 
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
+import { canonical } from '../../../protocol/canonical.js';
 import { encodeBase64Url } from '../../../protocol/encoding/base64.js';
 import { faultOf } from '../../../protocol/encoding/json-fault.js';
 import { sha256 } from '../../../protocol/encoding/sha256.js';
 import { McpError } from '../../../protocol/errors.js';
-import { canonical } from '../../../state/canonical.js';
 import { lists } from '../../routing/lists.js';
 import type { ListName } from '../../routing/router.js';
 

@@ -1,7 +1,7 @@
 // The places of the events of one type in the store.
 
+import { digestOf } from '../../../protocol/canonical.js';
 import { encodeBase64Url } from '../../../protocol/encoding/base64.js';
-import { digestOf } from '../../../state/canonical.js';
 
 /** The keys of the events of one type. All of them are in one group, so that one write can change them together. */
 export interface LogKeys {

@@ -4,9 +4,9 @@ import { type BackoffOptions, backoff, delay } from '../../../async/delay.js';
 import { Lifetime } from '../../../async/lifetime.js';
 import { Retries } from '../../../async/retries.js';
 import type { Logger } from '../../../server/state/log.js';
+import { ClaimedWork } from '../../../state/claimed-work.js';
 import { LeaseKeeper } from '../../../state/lease-keeper.js';
 import type { Lease, Store } from '../../../state/store.js';
-import { Claimer } from '../webhooks/claimer.js';
 
 /** Works while this process holds the lease. Resolves with the time until the chore is due again. */
 type Chore = (lease: Lease, signal: AbortSignal) => Promise<number>;
@@ -30,7 +30,7 @@ const MAX_UNKNOWN = 100;
 export class Chores {
   readonly #parts: ChoresParts;
   readonly #leases: LeaseKeeper;
-  readonly #claimer: Claimer;
+  readonly #claimed: ClaimedWork;
   readonly #added = new Set<string>();
   readonly #lifetime = new Lifetime();
 
@@ -46,7 +46,7 @@ export class Chores {
           error,
         ),
     });
-    this.#claimer = new Claimer({
+    this.#claimed = new ClaimedWork({
       ...{ store, queue, log, leases: this.#leases, owner: crypto.randomUUID(), maxRunning: MAX_RUNNING },
       subject: 'the sources of events',
       work: (lease, signal) => this.#work(lease, signal),
@@ -58,21 +58,21 @@ export class Chores {
     if (this.#added.has(key)) return;
     this.#added.add(key);
     void this.#enqueue(key);
-    this.#claimer.start();
+    this.#claimed.start();
   }
 
   /** Makes a chore due now: there is news for it. */
   async hurry(key: string): Promise<void> {
     const { store, queue } = this.#parts;
     await store.write([{ do: 'enqueue', queue, key }]);
-    this.#claimer.wake();
+    this.#claimed.wake();
   }
 
   /** Leaves the chores to other processes. Work that is under way may end within `drainMs`. */
   async close(drainMs: number): Promise<void> {
     this.#lifetime.end('closed');
     const controller = new AbortController();
-    await this.#claimer.close(delay(drainMs, { signal: controller.signal }).catch(() => undefined));
+    await this.#claimed.close(delay(drainMs, { signal: controller.signal }).catch(() => undefined));
     controller.abort();
     this.#leases.close();
   }
@@ -113,6 +113,6 @@ export class Chores {
     await this.#parts.store.write([{ do: 'release', inMs, ...(keepAttempt && { keepAttempt }) }], {
       guard: lease,
     });
-    this.#claimer.wake(inMs);
+    this.#claimed.wake(inMs);
   }
 }

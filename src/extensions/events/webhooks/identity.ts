@@ -1,7 +1,7 @@
 // The identity of a subscription: the caller, the address, the type and the arguments, none of which can change.
 
 import type { JsonObject } from '../../../jsonrpc/message.js';
-import { canonical, digestOf } from '../../../state/canonical.js';
+import { canonical, digestOf } from '../../../protocol/canonical.js';
 
 /** Everything that tells a subscription from others. */
 export interface SubscriptionKey {

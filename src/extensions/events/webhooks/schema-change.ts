@@ -1,8 +1,8 @@
 // Whether the schemas of a type have changed so that a subscriber cannot read its events any more.
 
 import { isObject } from '../../../jsonrpc/message.js';
+import { canonical, digestOf } from '../../../protocol/canonical.js';
 import { encodeBase64Url } from '../../../protocol/encoding/base64.js';
-import { canonical, digestOf } from '../../../state/canonical.js';
 import type { Store } from '../../../state/store.js';
 import type { WebhookType } from './types.js';
 

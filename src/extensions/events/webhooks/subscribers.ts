@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '../../../jsonrpc/message.js';
 import type { Auth } from '../../../protocol/call.js';
-import { canonical } from '../../../state/canonical.js';
+import { canonical } from '../../../protocol/canonical.js';
 import type { Store, StoreChange } from '../../../state/store.js';
 import { placeOfWork, type SubscriptionPlace, typePlace } from './stored/places.js';
 import type { SubscriptionHead } from './stored/subscription.js';

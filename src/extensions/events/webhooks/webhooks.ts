@@ -15,10 +15,10 @@ import {
   webhookTable,
 } from '../../../server/define/webhook-options.js';
 import type { Logger } from '../../../server/state/log.js';
+import { ClaimedWork } from '../../../state/claimed-work.js';
 import { LeaseKeeper } from '../../../state/lease-keeper.js';
 import type { Store, StoreChange } from '../../../state/store.js';
 import { eventFailure } from '../failures.js';
-import { Claimer } from './claimer.js';
 import { Deliveries } from './delivery.js';
 import { EventFanOut } from './fan-out.js';
 import type { WebhookTimes } from './limits.js';
@@ -94,7 +94,7 @@ export async function webhooks(parts: WebhookParts): Promise<Webhooks> {
   const claiming = { store, leases, log, owner: crypto.randomUUID(), subject: 'webhooks' };
   let isClosing = false;
   const fanOut: EventFanOut = new EventFanOut({ store, queues, types, log, onFound: () => sending.wake() });
-  const finding = new Claimer({
+  const finding = new ClaimedWork({
     ...claiming,
     ...{ queue: queues.fanOut, maxRunning: MAX_TYPES },
     work: (lease, signal) => fanOut.work(lease, signal),
@@ -108,7 +108,7 @@ export async function webhooks(parts: WebhookParts): Promise<Webhooks> {
     isClosing: () => isClosing,
     onLater: (inMs) => sending.wake(inMs),
   });
-  const sending = new Claimer({
+  const sending = new ClaimedWork({
     ...claiming,
     ...{ queue: queues.delivery, maxRunning: MAX_SUBSCRIPTIONS },
     work: (lease, signal) => deliveries.work(lease, signal),

@@ -1,6 +1,6 @@
 import { MARK } from '../../../face/mark.js';
+import { digestOf } from '../../../protocol/canonical.js';
 import { encodeBase64 } from '../../../protocol/encoding/base64.js';
-import { digestOf } from '../../../state/canonical.js';
 import { Html, html } from './html.js';
 
 // The frame of all pages, and the headers that keep other sites out of them.

@@ -1,5 +1,5 @@
+import { digestOf } from '../../../protocol/canonical.js';
 import { encodeBase64Url } from '../../../protocol/encoding/base64.js';
-import { digestOf } from '../../../state/canonical.js';
 
 /** A string that nobody can guess: 256 bits. */
 export function randomToken(): string {

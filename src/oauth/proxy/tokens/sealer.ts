@@ -1,11 +1,11 @@
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
+import { digestOf } from '../../../protocol/canonical.js';
 import {
   deriveSealingKey,
   type SealingKey,
   sealBytes,
   unsealBytes,
 } from '../../../protocol/encoding/sealing.js';
-import { digestOf } from '../../../state/canonical.js';
 
 const PURPOSE = 'oauth proxy';
 const MAX_LENGTH = 512 * 1024;

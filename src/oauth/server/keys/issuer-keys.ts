@@ -5,9 +5,9 @@ import {
   type JSONWebKeySet,
   type JWSHeaderParameters,
 } from 'jose';
+import { canonical } from '../../../protocol/canonical.js';
 import { McpError } from '../../../protocol/errors.js';
 import { displayUrl } from '../../../protocol/secrets/display-url.js';
-import { canonical } from '../../../state/canonical.js';
 import { cannotCheck } from '../credentials.js';
 import { fetchKeys, findJwksUri, type KeySource } from './load-keys.js';
 

@@ -1,7 +1,7 @@
 // The digest of a list, and of each definition in it.
 
+import { canonical, digestOf } from '../../../protocol/canonical.js';
 import { encodeBase64Url } from '../../../protocol/encoding/base64.js';
-import { canonical, digestOf } from '../../../state/canonical.js';
 
 /** A definition as clients list it. */
 export interface Listed {

@@ -1,8 +1,8 @@
 // The lists that callers of any process may still know, in the store that all processes share.
 
 import { ExpiringMap } from '../../../async/expiring-map.js';
+import { canonical, digestOf } from '../../../protocol/canonical.js';
 import { encodeBase64Url } from '../../../protocol/encoding/base64.js';
-import { canonical, digestOf } from '../../../state/canonical.js';
 import type { SharedState } from '../../../state/cluster.js';
 import type { Logger } from '../../state/log.js';
 import type { Snapshot } from './snapshot.js';

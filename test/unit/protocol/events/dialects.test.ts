@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { EVENTS } from '../../../../src/protocol/events/offer.js';
 import { dialectOf, dialects, eventSettingsOf, failureOf } from '../../../../src/protocol/events/dialects.js';
+import { EVENTS } from '../../../../src/protocol/events/offer.js';
 
 test.each([
   ['sketch', {}],

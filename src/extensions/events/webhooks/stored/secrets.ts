@@ -1,5 +1,6 @@
 // The secrets of subscriptions, sealed for their place in the store.
 
+import { digestOf } from '../../../../protocol/canonical.js';
 import {
   deriveSealingKey,
   type SealingKey,
@@ -7,7 +8,6 @@ import {
   unsealBytes,
 } from '../../../../protocol/encoding/sealing.js';
 import { readSecret, type WebhookKey, webhookKey } from '../../../../protocol/events/signature.js';
-import { digestOf } from '../../../../state/canonical.js';
 import type { KeptSecret } from './subscription.js';
 
 const PURPOSE = 'event webhooks';
