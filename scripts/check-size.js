@@ -40,11 +40,11 @@ const PORTABLE_ENTRIES = [
   'dist/rest.js',
 ];
 /**
- * The client for browsers, minified and gzipped: the part that a page loads to connect, and all parts together. 4.3 kB of these are
+ * The client for browsers, minified and gzipped: the part that a page loads to connect, and all parts together. 4.5 kB of these are
  * `client.events()` and `client.on`, which only a page that follows events loads.
  */
 const BROWSER_ENTRY = 'dist/client-web.js';
-const BROWSER_GZIP_BYTES = { atOnce: 27_500, inAll: 85_700 };
+const BROWSER_GZIP_BYTES = { atOnce: 27_500, inAll: 86_000 };
 const NODE_ONLY_PACKAGES = ['ws'];
 const PACKED =
   /^(dist\/.+|skills\/fullmcp\/SKILL\.md|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|package\.json)$/;

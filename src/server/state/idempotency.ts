@@ -4,14 +4,14 @@ import { isObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { IDEMPOTENCY_KEY } from '../../protocol/tables/meta-keys.js';
-import type { KeyedRuns, KeyedRunsParts, Repeatable } from './keyed-runs.js';
+import type { KeyedRuns, KeyedRunsParts, RepeatableCall } from './keyed-runs.js';
 
 const MAX_KEY_LENGTH = 256;
 
 /** Runs calls with an idempotency key once. */
 export interface RunOnce {
   /** Runs a call, or returns the outcome of an earlier call with the same key. */
-  readonly run: (repeatable: Repeatable) => Promise<Outcome>;
+  readonly run: (repeatable: RepeatableCall) => Promise<Outcome>;
   /** Aborts the running keyed calls, and waits briefly for them to end. */
   readonly close: () => Promise<void>;
 }

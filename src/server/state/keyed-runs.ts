@@ -35,7 +35,7 @@ const FREE_MS = 60_000;
 const RETRY_FREEING: BackoffOptions = { baseMs: 100, maxMs: 2000, jitter: [0.75, 1] };
 
 /** A call that a client may repeat. */
-export interface Repeatable {
+export interface RepeatableCall {
   readonly call: Call;
   readonly tool: string;
   readonly windowMs: number;
@@ -77,7 +77,7 @@ interface KeyScope {
 /** Runs calls that have an idempotency key. */
 export interface KeyedRuns {
   /** Runs a call, or returns the outcome of an earlier call with the same key. */
-  readonly run: (key: string, repeatable: Repeatable) => Promise<Outcome>;
+  readonly run: (key: string, repeatable: RepeatableCall) => Promise<Outcome>;
   /** Aborts the running calls, and waits briefly for them to end. */
   readonly close: () => Promise<void>;
 }
@@ -109,7 +109,7 @@ export function keyedRuns({ name, store, outcomes, log, hasUser, leaseMs }: Keye
       log('error', 'The leases of calls with idempotency keys could not be renewed', error),
   });
 
-  async function run(key: string, repeatable: Repeatable): Promise<Outcome> {
+  async function run(key: string, repeatable: RepeatableCall): Promise<Outcome> {
     const { call, tool } = repeatable;
     if (isUnknownCaller(call, hasUser)) throw unknownCallerError();
     const leave = calls.enter(call);
@@ -135,7 +135,7 @@ export function keyedRuns({ name, store, outcomes, log, hasUser, leaseMs }: Keye
   }
 
   /** Runs the call if its key is free. Otherwise waits for the call that has the key. */
-  async function settle(scope: KeyScope, repeatable: Repeatable, lifetime: Lifetime): Promise<Outcome> {
+  async function settle(scope: KeyScope, repeatable: RepeatableCall, lifetime: Lifetime): Promise<Outcome> {
     for (;;) {
       if (lifetime.ended) throw endedBeforeStart(lifetime);
       const requestedAt = performance.now();
@@ -164,7 +164,7 @@ export function keyedRuns({ name, store, outcomes, log, hasUser, leaseMs }: Keye
 
   async function runHeld(
     scope: KeyScope,
-    { call, run: runCall, windowMs }: Repeatable,
+    { call, run: runCall, windowMs }: RepeatableCall,
     { lease, requestedAt, lifetime }: Held,
   ): Promise<Outcome> {
     // After the loss of its lease the call continues: it may have taken effect. Its outcome is not recorded.
@@ -189,7 +189,7 @@ export function keyedRuns({ name, store, outcomes, log, hasUser, leaseMs }: Keye
   /** Records the start of the call before it runs. Undefined if the key is taken. */
   async function claim(
     scope: KeyScope,
-    { windowMs }: Repeatable,
+    { windowMs }: RepeatableCall,
     condition: Pick<Put, 'if'>,
   ): Promise<Lease | undefined> {
     const mark = crypto.randomUUID();
