@@ -41,8 +41,11 @@ describe('without the token', () => {
       const cookie = user.cookie.replace(/=.*/, `=${guess}`);
       expect((await ask(user.at('api/snapshot'), { headers: { cookie } })).status, guess).toBe(401);
     }
-    // The request itself is too long.
-    expect((await ask(user.at(`?token=${wrong.at(-1)}`))).status).toBeGreaterThanOrEqual(400);
+    // The request itself is too long. The server may close the connection before the client has written all of it.
+    const answer = await ask(user.at(`?token=${wrong.at(-1)}`)).catch(
+      (error: { code: string }) => error.code,
+    );
+    expect(typeof answer === 'string' ? answer : answer.status).toBeOneOf([431, 'ECONNRESET', 'EPIPE']);
   });
 
   it('the token in the address opens the page alone, not the API', async () => {
