@@ -212,8 +212,13 @@ export function createServer<
   options: ServerOptions<State, User, T, R, P, M, Sources, E> &
     Present<Sources> &
     Certain<T, R, P, Sources> & { readonly mount?: Mounted },
-): Server<OrUndefined<State>, OrUndefined<User>, WithMounted<T, Mounted>, E> {
-  const core = createCore<OrUndefined<State>, OrUndefined<User>, WithMounted<T, Mounted>, E>(options, {
+): Server<OrUndefined<State>, OrUndefined<User>, WithMounted<T, Mounted>, WithMounted<E, Mounted, 'events'>> {
+  const core = createCore<
+    OrUndefined<State>,
+    OrUndefined<User>,
+    WithMounted<T, Mounted>,
+    WithMounted<E, Mounted, 'events'>
+  >(options, {
     tasks: taskHostLater,
     events: (parts) => eventHostLater(parts, { loadWebhooks, loadSources }),
   });
@@ -243,7 +248,7 @@ export interface ServerDefiners<State, User> extends Definers<State, User> {
       /** The servers that are mounted, by prefix. */
       readonly mount?: Mounted;
     },
-  ) => Server<State, User, WithMounted<T, Mounted>, E>;
+  ) => Server<State, User, WithMounted<T, Mounted>, WithMounted<E, Mounted, 'events'>>;
 }
 
 /**

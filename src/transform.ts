@@ -17,6 +17,7 @@ export type { PromptTools, ResourceTools } from './server/mount/transform/as-too
 export type {
   ChangedDefinition,
   Changes,
+  EventChange,
   PromptChange,
   ResourceChange,
   ToolChange,

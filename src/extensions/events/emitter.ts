@@ -12,6 +12,7 @@ import type { CompiledEvent } from '../../server/catalog/events.js';
 import type { EventPluginParts } from '../../server/handle/event-host.js';
 import type { EmitOptions, Emitted } from '../../server/state/emitting.js';
 import type { StoreChange } from '../../state/store.js';
+import type { TransactionClient } from '../../state/transaction.js';
 import type { Histories } from './histories.js';
 import type { Appended, NewEvent } from './log/stored-event.js';
 import type { SourceHost } from './source-host.js';
@@ -57,10 +58,22 @@ export class Emitter {
     const type = this.#parts.events.get(name);
     if (type === undefined)
       throw new TypeError(`emit: this server has no events of the type ${quote(name, 128)}.`);
+    // The type belongs to a mounted server, which tells this one of the event.
+    if (type.mounted !== undefined) return type.mounted.emit(data as object, options);
     const given = snapshot(data, 'The data');
-    const event = await readEvent(type, given, options);
-    const { transaction } = options;
-    return transaction === undefined ? this.#append(type, event) : this.#ways.keep(type, event, transaction);
+    return this.tell(type, await readEvent(type, given, options), options.transaction);
+  }
+
+  /** Keeps an event that was checked, here and in the servers that this one is mounted in. Resolves when all of them have it. */
+  async tell(
+    type: CompiledEvent,
+    event: NewEvent,
+    transaction: TransactionClient | undefined,
+  ): Promise<Emitted> {
+    const keeping =
+      transaction === undefined ? this.#append(type, event) : this.#ways.keep(type, event, transaction);
+    const [kept] = await Promise.all([keeping, ...this.#parts.relay(type.name, event, transaction)]);
+    return kept;
   }
 
   /** Resolves when no event is being written. */

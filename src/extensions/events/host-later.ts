@@ -9,6 +9,7 @@ import { type EventLoaders, hasSources } from './source-host.js';
 /** Makes the host of the extension `io.modelcontextprotocol/events`. */
 export function eventHostLater(parts: EventPluginParts, loaders: EventLoaders): EventHost {
   let loading: Promise<EventHost> | undefined;
+  let isClosed = false;
 
   function load(): Promise<EventHost> {
     loading ??= import('./host.js').then(({ eventHost }) => eventHost(parts, loaders));
@@ -28,6 +29,8 @@ export function eventHostLater(parts: EventPluginParts, loaders: EventLoaders): 
       const copy = JSON.parse(JSON.stringify(data) ?? 'null') as object;
       return (await load()).emit(name, copy, options);
     },
+    // A server that was closed has no subscribers to tell, and no store.
+    relay: async (...event) => (isClosed ? undefined : (await load()).relay(...event)),
     webhooks: {
       async *deliveries() {
         yield* (await load()).webhooks.deliveries();
@@ -38,6 +41,9 @@ export function eventHostLater(parts: EventPluginParts, loaders: EventLoaders): 
       if (parts.webhooks !== undefined || hasSources(parts)) await (await load()).start();
     },
     drain: async (options) => (await loading)?.drain(options),
-    close: async () => (await loading)?.close(),
+    async close() {
+      isClosed = true;
+      await (await loading)?.close();
+    },
   };
 }

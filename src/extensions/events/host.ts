@@ -1,6 +1,6 @@
 // The events extension: keeps events, lists their types, and delivers them to polls and streams.
 
-import type { Call, Outcome } from '../../protocol/call.js';
+import type { Call, Dispatch, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { eventMethods } from '../../protocol/events/offer.js';
 import type { EventHost, EventPluginParts } from '../../server/handle/event-host.js';
@@ -31,12 +31,16 @@ export function eventHost(parts: EventPluginParts, { loadWebhooks, loadSources }
   return {
     methods: new Map([
       [eventMethods.list, async (call) => parts.events.page(call, call.params['cursor'])],
-      [eventMethods.poll, (call) => poll(call, parts, histories)],
-      [eventMethods.stream, (call) => stream(call, { parts, histories, wakes })],
-      [eventMethods.subscribe, subscribe],
-      [eventMethods.unsubscribe, async (call) => (await hooks()).unsubscribe(call)],
+      [eventMethods.poll, through((call) => poll(call, parts, histories))],
+      [eventMethods.stream, through((call) => stream(call, { parts, histories, wakes }))],
+      [eventMethods.subscribe, through(subscribe)],
+      [eventMethods.unsubscribe, through(async (call) => (await hooks()).unsubscribe(call))],
     ]),
     emit: (name, data, options) => emitter.emit(name, data, options),
+    async relay(name, event, transaction) {
+      const type = parts.events.get(name);
+      if (type !== undefined) await emitter.tell(type, event, transaction);
+    },
     webhooks: {
       async *deliveries() {
         yield* (await hooks()).deliveries();
@@ -59,6 +63,16 @@ export function eventHost(parts: EventPluginParts, { loadWebhooks, loadSources }
       wakes.close();
     },
   };
+
+  /** Puts the middleware of the server that a type was mounted from around a request, if its caller may know of the type. */
+  function through(serve: Dispatch): Dispatch {
+    return async function serveEvents(call) {
+      const { access, mounted } = parts.events.get(String(call.params['name'])) ?? {};
+      if (mounted?.through === undefined) return serve(call);
+      const isAllowed = access === undefined || (await parts.gate.judge(call, access)) === 'allowed';
+      return isAllowed ? mounted.through(call, serve) : serve(call);
+    };
+  }
 
   async function subscribe(call: Call): Promise<Outcome> {
     // A server without webhooks has types all the same, and says so.

@@ -39,7 +39,15 @@ export function openServer<State, User, T, E>(
 ): CoreServer<State, User, T, E> {
   const { options, info, log, defaults } = compiled;
   const { registry, shared, seal } = state;
-  const mounts = new Mounts({ ...defaults, ...wired, registry, shared, hasAuth: options.auth !== undefined });
+  const { relay } = wired.events ?? {};
+  const mounts = new Mounts({
+    ...defaults,
+    ...wired,
+    registry,
+    shared,
+    relay,
+    hasAuth: options.auth !== undefined,
+  });
   state.mounts.provide(mounts);
   mounts.addAll(options.mount);
   const prepare: ServerInternals['prepare'] = (kind, name, definition) => {
@@ -88,7 +96,7 @@ function serverOf<State, User, T, E>(
     ...addersOf(parts.define),
     definitions: definitionsOf(() => ({ registry, gate, access })),
     event: (name, definition) =>
-      registry.addEvent(name, compileDefinition('event', name, definition, compiled.defaults)),
+      registry.add('events', name, compileDefinition('event', name, definition, compiled.defaults)),
     emit: async (name, data, options) => (parts.events as EventHost).emit(name, data as object, options),
     webhooks: (parts.events as EventHost).webhooks,
     mount: (prefix, other) => parts.mounts.add(prefix, other),
@@ -168,7 +176,7 @@ function sharedLife({ lifetimes, lifespan }: OpenState, mounts: Mounts, log: Log
 function serverInternals(
   { options, info, log, defaults, compiled }: CompiledOptions,
   { registry, shared, lifetimes, lifespan, checks }: OpenState,
-  { home, use, useOf, changed, prepare, mounts, life }: AllParts,
+  { home, use, useOf, events, changed, prepare, mounts, life }: AllParts,
 ): ServerInternals {
   return {
     name: info.name,
@@ -185,11 +193,18 @@ function serverInternals(
     checks,
     prepare,
     attach: lifetimes.attach,
+    emit: async (name, data, eventOptions) => (events as EventHost).emit(name, data, eventOptions),
     state: () => lifespan.start(),
     contains: (other) => mounts.contains(other),
     hold: () => life.hold(),
     letGo: () => life.letGo(),
-    start: () => life.start(),
-    close: () => life.close(),
+    async start() {
+      await life.start();
+      if (registry.offersEvents) await events?.start();
+    },
+    async close() {
+      await Promise.all([events?.drain(), events?.close()]);
+      await life.close();
+    },
   };
 }

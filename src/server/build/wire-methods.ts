@@ -147,6 +147,7 @@ function eventParts(
     gate,
     changes: registry.changes,
     news: topics.events,
+    relay: (...event) => registry.relay(...event),
     log,
     webhooks: options.webhooks,
     secrets: seal.secrets,

@@ -1,5 +1,6 @@
 // Compiles types of events.
 
+import type { Middleware } from '../../protocol/call.js';
 import { type DeliveryMode, deliveryModes } from '../../protocol/events/offer.js';
 import type { EventDescriptor } from '../../protocol/events/wire.js';
 import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
@@ -7,6 +8,7 @@ import { compileSchema } from '../../schema/compile.js';
 import type { GuardedOptions, ServerAccess } from '../access/access.js';
 import type { Guarded } from '../access/views.js';
 import type { EventSubscriber, EventType } from '../define/event.js';
+import type { EmitOptions, Emitted } from '../state/emitting.js';
 import { checkFunction } from './check-functions.js';
 import { listDescription } from './description.js';
 
@@ -17,6 +19,18 @@ export interface CompiledEvent extends Guarded {
   readonly input: CompiledSchema;
   readonly payload: CompiledSchema;
   readonly match: ((data: unknown, args: unknown, subscriber: EventSubscriber) => unknown) | undefined;
+  /** The options of the definition that follow it into a server that it is mounted in. */
+  readonly options: GuardedOptions & { readonly delivery?: unknown };
+  /** The type in the server that it was mounted from; undefined if it belongs to this server. */
+  readonly mounted?: MountedEvent;
+}
+
+/** The ways from a type that was mounted to the server that it belongs to. */
+interface MountedEvent {
+  /** Emits an event there. */
+  readonly emit: (data: object, options?: EmitOptions) => Promise<Emitted>;
+  /** The middleware of that server, around the requests of subscribers. Undefined if there is none. */
+  readonly through: Middleware | undefined;
 }
 
 const NAME = /^[A-Za-z0-9_./:-]{1,128}$/;
@@ -28,10 +42,7 @@ export function compileEvent(
   { options }: EventType,
   { access: rules, hasWebhooks = false }: { readonly access: ServerAccess; readonly hasWebhooks?: boolean },
 ): CompiledEvent {
-  if (!NAME.test(name))
-    throw new TypeError(
-      'the name of an event has 1 to 128 characters from A-Z, a-z, 0-9, "_", "-", ".", "/" and ":"',
-    );
+  checkEventName(name);
   if (options.payload === undefined) throw new TypeError('it has no "payload"');
   if (options.match !== undefined) checkFunction('match', options.match);
   const payload = compileSchema(options.payload, { io: 'output', requireObject: true });
@@ -44,11 +55,37 @@ export function compileEvent(
     payloadSchema: { ...payload.json },
   };
   const access = rules.of({ kind: 'event', name }, options as GuardedOptions);
-  return { name, listed, input, payload, match: options.match as CompiledEvent['match'], access };
+  const match = options.match as CompiledEvent['match'];
+  return { name, listed, input, payload, match, access, options: options as GuardedOptions };
+}
+
+/** Throws a TypeError if events of a type cannot have this name. */
+export function checkEventName(name: string): void {
+  if (!NAME.test(name))
+    throw new TypeError(
+      'the name of an event has 1 to 128 characters from A-Z, a-z, 0-9, "_", "-", ".", "/" and ":"',
+    );
+}
+
+/** The ways of delivery of a type in another server: those that were chosen, as far as the other one has them. */
+export function deliveryIn(
+  { options: { delivery } }: Pick<CompiledEvent, 'options'>,
+  hasWebhooks: boolean,
+): readonly DeliveryMode[] {
+  const offered = offeredModes(hasWebhooks);
+  const left = Array.isArray(delivery) ? offered.filter((mode) => delivery.includes(mode)) : offered;
+  if (left.length > 0) return left;
+  throw new TypeError(
+    'its events are delivered only to webhooks, which the outer server does not have. Give it the option "webhooks".',
+  );
+}
+
+function offeredModes(hasWebhooks: boolean): readonly DeliveryMode[] {
+  return deliveryModes.filter((mode) => hasWebhooks || mode !== 'webhook');
 }
 
 function readDelivery(given: unknown, hasWebhooks: boolean): readonly DeliveryMode[] {
-  const offered = deliveryModes.filter((mode) => hasWebhooks || mode !== 'webhook');
+  const offered = offeredModes(hasWebhooks);
   const delivery = given ?? offered;
   const words = offered.map((mode) => `"${mode}"`).join(', ');
   if (!Array.isArray(delivery) || delivery.length === 0 || new Set(delivery).size < delivery.length)

@@ -13,6 +13,7 @@ import type { ServerSettings } from '../define/definition-tables.js';
 import type { TemplateValues } from '../define/template-values.js';
 import type { Complete } from '../results/results.js';
 import { type Announcement, type ChangeMessage, changeOf } from '../state/changes.js';
+import type { RelayEvent } from '../state/emitting.js';
 import { capabilitiesOf } from './capabilities.js';
 import { Catalog } from './catalog.js';
 import { type CompiledDefinitions, DefinitionError } from './compile.js';
@@ -31,13 +32,15 @@ export interface ResourceMatch {
 const noValues: TemplateValues = Object.freeze({});
 
 /** The kinds of definitions that have a list. */
-export type DefinitionList = 'tools' | 'resources' | 'prompts';
+export type DefinitionList = 'tools' | 'resources' | 'prompts' | 'events';
 
 /** A server that this one is mounted in. */
 export interface RegistryFollower {
   /** Called with each definition. Throws if it cannot be mounted. */
   readonly added: (kind: DefinitionList, name: string, entry: Guarded) => void;
   readonly removed: (entry: Guarded) => void;
+  /** Called with each event that the server emits. Undefined if the type is not mounted. */
+  readonly emitted: (...event: Parameters<RelayEvent>) => Promise<unknown> | undefined;
   /** Whether clients may know the lists of the server. */
   readonly isKnown: () => boolean;
 }
@@ -115,7 +118,7 @@ export class Registry {
     for (const [name, entry] of compiled.tools) this.add('tools', name, entry);
     for (const [name, entry] of compiled.resources) this.add('resources', name, entry);
     for (const [name, entry] of compiled.prompts) this.add('prompts', name, entry);
-    for (const [name, entry] of compiled.events) this.addEvent(name, entry);
+    for (const [name, entry] of compiled.events) this.add('events', name, entry);
   }
 
   /**
@@ -140,7 +143,8 @@ export class Registry {
       this.hasHooks = true;
       this.#announcedKinds.add('resource');
     }
-    if ((entry as Partial<CompiledResource>).mounted?.home.hasUser) this.mountsUsers = true;
+    if (kind === 'events') this.offersEvents = true;
+    else if ((entry as Partial<CompiledResource>).mounted?.home.hasUser) this.mountsUsers = true;
     this.#onChange(kind, name, entry, isFollowing);
     return {
       remove: () => {
@@ -152,31 +156,21 @@ export class Registry {
     };
   }
 
-  /** Adds a type of events. Returns a registration that can remove it. */
-  addEvent(name: string, entry: CompiledEvent): Registration {
-    if (this.events.has(name))
-      throw new DefinitionError([
-        `"${name}" is defined twice; remove the first definition before adding another`,
-      ]);
-    this.events.add(name, entry);
-    this.offersEvents = true;
-    this.#onChange('events', name, entry);
-    return {
-      remove: () => {
-        if (this.events.remove(name, entry)) this.#onChange('events', name, entry);
-      },
-    };
-  }
-
   /** Shows a server that this one is mounted in all definitions, now and later. Returns a function that ends that. */
   follow(follower: RegistryFollower): () => void {
-    const { resources, templates, prompts } = this;
+    const { resources, templates, prompts, events } = this;
     for (const [name, entry] of this.searchableTools()) follower.added('tools', name, entry);
     for (const [name, entry] of [...resources.all(), ...templates.all()])
       follower.added('resources', name, entry);
     for (const [name, entry] of prompts.all()) follower.added('prompts', name, entry);
+    for (const [name, entry] of events.all()) follower.added('events', name, entry);
     this.#followers.add(follower);
     return () => void this.#followers.delete(follower);
+  }
+
+  /** Tells the servers that this one is mounted in of an event. Each promise resolves when one of them keeps it. */
+  relay(...event: Parameters<RelayEvent>): readonly Promise<unknown>[] {
+    return [...this.#followers].flatMap((follower) => follower.emitted(...event) ?? []);
   }
 
   /** The tools that can be found: all but those of the front. */
@@ -200,13 +194,13 @@ export class Registry {
   }
 
   // The change of an entry with rules is announced with its name, so that only callers that see the entry are told.
-  #onChange(kind: DefinitionList | 'events', name: string, { access }: Guarded, isFollowing = false): void {
+  #onChange(kind: DefinitionList, name: string, { access }: Guarded, isFollowing = false): void {
     this.#discoverOutcome = undefined;
     if (!isFollowing && this.isKnown()) void this.publish(access === undefined ? { kind } : { kind, name });
   }
 
   /** The rules of a definition, even of one that was removed; undefined if there are none, or the definition is unknown. */
-  accessOf(kind: DefinitionList | 'events', name: string): CompiledAccess | undefined {
+  accessOf(kind: DefinitionList, name: string): CompiledAccess | undefined {
     const access = this[kind].accessOf(name);
     return kind === 'resources' ? (access ?? this.templates.accessOf(name)) : access;
   }
@@ -274,7 +268,7 @@ export class Registry {
   }
 
   /** Whether the server has a list: the list has items, or its changes are announced. */
-  offers(kind: DefinitionList): boolean {
+  offers(kind: Exclude<DefinitionList, 'events'>): boolean {
     const size = kind === 'resources' ? this.resources.size + this.templates.size : this[kind].size;
     return size > 0 || this.announces(kind);
   }

@@ -46,12 +46,19 @@ export interface Mountable {
   readonly dispatch: Dispatch;
 }
 
-/** The tools of a server with those of the servers that are mounted in it, under their names there. */
-export type WithMounted<T, Mounted> = [keyof Mounted] extends [never]
+/** The tools, or the types of events, of a server with those of the servers that are mounted in it, under their names there. */
+export type WithMounted<T, Mounted, Kind extends 'tools' | 'events' = 'tools'> = [keyof Mounted] extends [
+  never,
+]
   ? T
-  : T & Intersection<{ [Prefix in keyof Mounted]: ToolsOf<Mounted[Prefix], Prefix & string> }[keyof Mounted]>;
+  : T &
+      Intersection<
+        { [Prefix in keyof Mounted]: MountedOf<Mounted[Prefix], Prefix & string, Kind> }[keyof Mounted]
+      >;
 
-type ToolsOf<Server, Prefix extends string> = Server extends { readonly '~tools'?: infer T }
+type MountedOf<Server, Prefix extends string, Kind extends string> = Server extends {
+  readonly [Key in `~${Kind}`]?: infer T;
+}
   ? { readonly [Name in keyof T as Prefix extends '' ? Name : `${Prefix}_${Name & string}`]: T[Name] }
   : unknown;
 

@@ -9,13 +9,15 @@ import type { CompiledEvent } from '../catalog/events.js';
 import type { WebhookDesk, WebhookOptions } from '../define/webhook-options.js';
 import type { Complete } from '../results/results.js';
 import type { ChangeMessage } from '../state/changes.js';
-import type { EmitAny } from '../state/emitting.js';
+import type { EmitAny, RelayEvent } from '../state/emitting.js';
 import type { Logger } from '../state/log.js';
 
 /** Keeps events and delivers them to subscribers. The server knows only this interface. */
 export interface EventHost {
   readonly methods: ReadonlyMap<string, (call: Call) => Promise<Outcome>>;
   readonly emit: EmitAny;
+  /** Keeps an event of a type that is mounted here, and was emitted in the server that the type belongs to. */
+  readonly relay: RelayEvent;
   /** The webhooks of the server, for its operator. Rejects if it has none. */
   readonly webhooks: WebhookDesk;
   /** Begins to deliver events to webhooks. */
@@ -47,6 +49,8 @@ export interface EventPluginParts {
   readonly changes: Topic<ChangeMessage>;
   /** Tells this process and others of new events. Messages may be lost. */
   readonly news: Topic<EmittedNews>;
+  /** Tells the servers that this one is mounted in of an event. Each promise resolves when one of them keeps it. */
+  readonly relay: (...event: Parameters<RelayEvent>) => readonly Promise<unknown>[];
   readonly log: Logger;
   /** The options of webhooks; undefined if the server has none. */
   readonly webhooks: WebhookOptions | undefined;

@@ -27,7 +27,7 @@ export interface ListParts {
 
 /** Makes the functions that list definitions. */
 export function listMethods({ registry, gate, runner, log }: ListParts): ListMethods {
-  function checkOffered(kind: DefinitionList): void {
+  function checkOffered(kind: Exclude<DefinitionList, 'events'>): void {
     if (!registry.offers(kind)) throw new McpError('method_not_found', `This server has no ${kind}`);
   }
 

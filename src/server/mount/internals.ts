@@ -7,6 +7,7 @@ import type { HandlerHome } from '../context/handler-run.js';
 import type { MapError } from '../results/map-error.js';
 import type { Changed } from '../state/changes.js';
 import type { ChosenState } from '../state/chosen-state.js';
+import type { EmitAny } from '../state/emitting.js';
 import type { Logger } from '../state/log.js';
 import type { MountView } from './view.js';
 
@@ -22,6 +23,8 @@ export interface ServerInternals {
   readonly methods: ReadonlyMap<string, CompiledMethod>;
   readonly shared: ChosenState;
   readonly changed: Changed;
+  /** Emits an event of the server. */
+  readonly emit: EmitAny;
   readonly log: Logger;
   readonly mapError: MapError;
   /** The value that the lifespan yields. */

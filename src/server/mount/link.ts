@@ -4,6 +4,7 @@ import { type Call, compose, type Middleware } from '../../protocol/call.js';
 import type { ServerAccess } from '../access/access.js';
 import type { Guarded } from '../access/views.js';
 import type { CompiledMethod } from '../catalog/compile.js';
+import type { CompiledEvent } from '../catalog/events.js';
 import type { CompiledPrompt } from '../catalog/prompts.js';
 import {
   allKinds,
@@ -16,8 +17,9 @@ import type { CompiledResource } from '../catalog/resources.js';
 import type { CompiledTool } from '../catalog/tools.js';
 import type { ToolOutcomes } from '../results/tool-outcomes.js';
 import { type ChangeMessage, changeOf } from '../state/changes.js';
+import type { RelayEvent } from '../state/emitting.js';
 import type { ServerInternals } from './internals.js';
-import { type MountParts, mountPrompt, mountResource, mountTool } from './mounted-definitions.js';
+import { type MountParts, mountEvent, mountPrompt, mountResource, mountTool } from './mounted-definitions.js';
 import { composeNames, type Names, namesWith, renameCall, renameChange, urisOf } from './names.js';
 import { uriRewriter } from './uris.js';
 import { hidesResource } from './view.js';
@@ -29,6 +31,10 @@ export interface LinkParts {
   readonly outcomes: ToolOutcomes;
   /** Adds a custom method. Throws if there is one of the same name. */
   readonly addMethod: (name: string, method: CompiledMethod) => Registration;
+  /** Keeps the events of mounted servers; undefined if the server has no events. */
+  readonly relay: RelayEvent | undefined;
+  /** Whether events are delivered to webhooks. */
+  readonly hasWebhooks?: boolean;
 }
 
 /** Adds the definitions of a server with a prefix, now and whenever it adds some. Returns a function that removes them. */
@@ -57,6 +63,11 @@ export function linkMount(prefix: string, inner: ServerInternals, parts: LinkPar
       registrations.delete(entry);
     },
     isKnown: () => registry.isKnown(),
+    emitted(name, event, transaction) {
+      const entry = inner.registry.events.get(name);
+      const isMounted = entry !== undefined && registrations.has(entry);
+      return isMounted ? parts.relay?.(names.outer('events', name), event, transaction) : undefined;
+    },
   };
   const listener = {
     message(message: ChangeMessage) {
@@ -104,12 +115,12 @@ function asItIs(entry: Guarded): Guarded {
 function partsFor(
   inner: ServerInternals,
   names: Names,
-  { access, outcomes }: LinkParts,
+  { access, outcomes, hasWebhooks = false }: LinkParts,
 ): Omit<MountParts, 'options'> {
   const { registry, use, view } = inner;
   const uris = urisOf(names);
   return {
-    ...{ inner, access, outcomes, uris },
+    ...{ inner, access, outcomes, uris, hasWebhooks },
     rewrite: uriRewriter(uris, (uri) => registry.findResource(uri) !== undefined),
     isHidden: view && ((uri) => hidesResource(view, registry, uris.inner(uri))),
     hasResources: () => registry.resources.size + registry.templates.size > 0,
@@ -130,6 +141,7 @@ function around(use: readonly Middleware[], inside: Middleware | undefined, name
 function mountEntry(kind: DefinitionList, name: string, entry: Guarded, parts: MountParts): Guarded {
   if (kind === 'tools') return mountTool(name, entry as CompiledTool, parts);
   if (kind === 'prompts') return mountPrompt(name, entry as CompiledPrompt, parts);
+  if (kind === 'events') return mountEvent(name, entry as CompiledEvent, parts);
   return mountResource(name, entry as CompiledResource, parts);
 }
 

@@ -6,6 +6,8 @@ import { compose, type Middleware } from '../../protocol/call.js';
 import { parseTemplate } from '../../protocol/uri-template/template.js';
 import type { GuardedOptions, ServerAccess } from '../access/access.js';
 import { isInputRequired } from '../asking/input-required.js';
+import { DefinitionError } from '../catalog/compile.js';
+import { type CompiledEvent, checkEventName, deliveryIn } from '../catalog/events.js';
 import { type CompiledPrompt, toPromptResult } from '../catalog/prompts.js';
 import {
   type CompiledResource,
@@ -36,6 +38,8 @@ export interface MountParts {
   readonly hasResources: () => boolean;
   /** Whether a view hides the resource of a URI of clients. Undefined without a view. */
   readonly isHidden: ((uri: string) => boolean) | undefined;
+  /** Whether the outer server delivers events to webhooks. */
+  readonly hasWebhooks: boolean;
   /** The options of the definition that the outer server's rules follow from. */
   readonly options: GuardedOptions;
 }
@@ -108,6 +112,28 @@ export function mountPrompt(name: string, prompt: CompiledPrompt, parts: MountPa
       return { ...result, messages };
     },
   };
+}
+
+/** A type of events under another name. The outer server keeps its events as its own. */
+export function mountEvent(name: string, event: CompiledEvent, parts: MountParts): CompiledEvent {
+  const { inner, wrap, hasWebhooks } = parts;
+  const { tags } = parts.options;
+  const own = parts.access.of({ kind: 'event', name }, { ...(tags && { tags }) });
+  try {
+    checkEventName(name);
+    return {
+      ...event,
+      name,
+      listed: { ...event.listed, name, delivery: deliveryIn(event, hasWebhooks) },
+      access: combineAccess({ kind: 'event', name }, own, event.access),
+      mounted: {
+        emit: (data, options) => inner.emit(event.name, data, options),
+        through: wrap(event.mounted?.through),
+      },
+    };
+  } catch (error) {
+    throw new DefinitionError([`event "${name}": ${(error as Error).message}`]);
+  }
 }
 
 /** A resource or a template under another URI. */

@@ -131,6 +131,7 @@ export function mountedRules(mount: unknown, access: ServerAccess): MountedRules
           tools.push(access.of({ kind: 'tool', name: names.outer(kind, name) }, { tags: own, annotations }));
       },
       removed: () => undefined,
+      emitted: () => undefined,
       isKnown: () => false,
     });
     unfollow?.();

@@ -45,8 +45,13 @@ export function renameCall(call: Call, rename: Names['outer']): Call {
   const { method, params } = call;
   if (method === 'resources/read')
     return copyCall(call, { params: { ...params, uri: rename('resources', params['uri'] as string) } });
-  const kind = method === 'prompts/get' ? 'prompts' : 'tools';
+  const kind = kindOf(method);
   return copyCall(call, { params: { ...params, name: rename(kind, params['name'] as string) } });
+}
+
+function kindOf(method: string): DefinitionList {
+  if (method === 'prompts/get') return 'prompts';
+  return method.startsWith('events/') ? 'events' : 'tools';
 }
 
 /** A change under the names that clients use, for the same callers. */
@@ -57,5 +62,5 @@ export function renameChange(message: ChangeMessage, names: Names): ChangeMessag
 function rename(change: Announcement, names: Names): Announcement {
   if (change.kind === 'resource') return { ...change, uri: names.outer('resources', change.uri) };
   const { kind, name } = change;
-  return name === undefined || kind === 'events' ? change : { kind, name: names.outer(kind, name) };
+  return name === undefined ? change : { kind, name: names.outer(kind, name) };
 }

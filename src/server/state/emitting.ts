@@ -21,6 +21,23 @@ export interface EmitOptions {
   readonly transaction?: TransactionClient;
 }
 
+/** An event that is to be kept. */
+export interface NewEvent {
+  /** The id: printable ASCII, at most `MAX_ID` characters. */
+  readonly eventId: string;
+  /** The time of the event, in ISO 8601. */
+  readonly timestamp: string;
+  readonly data: JsonObject;
+  readonly _meta?: JsonObject | undefined;
+}
+
+/** Keeps an event of a type in another server. With a transaction, as a part of it. */
+export type RelayEvent = (
+  name: string,
+  event: NewEvent,
+  transaction: TransactionClient | undefined,
+) => Promise<unknown>;
+
 /** An emitted event. */
 export interface Emitted {
   /** The id of the event, as subscribers get it. */

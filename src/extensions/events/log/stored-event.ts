@@ -1,18 +1,11 @@
 // An event as it is kept: an item of a list, under its id.
 
 import type { JsonObject } from '../../../jsonrpc/message.js';
+import type { NewEvent } from '../../../server/state/emitting.js';
 import type { ListItem } from '../../../state/store.js';
 import type { LogPosition } from './positions.js';
 
-/** An event that is to be kept. */
-export interface NewEvent {
-  /** The id: printable ASCII, at most `MAX_ID` characters. */
-  readonly eventId: string;
-  /** The time of the event, in ISO 8601. */
-  readonly timestamp: string;
-  readonly data: JsonObject;
-  readonly _meta?: JsonObject | undefined;
-}
+export type { NewEvent } from '../../../server/state/emitting.js';
 
 /** An event that is kept. */
 export interface StoredEvent extends NewEvent {

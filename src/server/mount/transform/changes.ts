@@ -85,11 +85,17 @@ export interface ResourceChange extends DefinitionChange {
   ) => unknown;
 }
 
+/** A change of a type of events. */
+export interface EventChange extends Omit<DefinitionChange, 'title'> {
+  /** Another name. */
+  readonly name?: string;
+}
+
 /** A definition, as the function `every` sees it. */
 export interface ChangedDefinition {
   /** The kind of the definition. A template is a resource. */
-  readonly kind: 'tool' | 'resource' | 'prompt';
-  /** The name of the tool or prompt; the URI, or the template, of the resource. */
+  readonly kind: 'tool' | 'resource' | 'prompt' | 'event';
+  /** The name of the tool, prompt or type of events; the URI, or the template, of the resource. */
   readonly name: string;
   /** The tags. */
   readonly tags: readonly string[];
@@ -111,6 +117,8 @@ export interface Changes<Tools = Readonly<Record<string, ToolChange>>> {
   readonly resources?: Readonly<Record<string, ResourceChange>>;
   /** Changes of prompts, by name. */
   readonly prompts?: Readonly<Record<string, PromptChange>>;
+  /** Changes of types of events, by name. */
+  readonly events?: Readonly<Record<string, EventChange>>;
   /** Called with each definition, those that are added later included. The change that it returns is made first. */
   readonly every?: (definition: ChangedDefinition) => EveryChange | undefined;
 }

@@ -5,6 +5,7 @@ import { findParamHeaders } from '../../../protocol/encoding/param-headers.js';
 import { TAGS } from '../../../protocol/tables/meta-keys.js';
 import { type CompiledAccess, readServerAccess } from '../../access/access.js';
 import type { ListedDescription } from '../../catalog/description.js';
+import type { CompiledEvent } from '../../catalog/events.js';
 import { type CompiledPrompt, listArguments } from '../../catalog/prompts.js';
 import type { CompiledResource, CompiledTemplate } from '../../catalog/resources.js';
 import { type ToolErrors, toolRunner } from '../../catalog/run-tool.js';
@@ -13,7 +14,7 @@ import type { AccessTarget } from '../../define/access.js';
 import type { Completer } from '../../define/definition.js';
 import { combineAccess } from '../combined-access.js';
 import { type ChangedArguments, changeArguments } from './arguments.js';
-import type { DefinitionChange, PromptChange, ResourceChange, ToolChange } from './changes.js';
+import type { DefinitionChange, EventChange, PromptChange, ResourceChange, ToolChange } from './changes.js';
 
 /** Changes a tool. Throws a TypeError that describes a mistake in the change. */
 export function reshapeTool(tool: CompiledTool, change: ToolChange, errors: ToolErrors): CompiledTool {
@@ -96,6 +97,20 @@ export function reshapeResource<T extends CompiledResource | CompiledTemplate>(
       read: (values: Parameters<typeof read>[0], ctx: Parameters<typeof read>[1]) =>
         wrap(values, ctx, async () => read(values, ctx)),
     }),
+  };
+}
+
+/** Changes a type of events. */
+export function reshapeEvent(event: CompiledEvent, change: EventChange, errors: ToolErrors): CompiledEvent {
+  const { description, tags } = change;
+  return {
+    ...event,
+    listed: {
+      ...event.listed,
+      ...describe(event.listed, { ...(description !== undefined && { description }), ...(tags && { tags }) }),
+    },
+    options: withTags(event.options, change),
+    access: withRule(event.access, { kind: 'event', name: event.name }, change, errors),
   };
 }
 

@@ -9,7 +9,7 @@ import type { Changes } from './changes.js';
 import { changeDefinition, hiddenUris } from './definition.js';
 import { View } from './view.js';
 
-const kinds = ['tools', 'resources', 'prompts'] as const;
+const kinds = ['tools', 'resources', 'prompts', 'events'] as const;
 
 /** Definitions before they are served. */
 type Definitions = Readonly<Partial<Record<DefinitionList, Readonly<Record<string, object>>>>>;
@@ -18,7 +18,7 @@ type Definitions = Readonly<Partial<Record<DefinitionList, Readonly<Record<strin
 export function applyChanges(source: unknown, changes: Changes): object {
   if (typeof source !== 'object' || source === null)
     throw new DefinitionError([
-      'transform: the first argument must be a server, or { tools, resources, prompts }',
+      'transform: the first argument must be a server, or { tools, resources, prompts, events }',
     ]);
   const internals = internalsOf(source);
   try {
@@ -34,10 +34,11 @@ export function applyChanges(source: unknown, changes: Changes): object {
 function viewServer({ info }: Mountable, internals: ServerInternals, changes: Changes): Mountable {
   const { registry, view: base } = internals;
   const view = new View(changes, base);
-  const { tools, prompts, resources, templates } = registry;
+  const { tools, prompts, resources, templates, events } = registry;
   const known = {
     tools: namesIn(tools),
     prompts: namesIn(prompts),
+    events: namesIn(events),
     resources: [...namesIn(resources), ...namesIn(templates)],
   };
   for (const kind of kinds) {

@@ -11,6 +11,13 @@ export type ToolsIn<Source> = Source extends { readonly '~tools'?: infer T }
     ? Known<T>
     : Record<never, never>;
 
+/** The types of events of a server, or of an object of definitions. */
+type EventsIn<Source> = Source extends { readonly '~events'?: infer E }
+  ? Known<Exclude<E, undefined>>
+  : Source extends { readonly events: infer E }
+    ? Known<E>
+    : Record<never, never>;
+
 type Known<T> = unknown extends T ? Record<string, Tool> : T;
 
 /** The changes that fit a server or an object of definitions. */
@@ -33,18 +40,26 @@ export type OnlyKnown<C, Source> = C extends { readonly tools: infer T }
 export type Transformed<Source, C> = Source extends Mountable
   ? Mountable & {
       /** For types only: the tools that a typed client reads. */
-      readonly '~tools'?: TransformedTools<ToolsIn<Source>, ToolChanges<C>>;
+      readonly '~tools'?: TransformedTools<ToolsIn<Source>, ChangesIn<C, 'tools'>>;
+      /** For types only: the types of events. */
+      readonly '~events'?: TransformedTools<EventsIn<Source>, ChangesIn<C, 'events'>>;
     }
-  : Source extends { readonly tools: infer T }
-    ? Omit<Source, 'tools'> & {
-        /** The changed tools. */
-        readonly tools: TransformedTools<T, ToolChanges<C>>;
-      }
-    : Source;
+  : TransformedGroup<TransformedGroup<Source, C, 'tools'>, C, 'events'>;
 
-type ToolChanges<C> = C extends { readonly tools: infer T } ? T : Record<never, never>;
+type TransformedGroup<Source, C, Group extends 'tools' | 'events'> = Source extends {
+  readonly [Key in Group]: infer T;
+}
+  ? Omit<Source, Group> & {
+      /** The changed definitions. */
+      readonly [Key in Group]: TransformedTools<T, ChangesIn<C, Group>>;
+    }
+  : Source;
 
-/** Tools with changes: hidden ones are missing, renamed ones have their new names. */
+type ChangesIn<C, Group extends string> = C extends { readonly [Key in Group]: infer T }
+  ? T
+  : Record<never, never>;
+
+/** Tools, or types of events, with changes: hidden ones are missing, renamed ones have their new names. */
 export type TransformedTools<T, C> = {
   readonly [Name in keyof T as NewName<Name, ChangeOf<C, Name>>]: TransformedTool<T[Name], ChangeOf<C, Name>>;
 };

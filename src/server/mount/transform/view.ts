@@ -1,10 +1,16 @@
 // The definitions of a server, or of an object of definitions, with changes.
 
-import { type OptionTable, optionMistakes, readOptions } from '../../../protocol/checks/options.js';
+import {
+  type AnyTable,
+  type OptionTable,
+  optionMistakes,
+  readOptions,
+} from '../../../protocol/checks/options.js';
 import { isTemplate } from '../../../protocol/uri-template/template.js';
 import type { GuardedOptions } from '../../access/access.js';
 import type { Guarded } from '../../access/views.js';
 import { DefinitionError } from '../../catalog/compile.js';
+import { type CompiledEvent, checkEventName } from '../../catalog/events.js';
 import type { CompiledPrompt } from '../../catalog/prompts.js';
 import type { DefinitionList } from '../../catalog/registry.js';
 import type { CompiledResource } from '../../catalog/resources.js';
@@ -12,30 +18,32 @@ import type { ToolErrors } from '../../catalog/run-tool.js';
 import { type CompiledTool, checkToolName } from '../../catalog/tools.js';
 import { composeNames, type Names } from '../names.js';
 import type { MountView, ViewedDefinition } from '../view.js';
-import type { AnyChange, Changes, PromptChange, ResourceChange, ToolChange } from './changes.js';
-import { reshapePrompt, reshapeResource, reshapeTool, withTags } from './reshape.js';
+import type { AnyChange, Changes, EventChange, PromptChange, ResourceChange, ToolChange } from './changes.js';
+import { reshapeEvent, reshapePrompt, reshapeResource, reshapeTool, withTags } from './reshape.js';
 
 const changesTable = {
   tools: 'object',
   resources: 'object',
   prompts: 'object',
+  events: 'object',
   every: 'function',
 } as const satisfies OptionTable<Changes>;
 
-const shared = {
+const untitled = {
   hidden: 'boolean',
-  title: 'string',
   description: 'string',
   tags: 'any',
   scopes: 'any',
   allow: 'any',
   name: 'string',
 } as const;
+const shared = { ...untitled, title: 'string' } as const;
 const runs = { ...shared, args: 'any', run: 'function' } as const;
 const tables = {
   tools: runs satisfies OptionTable<ToolChange>,
   prompts: runs satisfies OptionTable<PromptChange>,
   resources: { ...shared, uri: 'string', read: 'function' } as const satisfies OptionTable<ResourceChange>,
+  events: untitled satisfies OptionTable<EventChange>,
 };
 const foreign = {
   hide: 'hidden',
@@ -45,7 +53,7 @@ const foreign = {
   auth: 'allow',
 };
 
-const kindOf = { tools: 'tool', resources: 'resource', prompts: 'prompt' } as const;
+const kindOf = { tools: 'tool', resources: 'resource', prompts: 'prompt', events: 'event' } as const;
 
 /** The changes of single definitions. */
 export class View implements MountView {
@@ -56,7 +64,8 @@ export class View implements MountView {
 
   constructor(changes: Changes, base?: MountView) {
     readOptions('transform', changes, changesTable);
-    for (const kind of ['tools', 'resources', 'prompts'] as const) this.#check(kind, changes[kind] ?? {});
+    for (const kind of ['tools', 'resources', 'prompts', 'events'] as const)
+      this.#check(kind, changes[kind] ?? {});
     this.#changes = changes;
     this.#base = base;
     this.names = composeNames(base?.names, this.#own);
@@ -90,7 +99,9 @@ export class View implements MountView {
   ): AnyChange[] {
     const { every } = this.#changes;
     const general = every?.({ kind: kindOf[kind], name, tags, annotations });
-    if (general !== undefined) this.#checkChange(kind, `every(${name})`, general);
+    if (general !== undefined)
+      // One change may be meant for definitions of all kinds. Events have no title.
+      this.#checkChange(kind, `every(${name})`, general, kind === 'events' ? shared : undefined);
     const named = this.#changes[kind] ?? {};
     const own = Object.hasOwn(named, name) ? named[name] : undefined;
     return [general, own].filter((change) => change !== undefined);
@@ -100,13 +111,15 @@ export class View implements MountView {
     for (const [name, change] of Object.entries(changes)) this.#checkChange(kind, `${kind}.${name}`, change);
   }
 
-  #checkChange(kind: DefinitionList, path: string, change: unknown): void {
+  #checkChange(...[kind, path, change, table = tables[kind]]: CheckedChange): void {
     if (typeof change !== 'object' || change === null)
       throw new TypeError(`transform: "${path}" must be an object of changes, such as { hidden: true }`);
-    const [mistake] = optionMistakes('', change, tables[kind], { foreign, path: `${path}.` });
+    const [mistake] = optionMistakes('', change, table, { foreign, path: `${path}.` });
     if (mistake !== undefined) throw new TypeError(`transform: ${mistake}`);
   }
 }
+
+type CheckedChange = [kind: DefinitionList, path: string, change: unknown, table?: AnyTable | undefined];
 
 function reshape(
   ...[kind, entry, change, errors]: [DefinitionList, Guarded, AnyChange, ToolErrors]
@@ -115,6 +128,7 @@ function reshape(
   return naming(kind, name ?? uri, () => {
     if (kind === 'tools') return reshapeTool(entry as CompiledTool, change as ToolChange, errors);
     if (kind === 'prompts') return reshapePrompt(entry as CompiledPrompt, change as PromptChange, errors);
+    if (kind === 'events') return reshapeEvent(entry as CompiledEvent, change, errors);
     return reshapeResource(entry as CompiledResource, change, errors);
   });
 }
@@ -130,6 +144,7 @@ function naming<T>(kind: DefinitionList, name: string, work: () => T): T {
 
 function checkNewName(kind: DefinitionList, name: string, newName: string): void {
   if (kind === 'tools') checkToolName(newName);
+  else if (kind === 'events') checkEventName(newName);
   else if (newName === '') throw new TypeError('a new name must not be empty');
   else if (kind === 'resources' && (isTemplate(name) || isTemplate(newName)))
     throw new TypeError(
