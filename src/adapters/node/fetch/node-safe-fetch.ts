@@ -7,6 +7,7 @@ import { type SafeFetch, SafeFetchError } from '../../../oauth/fetch/safe-fetch.
 import { displayUrl } from '../../../protocol/secrets/display-url.js';
 import { USER_AGENT } from '../../../protocol/version.js';
 import { type Dial, dialChecked, secure } from './dial.js';
+import { KeptConnections } from './kept-connections.js';
 import { addressesOf, codeOf, type Resolve, resolveWithSystem } from './resolve.js';
 
 /** The options of the hardened fetch on Node. */
@@ -17,32 +18,75 @@ export interface NodeSafeFetchOptions extends SafeFetchOptions {
   readonly resolve?: Resolve | undefined;
   /** Opens connections to addresses that were checked. Default: TCP. */
   readonly dial?: Dial | undefined;
+  /**
+   * Whether connections stay open for the next requests to the same origin. A request is then sent again if a kept connection turns out to be
+   * closed, so it must be one that may be repeated. On Node only. Default: no.
+   */
+  readonly keepAlive?: boolean | undefined;
 }
 
 const MAX_HEADER_BYTES = 32 * 1024;
 const MAX_INTERIM_REPLIES = 10;
 
 /**
- * The hardened fetch of Node, Bun and Deno. Each request has a connection of its own, to an address that was checked after the name
- * was resolved. Proxies in the environment are not used, since the check would see the proxy's address only.
+ * The hardened fetch of Node, Bun and Deno. Each request has a connection of its own, unless `keepAlive` keeps them, to an address that was
+ * checked after the name was resolved. Proxies in the environment are not used, since the check would see the proxy's address only.
  */
 export function nodeSafeFetch(options: NodeSafeFetchOptions = {}): SafeFetch {
   const { privateHosts, ca, resolve = resolveWithSystem, dial = dialChecked } = options;
+  const kept = options.keepAlive === true && !isOtherRuntime() ? new KeptConnections() : undefined;
+
+  /** Finds the addresses that may be dialled. Returns the function that dials. */
+  async function findWay(request: HopRequest): Promise<() => Socket> {
+    const { url, signal } = request;
+    const addresses = await addressesOf(request, resolve);
+    // The lookup does not end with the signal.
+    signal.throwIfAborted();
+    const isSecure = url.protocol === 'https:';
+    const port = Number(url.port === '' ? (isSecure ? 443 : 80) : url.port);
+    return () => {
+      const socket = dial({ url, addresses, port });
+      return isSecure ? secure(socket, url, ca) : socket;
+    };
+  }
+
+  async function sendAlone(request: HopRequest): Promise<HopReply> {
+    const connect = await findWay(request);
+    return await exchange(request, ({ headers, ...args }) =>
+      http.request({
+        ...args,
+        headers: { ...headers, connection: 'close' },
+        agent: new OneConnection(connect),
+      }),
+    );
+  }
+
+  async function sendKept(request: HopRequest, connections: KeptConnections): Promise<HopReply> {
+    const { url, reach } = request;
+    let sent: ClientRequest | undefined;
+    try {
+      return await exchange(request, (args) => {
+        const connect = async (): Promise<Socket> => (await findWay(request))();
+        sent = connections.request({ ...args, origin: `${url.origin} ${reach}`, connect });
+        return sent;
+      });
+    } catch (error) {
+      // The server may have closed the connection before the request arrived.
+      if (sent?.reusedSocket !== true || !isClosedConnection(error)) throw error;
+      return await sendAlone(request);
+    }
+  }
+
   return createSafeFetch({
     privateHosts,
     userAgent: USER_AGENT,
-    send: async function send(request) {
-      const { url } = request;
-      const addresses = await addressesOf(request, resolve);
-      const connect = (): Socket => {
-        const isSecure = url.protocol === 'https:';
-        const port = Number(url.port === '' ? (isSecure ? 443 : 80) : url.port);
-        const socket = dial({ url, addresses, port });
-        return isSecure ? secure(socket, url, ca) : socket;
-      };
-      return await exchange(request, connect);
-    },
+    send: (request) => (kept === undefined ? sendAlone(request) : sendKept(request, kept)),
   });
+}
+
+/** Bun and Deno have agents of their own, which may dial by themselves. */
+function isOtherRuntime(): boolean {
+  return 'Bun' in globalThis || 'Deno' in globalThis;
 }
 
 /** Gives one connection to one request. Node ignores `createConnection` among the options of a request that has an agent. */
@@ -59,13 +103,14 @@ class OneConnection extends http.Agent {
   }
 }
 
-function exchange(request: HopRequest, connect: () => Socket): Promise<HopReply> {
+/** The options of a request, apart from its connection. */
+type RequestArgs = http.ClientRequestArgs & { readonly headers: Readonly<Record<string, string | number>> };
+
+function exchange(request: HopRequest, open: (args: RequestArgs) => ClientRequest): Promise<HopReply> {
   const { url, method, headers, body, signal } = request;
   return new Promise((resolve, reject) => {
-    // The lookup does not end with the signal.
     signal.throwIfAborted();
-    const req = http.request({
-      agent: new OneConnection(connect),
+    const req = open({
       method,
       path: `${url.pathname}${url.search}`,
       headers: {
@@ -73,7 +118,6 @@ function exchange(request: HopRequest, connect: () => Socket): Promise<HopReply>
         ...Object.fromEntries(headers),
         // For some methods, Node sends a body without its length, which servers read as another request.
         ...(body !== undefined && { 'content-length': body.length }),
-        connection: 'close',
       },
       maxHeaderSize: MAX_HEADER_BYTES,
       insecureHTTPParser: false,
@@ -131,6 +175,14 @@ async function* chunksOf(message: IncomingMessage, url: URL): AsyncGenerator<Uin
   } catch (error) {
     throw toSafeFetchError(error, url);
   }
+}
+
+function isClosedConnection(error: unknown): boolean {
+  return (
+    error instanceof SafeFetchError &&
+    error.code === 'connect_failed' &&
+    [' (ECONNRESET)', ' (EPIPE)'].includes(codeOf(error.cause))
+  );
 }
 
 function toSafeFetchError(error: unknown, url: URL): SafeFetchError {

@@ -43,7 +43,10 @@ export interface WebhookParts {
     request: { readonly name: string; readonly args: JsonObject; readonly dialect: EventDialect },
   ) => Promise<WebhookType>;
   /** The hardened fetch. */
-  readonly safeFetch: (options: { readonly privateHosts: readonly string[] }) => SafeFetch;
+  readonly safeFetch: (options: {
+    readonly privateHosts: readonly string[];
+    readonly keepAlive: boolean;
+  }) => SafeFetch;
   /** The secrets of the server, which seal those of subscriptions. */
   readonly secrets: () => readonly string[] | undefined;
   readonly log: Logger;
@@ -78,7 +81,8 @@ export async function webhooks(parts: WebhookParts): Promise<Webhooks> {
   const { server, store, types, log, leaseMs } = parts;
   const options = fillDefaults(parts.options, webhookTable);
   const privateHosts = readPrivateHosts(options.privateHosts);
-  const fetch = parts.safeFetch({ privateHosts: options.privateHosts });
+  // Every message has an id, so that a receiver knows one that is sent again.
+  const fetch = parts.safeFetch({ privateHosts: options.privateHosts, keepAlive: true });
   const times = { ...TIMES, ...parts.times };
   const queues = await webhookQueues(server);
   const secrets = new SecretKeeper(parts.secrets);
