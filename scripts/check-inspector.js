@@ -6,7 +6,8 @@ import { brotliDecompressSync, gzipSync } from 'node:zlib';
 import { conclude, filesUnder, kilobytes, root } from './files.js';
 
 const SHELL_BYTES = 70_000;
-const ALL_BYTES = 160_000;
+// Everything outside of the shell is loaded when it is opened: the place of events makes the sum larger, and not the first paint.
+const ALL_BYTES = 168_000;
 const SHIPPED = 'dist/inspector';
 const FOREIGN = /(?:src|href|import|fetch)\s*[=(]\s*["'`]https?:/;
 

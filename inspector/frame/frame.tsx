@@ -29,6 +29,7 @@ const PLACES: ReadonlyMap<string, ComponentType> = new Map<string, ComponentType
   ['resources', lazy(() => import('../places/resources/resources.js').then((module) => module.Resources))],
   ['prompts', lazy(() => import('../places/prompts/prompts.js').then((module) => module.Prompts))],
   ['tasks', lazy(() => import('../places/tasks/tasks.js').then((module) => module.Tasks))],
+  ['events', lazy(() => import('../places/events/events.js').then((module) => module.Events))],
   ['requests', lazy(() => import('../places/requests/requests.js').then((module) => module.Requests))],
   ['compare', lazy(() => import('../places/compare/compare.js').then((module) => module.Compare))],
   ['tapes', lazy(() => import('../places/tapes/tapes.js').then((module) => module.Tapes))],
@@ -36,7 +37,7 @@ const PLACES: ReadonlyMap<string, ComponentType> = new Map<string, ComponentType
 ]);
 
 /** The places with a list: its filter, its groups and where it is scrolled to stay when another item is opened. */
-const LISTS: ReadonlySet<string> = new Set(['tools', 'resources', 'prompts', 'tasks', 'server']);
+const LISTS: ReadonlySet<string> = new Set(['tools', 'resources', 'prompts', 'tasks', 'events', 'server']);
 
 /** The page: the bar at the top, the place that is shown, and the timeline beside it. */
 export function Frame(): VNode {

@@ -1,9 +1,10 @@
 import { isTyping, useKeys } from '../parts/controls/keys.js';
 import { isNarrow, isWide } from '../state/media.js';
 import { go, route } from '../state/route.js';
-import { requestsFile } from '../state/store.js';
+import { connection, requestsFile } from '../state/store.js';
 import { goToNextQuestion } from './go-to-story.js';
 import { overlay } from './overlays/overlays.js';
+import { offersEvents } from './places.js';
 import { closeStrip, isStripOpen, toggleStrip } from './timeline-strip.js';
 
 /** The keys that work everywhere. */
@@ -15,6 +16,7 @@ export function PageKeys(): null {
     '4': () => go('tasks'),
     '5': () => go('server'),
     '6': () => (requestsFile.value === undefined ? false : go('requests')),
+    '7': () => (offersEvents(connection.value?.server?.capabilities ?? {}) ? go('events') : false),
     q: goToNextQuestion,
     t: showTimeline,
     '?': () => {

@@ -56,9 +56,22 @@ export function placesOf(shown: string): readonly PlaceInfo[] {
       // On a phone, the bar has no room for one more; the search finds it.
       isThere: requestsFile.value !== undefined && !isNarrow.value,
     },
+    {
+      place: 'events',
+      label: 'Events',
+      icon: 'bell',
+      key: '7',
+      count: lists?.events.length,
+      isThere: offersEvents(can) && !isNarrow.value,
+    },
     { place: 'timeline', label: 'Timeline', icon: 'timeline', isThere: true },
   ];
   return all.filter(({ place, isThere }) => isThere || place === shown);
+}
+
+/** The drafts have two places for the capability. */
+export function offersEvents({ events, extensions }: JsonObject): boolean {
+  return events !== undefined || (isObject(extensions) && 'io.modelcontextprotocol/events' in extensions);
 }
 
 /** Since 2026-07-28 the server decides which call becomes a task, and its tools do not say so. */

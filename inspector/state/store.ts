@@ -2,6 +2,7 @@
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { CatalogView, ConnectionView, FoundServer } from '../../src/inspector/contract/connection.js';
+import type { ToldEvent } from '../../src/inspector/contract/events.js';
 import type { HistoryView, InspectorEvent, PageSnapshot } from '../../src/inspector/contract/inspector.js';
 import type { LogLine, MessageHead } from '../../src/inspector/contract/message.js';
 import type { QuestionView, Story } from '../../src/inspector/contract/story.js';
@@ -10,6 +11,7 @@ import { fetchCatalog } from './api.js';
 
 const MAX_MESSAGES = 20_000;
 const MAX_LOGS = 5000;
+const MAX_TOLD = 500;
 /** More than the process keeps: it does not say which ones it has dropped. */
 const MAX_STORIES = 4000;
 
@@ -32,6 +34,8 @@ export const stories: Signal<ReadonlyMap<number, Story>> = signal(new Map());
 /** In order. The array is new for each change. */
 export const messages: Signal<readonly MessageHead[]> = signal([]);
 export const logs: Signal<readonly LogLine[]> = signal([]);
+/** The events that servers have told, in order. */
+export const told: Signal<readonly ToldEvent[]> = signal([]);
 export const catalogs: Signal<ReadonlyMap<string, CatalogView>> = signal(new Map());
 
 /** The connection that the page shows. */
@@ -77,6 +81,7 @@ export function takeSnapshot(snapshot: PageSnapshot): void {
     stories.value = new Map(snapshot.stories.map((each) => [each.id, each]));
     messages.value = snapshot.messages;
     logs.value = snapshot.logs;
+    told.value = snapshot.told;
     found.value = snapshot.found;
     tapes.value = new Map(snapshot.tapes.map((each) => [each.id, each]));
     if (current.value === undefined || !connections.value.has(current.value))
@@ -131,6 +136,9 @@ function take(event: InspectorEvent): void {
       return;
     case 'logs':
       logs.value = [...logs.value, ...event.lines].slice(-MAX_LOGS);
+      return;
+    case 'told':
+      told.value = [...told.value, ...event.events].slice(-MAX_TOLD);
       return;
     case 'cleared': {
       const kept = new Set(event.kept);

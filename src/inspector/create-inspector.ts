@@ -49,6 +49,7 @@ export function createInspector(options: InspectorOptions): RunningInspector {
       stories: book.views(),
       messages: messages.heads(),
       logs: shared.logs,
+      told: shared.told,
       found,
       tapes: tapes.views,
       mayConnect: options.openTarget !== undefined,

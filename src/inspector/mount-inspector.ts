@@ -6,6 +6,7 @@ import { fullmcp } from '../client/model/options.js';
 import type { ServerObject } from '../connect/targets/target.js';
 import { isLoopbackUrl } from '../oauth/fetch/check-url.js';
 import { type OptionTable, readOptions } from '../protocol/checks/options.js';
+import { operatedServer } from '../tooling/operator/operated-server.js';
 import { createInspector } from './create-inspector.js';
 import { requestHandler } from './host/request-handler.js';
 import { newToken } from './host/secret.js';
@@ -70,7 +71,11 @@ export function inspector(
   const token = newToken();
   const running = createInspector({
     version: fullmcp.version,
-    fixed: { server, name: typeof server === 'string' ? server : 'this server', seesJournal: true },
+    fixed: {
+      server: typeof server === 'string' ? server : operatedServer(server),
+      name: typeof server === 'string' ? server : 'this server',
+      seesJournal: true,
+    },
   });
   const stopListening = listenToJournals((event) => running.journalEvent(event));
   const address = (origin: string): string => `${new URL(base, origin).href}?token=${token}`;

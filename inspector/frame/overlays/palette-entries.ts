@@ -137,6 +137,9 @@ function actions(): readonly Entry[] {
     ...(requestsFile.value === undefined
       ? []
       : [{ icon: 'save' as const, title: 'Requests', open: () => go('requests') }]),
+    ...(catalog.value === undefined || catalog.value.events.length === 0
+      ? []
+      : [{ icon: 'bell' as const, title: 'Events', open: () => go('events') }]),
     { icon: 'tapes', title: 'Tapes', open: () => go('tapes') },
     { icon: 'timeline', title: 'Timeline', open: () => go('timeline') },
     { icon: 'sun', title: 'Light theme', open: () => setTheme('light') },

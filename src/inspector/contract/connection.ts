@@ -1,6 +1,7 @@
 // A connection of the inspector, as the page sees it.
 
 import type { JsonObject } from '../../jsonrpc/message.js';
+import type { FollowView } from './events.js';
 import type { Failure } from './failure.js';
 
 /** The target as the user typed or chose it. Exactly one of `url`, `command`, `name` and `text` says where the server is. */
@@ -84,6 +85,8 @@ export interface ConnectionView {
   readonly seesJournal: boolean;
   readonly roots: readonly { readonly uri: string; readonly name?: string }[];
   readonly subscriptions: readonly SubscriptionView[];
+  /** The types of events that are followed. */
+  readonly follows: readonly FollowView[];
   readonly auth: AuthView;
   readonly logLevel?: string;
   /** The process, if the inspector started one. */
@@ -148,6 +151,8 @@ export interface CatalogView {
   readonly resources: readonly JsonObject[];
   readonly templates: readonly JsonObject[];
   readonly prompts: readonly JsonObject[];
+  /** The types of events. */
+  readonly events: readonly JsonObject[];
   /** About how many tokens all tools take in a model's context. */
   readonly tokens: number;
   readonly findings: readonly FindingView[];

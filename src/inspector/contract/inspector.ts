@@ -3,6 +3,7 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { ManifestChange } from '../../tooling/manifest/manifest-change.js';
 import type { CatalogView, ConnectionView, FoundServer, TargetSpec } from './connection.js';
+import type { DeliveriesView, ToldEvent } from './events.js';
 import type { LogLine, MessageHead, MessageText } from './message.js';
 import type { RequestReportView, RequestsView } from './requests.js';
 import type { Story } from './story.js';
@@ -17,6 +18,7 @@ export interface PageSnapshot {
   readonly stories: readonly Story[];
   readonly messages: readonly MessageHead[];
   readonly logs: readonly LogLine[];
+  readonly told: readonly ToldEvent[];
   readonly found: readonly FoundServer[];
   readonly tapes: readonly TapeView[];
   /** Whether the page may connect to other servers. */
@@ -44,6 +46,7 @@ export type InspectorEvent = { readonly seq: number } & (
   | { readonly type: 'story'; readonly story: Story }
   | { readonly type: 'messages'; readonly messages: readonly MessageHead[] }
   | { readonly type: 'logs'; readonly lines: readonly LogLine[] }
+  | { readonly type: 'told'; readonly events: readonly ToldEvent[] }
   | { readonly type: 'cleared'; readonly connection: string; readonly kept: readonly number[] }
   | { readonly type: 'found'; readonly found: readonly FoundServer[] }
   | { readonly type: 'tape'; readonly tape: TapeView }
@@ -85,6 +88,19 @@ export interface Commands {
   ];
   subscribe: [{ connection: string; uri: string }, { story: number }];
   unsubscribe: [{ connection: string; uri: string }, object];
+  /** Follows a type of events. It is followed once: with other arguments, the earlier subscription ends. */
+  followEvents: [{ connection: string; name: string; args: JsonObject }, { story: number }];
+  unfollowEvents: [{ connection: string; name: string }, object];
+  /** Polls a type once. The first poll finds the position, the next ones continue after the one before. */
+  pollEvents: [{ connection: string; name: string; args: JsonObject }, { story: number }];
+  /** Emits an event in a server of one's own. */
+  emitEvent: [
+    { connection: string; name: string; data: JsonObject; eventId?: string },
+    { eventId: string; isNew: boolean },
+  ];
+  deliveries: [{ connection: string }, DeliveriesView];
+  /** Sends events again that were given up: one, or all of a subscription. */
+  redeliver: [{ connection: string; subscription: string; eventId?: string }, { count: number }];
   /** Cancels a call, or asks the server to cancel a task. */
   stop: [{ story: number }, object];
   /** Answers a question. `remember` answers the next run of the same tool in the same way. */

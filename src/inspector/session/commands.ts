@@ -3,6 +3,7 @@
 import { callCommands } from './call-commands.js';
 import { type CommandParts, type CommandTable, storyIn } from './command-table.js';
 import { connectionCommands } from './connection-commands.js';
+import { eventCommands } from './event-commands.js';
 
 export function commandsOf(parts: CommandParts): CommandTable {
   const { connections, tapes, requests } = parts;
@@ -10,6 +11,7 @@ export function commandsOf(parts: CommandParts): CommandTable {
   return {
     ...connectionCommands(parts),
     ...callCommands(parts),
+    ...eventCommands(parts),
     async importTape(input) {
       const tape = tapes.import(input.text('name', 1000), input.text('text', Number.POSITIVE_INFINITY));
       feed.emit({ type: 'tape', tape });

@@ -1,12 +1,13 @@
 // The events for the page: changes of the same thing are put together, and the latest events are kept for pages that reconnect.
 
 import type { ConnectionView } from '../contract/connection.js';
+import type { ToldEvent } from '../contract/events.js';
 import type { InspectorEvent } from '../contract/inspector.js';
 import type { LogLine, MessageHead } from '../contract/message.js';
 import type { Story } from '../contract/story.js';
 
 const MAX_EVENTS = 5000;
-/** Messages and log lines in the events that are kept. */
+/** Messages, log lines and events of servers in the events that are kept. */
 const MAX_ITEMS = 25_000;
 const MAX_BATCH = 500;
 const FRAME_MS = 20;
@@ -36,6 +37,7 @@ export class Feed {
   readonly #stories = new Set<number>();
   #messages: MessageHead[] = [];
   #logs: LogLine[] = [];
+  #told: ToldEvent[] = [];
   #kept: Kept[] = [];
   #keptItems = 0;
   #seq = 0;
@@ -78,6 +80,12 @@ export class Feed {
     else this.#schedule();
   }
 
+  told(event: ToldEvent): void {
+    this.#told.push(event);
+    if (this.#told.length >= MAX_BATCH) this.#flushTold();
+    else this.#schedule();
+  }
+
   /** Sends a change at once, after everything before it. */
   emit(change: FeedChange): void {
     this.flush();
@@ -98,6 +106,7 @@ export class Feed {
     this.#timer = undefined;
     this.#flushMessages();
     this.#flushLogs();
+    this.#flushTold();
     const [connections, stories] = [[...this.#connections], [...this.#stories]];
     this.#connections.clear();
     this.#stories.clear();
@@ -126,6 +135,12 @@ export class Feed {
     const lines = this.#logs;
     this.#logs = [];
     if (lines.length > 0) this.#send({ type: 'logs', lines });
+  }
+
+  #flushTold(): void {
+    const events = this.#told;
+    this.#told = [];
+    if (events.length > 0) this.#send({ type: 'told', events });
   }
 
   #schedule(): void {
@@ -166,6 +181,7 @@ export class Feed {
 
 function itemsIn(event: InspectorEvent): number {
   if (event.type === 'messages') return event.messages.length;
+  if (event.type === 'told') return event.events.length;
   return event.type === 'logs' ? event.lines.length : 0;
 }
 

@@ -19,6 +19,7 @@ export const emptyCatalog: CatalogView = {
   resources: [],
   templates: [],
   prompts: [],
+  events: [],
   tokens: 0,
   findings: [],
   failures: [],
@@ -40,6 +41,10 @@ export async function fetchCatalog(client: Client, version: number): Promise<Cat
       }),
     ),
   ) as Record<ManifestList, readonly JsonObject[]>;
+  const events = await fetchEvents(client).catch((error: unknown) => {
+    failures.push({ list: 'events', message: error instanceof Error ? error.message : String(error) });
+    return [];
+  });
   const { info, revision, capabilities } = client.server;
   const { findings, tokens, total } = lintManifest(
     {
@@ -58,6 +63,7 @@ export async function fetchCatalog(client: Client, version: number): Promise<Cat
     resources: lists.resources,
     templates: lists.templates,
     prompts: lists.prompts,
+    events,
     tokens: total,
     findings: findings.map(findingView),
     failures,
@@ -73,6 +79,15 @@ async function fetchList(client: Client, list: ManifestList): Promise<readonly J
     if (items.length >= MAX_ITEMS) break;
   }
   return items;
+}
+
+async function fetchEvents(client: Client): Promise<readonly JsonObject[]> {
+  const types: JsonObject[] = [];
+  for await (const type of client.events({ fresh: true })) {
+    types.push({ ...type });
+    if (types.length >= MAX_ITEMS) break;
+  }
+  return types;
 }
 
 function toolView(tool: JsonObject, tokens: number): ToolView {

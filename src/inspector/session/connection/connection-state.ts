@@ -10,6 +10,7 @@ import type { OpenedTarget } from '../../contract/options.js';
 import type { Wiretap } from '../../wiretap/wiretap.js';
 import type { ConnectionAuth } from './authorization.js';
 import type { ConnectLog } from './connect-log.js';
+import type { EventFollower } from './followed-events.js';
 import type { KnownTasks } from './known-tasks.js';
 import type { SharedParts } from './shared-parts.js';
 import type { OpenSubscriptions } from './subscriptions.js';
@@ -34,6 +35,7 @@ export interface ConnectionState {
   readonly open: { readonly client: Client; readonly tap: Wiretap };
   readonly catalog: CatalogView;
   readonly subscriptions: OpenSubscriptions;
+  readonly events: EventFollower;
   readonly authorization: ConnectionAuth;
   readonly tasks: KnownTasks;
   readonly tape: ConnectionTape;

@@ -48,6 +48,7 @@ export function printConnection(connection: ConnectionState): ConnectionView {
     seesJournal,
     roots: connection.roots,
     subscriptions: connection.subscriptions.views,
+    follows: connection.events.views,
     auth: connection.authorization.view(),
     ...(logLevel && { logLevel }),
     ...(exit !== undefined && { process: { exit } }),

@@ -23,6 +23,7 @@ import { ConnectLog } from './connect-log.js';
 import type { ConnectionInit, ConnectionState } from './connection-state.js';
 import { printConnection } from './connection-view.js';
 import { exitOf, failureOf } from './failure.js';
+import { EventFollower } from './followed-events.js';
 import type { KnownTasks } from './known-tasks.js';
 import { Lists } from './lists.js';
 import { OpenSubscriptions } from './subscriptions.js';
@@ -38,6 +39,7 @@ export class InspectedConnection implements ConnectionState {
   readonly id: string;
   readonly init: ConnectionInit;
   readonly subscriptions: OpenSubscriptions;
+  readonly events: EventFollower;
   readonly authorization: ConnectionAuth;
   readonly tape: ConnectionTape;
   /** The values that are masked in everything that the page sees. */
@@ -75,6 +77,7 @@ export class InspectedConnection implements ConnectionState {
     this.tape = new ConnectionTape(secrets);
     this.lists = new Lists(this, shared);
     this.subscriptions = new OpenSubscriptions(this, shared);
+    this.events = new EventFollower(this, shared);
     this.authorization = authorizationOf(opened, spec, {
       store: shared.loginStore,
       onSecret: (secret) => this.learn(secret),
@@ -222,7 +225,9 @@ export class InspectedConnection implements ConnectionState {
         this.lists.refreshSoon();
       } else if (reason !== undefined) {
         this.#connectStory?.end({ state: 'error', error: this.#failureOf(reason) });
-        this.subscriptions.end(this.#fail(reason).message);
+        const { message } = this.#fail(reason);
+        this.subscriptions.end(message);
+        this.events.end(message);
       }
     });
     client.on('log', ({ level, logger, data }) =>
@@ -308,6 +313,7 @@ export class InspectedConnection implements ConnectionState {
     this.#opening?.abort(new McpError('cancelled', why));
     this.#connectStory?.end({ state: 'cancelled' });
     this.subscriptions.end(why);
+    this.events.end(why);
     const client = this.#client;
     this.#client = undefined;
     await client?.close();

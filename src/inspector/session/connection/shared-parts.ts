@@ -8,6 +8,7 @@ import type { Middleware } from '../../../protocol/call.js';
 import { clean } from '../../../tooling/clean.js';
 import { causeIn } from '../../../tooling/process-output.js';
 import type { ConnectionView, TargetSpec } from '../../contract/connection.js';
+import type { ToldEvent } from '../../contract/events.js';
 import type { ProcessOutput } from '../../contract/failure.js';
 import type { LogLine } from '../../contract/message.js';
 import type { InspectorOptions, JournalEvent, OpenedTarget } from '../../contract/options.js';
@@ -20,6 +21,7 @@ import { StoryBook } from '../../stories/story-book.js';
 import type { Scope } from '../../wiretap/seen.js';
 
 const MAX_LOGS = 5000;
+const MAX_TOLD = 500;
 /** The last lines of a process that a failure has in it. */
 const MAX_WORDS = 20;
 const MAX_LINE = 4000;
@@ -35,7 +37,9 @@ export class SharedParts {
   readonly taskResults: TaskResults = new TaskResults();
   readonly #options: InspectorOptions;
   #logs: LogLine[] = [];
+  #told: ToldEvent[] = [];
   #lastLog = 0;
+  #lastTold = 0;
 
   constructor(options: InspectorOptions, connection: (id: string) => ConnectionView | undefined) {
     this.version = options.version;
@@ -80,9 +84,22 @@ export class SharedParts {
     this.feed.log(logged);
   }
 
-  /** Removes the lines of a connection. */
+  /** The events that servers have told, the latest ones. */
+  get told(): readonly ToldEvent[] {
+    return this.#told.slice(-MAX_TOLD);
+  }
+
+  tell(event: Omit<ToldEvent, 'seq' | 'at'>): void {
+    const told = { ...event, seq: ++this.#lastTold, at: Date.now() };
+    this.#told.push(told);
+    if (this.#told.length > 2 * MAX_TOLD) this.#told = this.#told.slice(-MAX_TOLD);
+    this.feed.told(told);
+  }
+
+  /** Removes the lines of a connection, and the events that its server has told. */
   clearLogs(connection: string): void {
     this.#logs = this.#logs.filter((line) => line.connection !== connection);
+    this.#told = this.#told.filter((event) => event.connection !== connection);
   }
 
   connected(spec: TargetSpec, opened: OpenedTarget, failure: string | undefined): void {

@@ -25,6 +25,7 @@ export function fakeInspector(): FakeInspector {
     stories: [],
     messages: [],
     logs: [],
+    told: [],
     found: [],
     tapes: [],
     mayConnect: true,

@@ -24,6 +24,7 @@ const connection: ConnectionView = {
   knownTasks: [],
   roots: [],
   subscriptions: [],
+  follows: [],
   auth: { state: 'none', hops: [] },
   isFixed: false,
 };
