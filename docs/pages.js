@@ -793,10 +793,10 @@ export const sections = [
             asks: 'chatgpt claude copilot cursor gemini codex submit directory review rejected profile lint doctor host rules limits',
           },
           {
-            file: 'rolling-deploys.md',
-            name: 'Rolling deploys',
+            file: 'deploys.md',
+            name: 'Deploys',
             day: 'later',
-            asks: 'rolling deploy zero downtime upgrade version rotate secret digests old clients blue green',
+            asks: 'rolling deploy zero downtime upgrade version rotate secret tags old clients stale schema waiting tasks migrate',
           },
           {
             file: 'capacity.md',

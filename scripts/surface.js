@@ -16,7 +16,7 @@ const RELEASE = 'scripts/last-release.json';
 const BEGIN = '<!-- From here on, this page is written by scripts/surface.js. -->';
 
 /** Entries, names and options that follow a draft, and change with it. */
-const DRAFTS = ['fullmcp/server-card', 'KnownDigestsOptions', 'knownDigests', 'ServerOptions.drafts'];
+const DRAFTS = ['fullmcp/server-card', 'KnownTagsOptions', 'knownTags', 'ServerOptions.drafts'];
 
 process.chdir(root);
 const { surface, size } = readSurface();

@@ -25,7 +25,7 @@ export const kinds = {
     what: 'logging with payloads, to a function',
     use: ({ logging }) => [logging({ log: ignore, payloads: true })],
   },
-  knownDigests: { what: 'knownDigests, before a list', use: ({ knownDigests }) => [knownDigests()] },
+  knownTags: { what: 'knownTags, before a list', use: ({ knownTags }) => [knownTags()] },
   timing: { what: 'timing', use: ({ timing }) => [timing(ignore)] },
   timeout: { what: 'timeout', use: ({ timeout }) => [timeout(30_000)] },
   rateLimit: { what: 'rateLimit, in memory', use: ({ rateLimit }) => [rateLimit('100000000/s')] },

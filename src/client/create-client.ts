@@ -56,6 +56,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     {
       target,
       link: () => connection.link as Link | undefined,
+      forget: (method) => results?.invalidate(cacheKey, { method }),
     },
   );
   const around = aroundOf(use);
@@ -174,9 +175,13 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     capability: keyof ServerCapabilities,
     callOptions?: CallOptions,
   ): Listing<T> {
-    async function fetchPage(params: JsonObject): Promise<Outcome> {
+    async function fetchPage(params: JsonObject, isAgain: boolean): Promise<Outcome> {
       try {
-        return await sender.sendFresh(method, params, callOptions);
+        return await sender.sendFresh(
+          method,
+          params,
+          isAgain ? { ...callOptions, fresh: true } : callOptions,
+        );
       } catch (error) {
         // A server without the method has an empty list, whatever it declares: many declare resources and have no templates.
         if (!McpError.is(error) || error.code !== 'method_not_found') throw error;

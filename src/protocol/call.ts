@@ -36,7 +36,7 @@ export interface Call {
   readonly isLocal?: boolean | undefined;
   /** Whether another handler of the server makes the call (`ctx.call`). Its questions and steps belong to the call of that handler. */
   readonly isNested?: boolean | undefined;
-  /** The version of a tool that the caller knows, if the server still serves it. Set with the option `drafts` only. */
+  /** The version of a tool that the caller knows, if the server still serves it. */
   readonly pinned?:
     | {
         /** Identifies the tool. */

@@ -20,7 +20,8 @@ export function caching(
 ): Middleware {
   async function dispatchCached(call: Call, next: Dispatch): Promise<Outcome> {
     const callKey = fingerprint(call);
-    const [shared, personal] = [`${serverKey}\n*\n${callKey}`, `${serverKey}\n${clientKey}\n${callKey}`];
+    const [everybody, own] = [`${serverKey}\n*\n`, `${serverKey}\n${clientKey}\n`];
+    const [shared, personal] = [everybody + callKey, own + callKey];
     const hit = renew ? undefined : (cache.get(personal) ?? cache.get(shared));
     if (hit !== undefined) return hit;
     const { generation } = cache;
@@ -28,7 +29,10 @@ export function caching(
     if (cache.generation !== generation || outcome.resultType !== 'complete') return outcome;
     // A result that depends on the user's answers must not be returned to another caller.
     if ('inputResponses' in call.params || 'requestState' in call.params) return outcome;
-    cache.set(outcome['cacheScope'] === 'public' ? shared : personal, call, outcome);
+    const isPublic = outcome['cacheScope'] === 'public';
+    const first =
+      'cursor' in call.params ? (isPublic ? everybody : own) + fingerprint(call, 'cursor') : undefined;
+    cache.set(isPublic ? shared : personal, call, outcome, first);
     return outcome;
   }
   return function caching(call, next) {
@@ -41,11 +45,11 @@ export function uniqueKey(): string {
   return crypto.getRandomValues(new Uint32Array(4)).join('-');
 }
 
-/** The method and the parameters, without `_meta`, which describes the client. */
-function fingerprint({ method, params }: Call): string {
-  const { _meta, ...rest } = params;
+/** The method and the parameters, without `_meta`, which describes the client, and without the parameter `except`. */
+function fingerprint({ method, params }: Call, except?: string): string {
   const sorted: JsonObject = {};
-  for (const key of Object.keys(rest).sort()) sorted[key] = rest[key];
+  for (const key of Object.keys(params).sort())
+    if (key !== '_meta' && key !== except) sorted[key] = params[key];
   return `${method} ${JSON.stringify(sorted)}`;
 }
 

@@ -25,6 +25,8 @@ export interface ResultCacheOptions {
 }
 
 interface Entry {
+  /** The key of the first page of the list; of any other result, its own. */
+  readonly first: string;
   readonly outcome: Outcome;
   readonly until: number;
   readonly bytes: number;
@@ -33,8 +35,8 @@ interface Entry {
 }
 
 /**
- * A cache for lists and resources, each kept for as long as its server allows. Clients may share one: only results that the
- * server declares public pass from one client to another.
+ * A cache for lists and resources, each kept for as long as its server allows. The pages of a list are kept and dropped together.
+ * Clients may share one: only results that the server declares public pass from one client to another.
  */
 export class ResultCache {
   // Least recently used first: an entry that is used moves to the end.
@@ -64,15 +66,22 @@ export class ResultCache {
     return entry.outcome;
   }
 
-  /** Caches a result for its `ttlMs`. A result without a `ttlMs` is not cached. */
-  set(key: string, { method, params }: Call, outcome: Outcome): void {
+  /**
+   * Caches a result for its `ttlMs`. A result without a `ttlMs` is not cached. For a further page of a list, `first` is the key of the
+   * first page: the page is kept as long as that one, and not beside one of another state of the list.
+   */
+  set(key: string, { method, params }: Call, outcome: Outcome, first: string = key): void {
+    const beginning = first === key ? undefined : this.#entries.get(first);
+    if (beginning?.outcome['tag'] !== outcome['tag'] || first === key) this.#dropList(first);
     const { ttlMs } = outcome;
     if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return;
     const bytes = JSON.stringify(outcome).length;
     if (bytes > this.#maxBytes / 4) return;
+    if (first !== key && !this.#entries.has(first)) return;
+    const until = Math.min(Date.now() + ttlMs, beginning?.until ?? Number.POSITIVE_INFINITY);
     const previous = this.#entries.get(key);
     if (previous !== undefined) this.#drop(key, previous);
-    this.#add(key, { outcome, until: Date.now() + ttlMs, bytes, method, uri: params['uri'] });
+    this.#add(key, { first, outcome, until, bytes, method, uri: params['uri'] });
     for (const [oldest, entry] of this.#entries) {
       if (this.#entries.size <= this.#maxEntries && this.#bytes <= this.#maxBytes) break;
       this.#drop(oldest, entry);
@@ -86,6 +95,10 @@ export class ResultCache {
       const isStale = 'uri' in stale ? entry.uri === stale.uri : entry.method === stale.method;
       if (isStale && key.startsWith(`${server}\n`)) this.#drop(key, entry);
     }
+  }
+
+  #dropList(first: string): void {
+    for (const [key, entry] of this.#entries) if (entry.first === first) this.#drop(key, entry);
   }
 
   #add(key: string, entry: Entry): void {

@@ -24,6 +24,8 @@ const MAX_CONFLICTS = 100;
 export interface TaskCreationParts {
   readonly store: Store;
   readonly limits: TaskLimits;
+  /** The name and the version of the server. */
+  readonly origin: { readonly server: string; readonly release: string };
   readonly log: Logger;
   readonly onCreated: (id: string) => void;
 }
@@ -76,7 +78,7 @@ export class TaskCreation {
   }
 
   async #prepare(call: Call, work: TaskWork, running: RunningCall | undefined): Promise<NewTask> {
-    const { limits } = this.#parts;
+    const { limits, origin } = this.#parts;
     const { options } = work;
     const now = Date.now();
     const id = crypto.randomUUID();
@@ -89,6 +91,8 @@ export class TaskCreation {
     const head: TaskHead = {
       id,
       tool: work.name,
+      ...origin,
+      ...(work.version !== undefined && { version: work.version }),
       createdAt: now,
       updatedAt: now,
       ttlMs: options.ttlMs ?? limits.ttlMs,

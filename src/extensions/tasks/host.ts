@@ -23,13 +23,14 @@ export interface LoadedTaskHost extends Omit<TaskHost, 'close'> {
 
 /** Makes the host of the extension `io.modelcontextprotocol/tasks`. */
 export function taskHost(parts: TaskPluginParts, limits: TaskLimits): LoadedTaskHost {
-  const { store, complete, log, rules } = parts;
+  const { store, complete, log, rules, server, release } = parts;
   const worker = new TaskWorker(parts, limits);
   const { keys, quota } = worker;
   const unknown = new UnknownTasks(parts);
   const creation = new TaskCreation(worker, {
     store,
     limits,
+    origin: { server, release },
     log,
     onCreated: (id) => unknown.noteCreated(id),
   });

@@ -6,32 +6,40 @@ import { Retries } from '../../async/retries.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import { isTerminal } from '../../protocol/tasks.js';
-import type { StoredCall, TaskWork } from '../../server/handle/task-host.js';
+import type { TaskPluginParts } from '../../server/handle/task-host.js';
 import type { Lease, StoreChange } from '../../state/store.js';
 import type { LiveTasks } from './live-tasks.js';
+import type { Roll } from './roll.js';
 import type { HeldTask } from './running/held-task.js';
 import { LiveTask, type LiveTaskParts } from './running/live-task.js';
 import { bytesOfTask, removeTask } from './stored/endings.js';
 import { Inbox } from './stored/inbox.js';
-import { readJournalItems } from './stored/journal-items.js';
+import { migrationItem, readJournalItems, type StoredJournal } from './stored/journal-items.js';
 import { placeOfWork, type TaskPlace } from './stored/keys.js';
 import { Unsaveable } from './stored/saving-errors.js';
 import { readHead, type TaskHead } from './stored/task.js';
 
 /** The parts of the host that take up tasks. */
-export interface TakeUpParts {
+export interface TakeUpParts extends Pick<TaskPluginParts, 'workOf' | 'knows' | 'migrate'> {
   readonly live: LiveTasks;
   readonly liveParts: LiveTaskParts;
-  readonly workOf: (task: StoredCall) => Promise<TaskWork>;
+  readonly roll: Roll;
+  /** This process. */
+  readonly owner: () => string;
 }
 
+/** The number of processes that are remembered because they refused a task. */
+const MAX_REFUSED = 1000;
 /** A task is not run again after this many processes ended while it ran without progress. */
 const MAX_ATTEMPTS = 5;
 /** After this many failed attempts, a task may be the one that crashes processes: it is tried later, and one at a time. */
 const SUSPECT_ATTEMPTS = 2;
 const SUSPECT_BACKOFF: BackoffOptions = { baseMs: 1000, maxMs: 60_000, jitter: [0.75, 1] };
-/** The delays before a task is claimed again whose tool this process does not have. */
-const MISFIT_BACKOFF: BackoffOptions = { baseMs: 5000, maxMs: 60_000, jitter: [0.75, 1] };
+/** The time until a task that this process cannot continue may be claimed by another one. */
+const REFUSED_MS = 500;
+/** A tool may be added by the program after its start. Until then, its tasks do not fail. */
+const SETTLED_MS = 10_000;
+const WAITS_FOR_CODE = 'Waiting for a process that has the code which began the task';
 const READ_BACKOFF: BackoffOptions = { baseMs: 100, maxMs: 5000, jitter: [0.75, 1] };
 /** The time until a suspect is claimed again if another one is being tried. */
 const SUSPECT_TURN_MS = 1000;
@@ -130,7 +138,11 @@ export class TakeUp {
       }
       const inbox = new Inbox(answers);
       const journal = readJournalItems(items, inbox);
-      if (!onlyWaits(head, inbox)) return { place, lease, head, journal, inbox, remainingMs };
+      const held = { place, lease, head, journal, inbox, remainingMs };
+      if (!onlyWaits(head, inbox)) {
+        if (await this.#migrate(held)) continue;
+        return held;
+      }
       const waits: StoreChange[] = [
         { do: 'expect', list: place.inbox, size: inbox.size },
         { do: 'release', inMs: Math.ceil(remainingMs) },
@@ -140,13 +152,50 @@ export class TakeUp {
     }
   }
 
+  /** Writes the migration of a task whose version is gone. Returns whether the task has to be read again. */
+  async #migrate({ place, lease, head, journal }: HeldTask): Promise<boolean> {
+    const { store } = this.#parts.liveParts;
+    const migrated = await this.#migrationOf(journal);
+    if (migrated === undefined) return false;
+    const { version } = migrated;
+    const { ok } = await store.write(
+      [
+        {
+          ...{ do: 'append', list: place.journal, name: String(journal.size) },
+          value: migrationItem(migrated),
+        },
+        { do: 'put', key: place.head, value: { ...head, version, refused: undefined } },
+      ],
+      { guard: lease },
+    );
+    return ok;
+  }
+
+  async #migrationOf({ call, journal }: StoredJournal): ReturnType<TaskPluginParts['migrate']> {
+    try {
+      return await this.#parts.migrate(call, journal);
+    } catch (error) {
+      // The run of the task fails with the reason, because nobody has its version.
+      this.#parts.liveParts.log('error', `A task of the tool "${call.tool}" could not be migrated`, error);
+      return undefined;
+    }
+  }
+
   async #run(held: HeldTask): Promise<void> {
     const { live, liveParts, workOf } = this.#parts;
     const { lease, journal } = held;
     const hasDied = lease.attempt > 1;
     const count = failedAttempts(held.head, journal.size) + (hasDied ? 1 : 0);
     const failed = count > 0 ? { count, at: journal.size } : undefined;
-    const task = new LiveTask(liveParts, { ...held, head: { ...held.head, waiting: false, failed } });
+    const { statusMessage } = held.head;
+    const task = new LiveTask(liveParts, {
+      ...held,
+      head: {
+        ...held.head,
+        ...{ waiting: false, failed },
+        statusMessage: statusMessage === WAITS_FOR_CODE ? undefined : statusMessage,
+      },
+    });
     live.add(task);
     if (count >= MAX_ATTEMPTS) return task.fail(tooOften(count));
     const problem = sizeProblem(held, liveParts.maxTaskBytes);
@@ -156,6 +205,9 @@ export class TakeUp {
       const backoffMs = hasDied ? backoff(count - SUSPECT_ATTEMPTS, SUSPECT_BACKOFF) : SUSPECT_TURN_MS;
       return task.handBack(backoffMs, { failed });
     }
+    const { refused = [] } = held.head;
+    if (refused.includes(this.#parts.owner()) && (await this.#hasOther(refused)))
+      return task.handBack(REFUSED_MS, {});
     if (hasDied) {
       task.saved.change({ failed });
       await task.saved.save().catch(() => undefined);
@@ -163,20 +215,30 @@ export class TakeUp {
     this.#isTryingSuspect ||= isSuspect;
     const started = task.start(
       () => workOf(journal.call),
-      (error) => this.#onMisfit(task, { error, count }),
+      (error) => void this.#onMisfit(task, error),
     );
     await settlesWithin(started, isSuspect ? SUSPECT_PROGRESS_MS : PROGRESS_MS, { unref: true });
     if (isSuspect) this.#isTryingSuspect = false;
   }
 
   // While a new version is being deployed, some processes do not have a tool yet, or have its next version already, whose handler
-  // may not reach what the task has done.
-  #onMisfit(task: LiveTask, { error, count }: { readonly error: McpError; readonly count: number }): void {
-    const { log } = this.#parts.liveParts;
-    if (count + 1 >= MAX_ATTEMPTS) return task.fail(error);
-    log('warning', `Task ${task.id} cannot run in this process, and is left for another one`, error);
-    const failed = { count: count + 1, at: task.saved.size };
-    void task.handBack(backoff(count, MISFIT_BACKOFF), { failed });
+  // may not reach what the task has done. The task fails when all processes that are alive have refused it.
+  async #onMisfit(task: LiveTask, error: McpError): Promise<void> {
+    const { knows, owner, roll, liveParts } = this.#parts;
+    const refused = [...new Set([...(task.saved.head.refused ?? []), owner()])].slice(-MAX_REFUSED);
+    const mayCome = !knows(task.held.journal.call.tool) && roll.ageMs < SETTLED_MS;
+    if (!mayCome && !(await this.#hasOther(refused))) return task.fail(error);
+    liveParts.log(
+      'warning',
+      `Task ${task.id} cannot run in this process, and is left for another one`,
+      error,
+    );
+    await task.handBack(REFUSED_MS, { refused, statusMessage: WAITS_FOR_CODE });
+  }
+
+  /** Whether another process may be able to continue a task that these refused. While the store cannot tell, one may. */
+  #hasOther(refused: readonly string[]): Promise<boolean> {
+    return this.#parts.roll.hasOther(refused).catch(() => true);
   }
 
   /** Makes the last write under a lease. Returns false if a condition was not met, and the lease is still held. */

@@ -9,6 +9,7 @@ import { LeaseKeeper } from '../../state/lease-keeper.js';
 import type { Lease } from '../../state/store.js';
 import { deadlineIn, LiveTasks } from './live-tasks.js';
 import { readTask } from './requests.js';
+import { Roll } from './roll.js';
 import type { HeldTask } from './running/held-task.js';
 import { LiveTask, type LiveTaskParts } from './running/live-task.js';
 import { type TaskKeys, taskKeys } from './stored/keys.js';
@@ -39,6 +40,7 @@ export class TaskWorker {
   readonly #claims: Claims;
   readonly #sweep: TaskSweep;
   readonly #takeUp: TakeUp;
+  readonly #roll: Roll;
   #starting = 0;
   /** Whether this process is announcing something itself. */
   #isAnnouncing = false;
@@ -76,9 +78,22 @@ export class TaskWorker {
       },
       onHandedBack: (id) => this.#announce({ id, due: true }),
     };
-    this.#takeUp = new TakeUp({ live, liveParts: this.#liveParts, workOf });
     const owner = (): string => this.owner;
     this.#sweep = new TaskSweep({ store, keys, leaseMs, owner });
+    this.#roll = new Roll({
+      ...{ store, leaseMs, prefix: keys.workers, owner, release: parts.release },
+      onFailure: (error) =>
+        log(
+          'warning',
+          'The store does not know yet that this process runs tasks. The server retries.',
+          error,
+        ),
+    });
+    this.#takeUp = new TakeUp({
+      ...{ live, liveParts: this.#liveParts, workOf, roll: this.#roll, owner },
+      knows: parts.knows,
+      migrate: parts.migrate,
+    });
     this.#claims = new Claims({
       ...{ store, queue: keys.queue, leases: this.#leases, owner },
       room: () => Math.min(maxRunning - live.running - this.#takeUp.reading, LANES - this.#starting),
@@ -111,6 +126,7 @@ export class TaskWorker {
   async start(): Promise<void> {
     if (this.#closing !== undefined) return;
     await this.#parts.changes.ready();
+    await this.#roll.start();
     await this.#claims.start();
   }
 
@@ -184,9 +200,11 @@ export class TaskWorker {
     const { deadline, done } = deadlineIn(drainMs);
     this.#deadline = deadline;
     const claimed = this.#claims.close();
+    const signedOff = this.#roll.close();
     await this.live.leave(deadline);
     await Promise.race([Promise.allSettled([...this.#creating, claimed]), deadline]);
     await this.live.leave(deadline);
+    await Promise.race([signedOff, deadline]);
     done();
     this.#leases.close();
   }

@@ -23,8 +23,11 @@ export function taskSupportOf({ execution, _meta }: JsonObject): unknown {
 /** On a listed tool, resource or prompt: its tags. */
 export const TAGS = 'fullmcp/tags';
 
-/** On a listed tool that has several versions: the one that the caller gets. */
+/** On a listed tool that has versions: the one that the caller gets. On a result: the older one that has answered the call. */
 export const VERSION = 'fullmcp/version';
+
+/** On a listed tool that has versions: the digest of the schemas of each version that answers calls, by version. */
+export const VERSIONS = 'fullmcp/versions';
 
 /** On a server's request in the session era, whose requests have no keys: the key of the question. */
 export const QUESTION_KEY = 'fullmcp/key';

@@ -39,6 +39,8 @@ export interface ClientHost {
   readonly target: string;
   /** The connection; undefined while there is none. */
   readonly link: () => Link | undefined;
+  /** Drops the cached results of a method. */
+  readonly forget: (method: string) => void;
 }
 
 /** Middleware that is made for each client it is used in. */

@@ -8,7 +8,7 @@ import { compileDefinition } from '../catalog/compile.js';
 import type { ExtensionHost } from '../define/extension.js';
 import { definitionsOf } from '../handle/definitions.js';
 import { createDispatch } from '../handle/dispatch.js';
-import { withDigests } from '../handle/drafts/with-digests.js';
+import { withDefinitionTags } from '../handle/drafts/with-definition-tags.js';
 import type { EventHost } from '../handle/event-host.js';
 import { keepInternals, type ServerInternals } from '../mount/internals.js';
 import { Mounts } from '../mount/mounts.js';
@@ -119,7 +119,7 @@ function dispatchOf(
 ): Dispatch {
   const { mapError } = defaults;
   const dispatch = createDispatch({ server: info.name, registry, methods, use, mapError, log, on });
-  return withDigests(front?.around(dispatch) ?? dispatch, options.drafts, { registry, shared, log });
+  return withDefinitionTags(front?.around(dispatch) ?? dispatch, options.drafts, { registry, shared, log });
 }
 
 /** The functions that start and close a server. */

@@ -66,6 +66,7 @@ export function wireMethods(compiled: CompiledOptions, state: OpenState, plugins
     runOnce: state.once,
     around: aroundOf(use),
     hostUse: (middleware, place) => hostMiddleware(middleware, host, place),
+    servesDrafts: compiled.options.drafts === true,
   });
   const tasks = plugins.tasks?.(taskParts(compiled, state, { parts, tools }));
   taskHost.provide(tasks);
@@ -123,12 +124,21 @@ function taskParts(
 ): TaskPluginParts {
   return {
     server: info.name,
+    release: info.version,
     store: shared.store,
     isShared: () => shared.bus() !== undefined,
     complete: registry.complete,
     changes: topics.tasks,
     log,
     workOf: tools.restartTask,
+    knows: (name) => registry.tools.has(name),
+    async migrate(task, journal) {
+      const tool = registry.tools.get(task.tool);
+      const isNeeded = task.version !== undefined && tool?.versions?.all.some((one) => one.task?.migrate);
+      return isNeeded
+        ? (await import('../handle/migrate-task.js')).migrateTask(tool, task, journal)
+        : undefined;
+    },
     rules: parts.entrance.tasks,
     limits: options.tasks,
   };

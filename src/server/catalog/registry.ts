@@ -134,6 +134,7 @@ export class Registry {
         `"${name}" is defined twice; remove the first definition before adding another`,
       ]);
     this.#checkShape(name, entry);
+    checkMigration(name, entry as Partial<CompiledTool>);
     // A server that this one is mounted in may refuse the name.
     for (const follower of this.#followers) follower.added(kind, name, entry);
     catalog.add(name, entry);
@@ -305,6 +306,13 @@ export class Registry {
     );
     return this.#discoverOutcome;
   }
+}
+
+function checkMigration(name: string, { task, versions }: Partial<CompiledTool>): void {
+  if (task?.migrate !== undefined && versions === undefined)
+    throw new DefinitionError([
+      `tool "${name}": "task.migrate" is for one of several versions; write versions({ "2.0": tool({ … }) })`,
+    ]);
 }
 
 function scopesOf({ access }: Guarded): readonly string[] {

@@ -54,7 +54,9 @@ export interface CompiledTool extends Guarded {
   readonly options: GuardedOptions;
   /** The middleware around the calls of the tool; undefined if there is none. */
   readonly use: readonly Middleware[] | undefined;
-  /** The versions of the tool, if there are several. Each caller sees one of them. */
+  /** The name of this version, if the tool has versions. */
+  readonly version?: string;
+  /** The versions of the tool, if it has any. Each caller sees one of them. */
   readonly versions?: ToolVersions;
   /** Whether the tool acts on the server that clients connect to, wherever it is mounted. */
   readonly isOutermost?: boolean;
@@ -68,6 +70,8 @@ export interface ToolVersions {
   readonly choose: (caller: Caller) => Promise<number>;
   /** Whether the program decides which caller gets which version. */
   readonly isByCaller: boolean;
+  /** The position of the version that was meant by arguments from an older list: the chosen one, unless they fit only another one. */
+  readonly meant: (args: unknown, chosen: number) => Promise<number>;
 }
 
 /** Changes a tool, with all its versions. */

@@ -191,7 +191,7 @@ export interface ServerDefinition<
    */
   readonly deprecations?: DeprecationMode;
   /**
-   * Serves drafts of the protocol, which may change in any version: the digests of lists, so that callers that know an older list are
+   * Serves drafts of the protocol, which may change in any version: the tags of definitions, so that callers that know an older list are
    * served by the versions of tools that they know, or told to list again. Default: false.
    */
   readonly drafts?: boolean;

@@ -1,3 +1,26 @@
+/** The events of a task, as its migration reads and returns them. */
+export interface TaskJournal {
+  /** The arguments of the call. */
+  readonly args: unknown;
+  /** The results of the steps that have run, by key. */
+  readonly steps: Readonly<Record<string, unknown>>;
+  /** The answers of the user, by the key of the question. They can be left out, but not changed: the question is asked again then. */
+  readonly answers: Readonly<Record<string, unknown>>;
+  /** The keys of steps that began and did not end: they may or may not have had their effect. The result of a migration need not have them. */
+  readonly unfinished?: readonly string[];
+}
+
+/** Continues the tasks of a version of the tool that is gone. */
+export interface TaskMigration {
+  /** The version that began the tasks. While it is served, it continues them itself. */
+  readonly from: string;
+  /**
+   * Makes the journal with which this version continues: its handler runs from its first line with these arguments, results and answers.
+   * Runs once for each task. If it throws, the task fails, and nothing more of it runs.
+   */
+  readonly journal: (journal: TaskJournal) => TaskJournal | Promise<TaskJournal>;
+}
+
 /** The settings of a tool that runs as a task. */
 export interface TaskOptions {
   /**
@@ -14,6 +37,11 @@ export interface TaskOptions {
   readonly ttlMs?: number;
   /** The interval at which clients should poll. Default: the server's `tasks.pollIntervalMs`. */
   readonly pollIntervalMs?: number;
+  /**
+   * The migration of tasks that began in an earlier version, for a tool in `versions`. Default: such tasks fail when no process serves
+   * their version any more.
+   */
+  readonly migrate?: TaskMigration;
 }
 
 /** The table of `TaskOptions`. */
@@ -22,6 +50,10 @@ export const taskTable = {
   start: { oneOf: ['immediately', 'on-background'] },
   ttlMs: 'count',
   pollIntervalMs: 'count',
+  migrate: {
+    is: 'object',
+    options: { from: { is: 'string', required: true }, journal: { is: 'function', required: true } },
+  },
 } as const;
 
 /** The limits for the time and the space that tasks may take. */

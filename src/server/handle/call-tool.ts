@@ -6,7 +6,7 @@ import { McpError } from '../../protocol/errors.js';
 import type { Around } from '../../protocol/telemetry/hosting.js';
 import { isInputRequired } from '../asking/input-required.js';
 import type { ToolRunResult } from '../catalog/run-tool.js';
-import { type CompiledTool, readArguments, type ToolInput } from '../catalog/tools.js';
+import { type CompiledTool, readArguments, type ToolInput, type ToolVersions } from '../catalog/tools.js';
 import type { CallContext, ContextParts, NestedCall, PreparedInputs } from '../context/call-context.js';
 import type { HandlerHome } from '../context/handler-run.js';
 import { ToolError } from '../results/tool-error.js';
@@ -42,11 +42,13 @@ export interface ToolCallParts extends MethodParts {
   readonly around: Around | undefined;
   /** Gives the middleware of tools the parts of the server that some of it needs. */
   readonly hostUse: HostUse;
+  /** Whether clients may be told in the words of drafts. */
+  readonly servesDrafts: boolean;
 }
 
 /** Makes the functions that call tools. */
 export function toolCalls(parts: ToolCallParts): ToolCalls {
-  const { registry, entrance, runner, tasks, runOnce, around = plainly } = parts;
+  const { registry, entrance, runner, tasks, runOnce, around = plainly, servesDrafts } = parts;
   const { complete } = registry;
   const middleware = new ToolMiddleware(parts.hostUse, registry.tools.versions());
   const { runHandler, runPrepared, runNested } = runner;
@@ -65,6 +67,15 @@ export function toolCalls(parts: ToolCallParts): ToolCalls {
 
   // Each round of a call with questions, and each repetition of a call with an idempotency key, enters here anew.
   async function callGuarded(name: string, call: Call): Promise<Outcome> {
+    const { versions } = registry.tools.get(name) ?? {};
+    const pinned = versions && (await pinnedByArguments(versions, call));
+    if (pinned === undefined) return enter(name, call);
+    const { tellOfVersion } = await import('./older-version.js');
+    const { version } = pinned;
+    return tellOfVersion(call, { registry, version, servesDrafts }, () => enter(name, pinned.call));
+  }
+
+  async function enter(name: string, call: Call): Promise<Outcome> {
     const tool = await entrance.tool(call, name);
     const input = await readArguments(tool, call);
     if (input.ok) await entrance.toolInput(call, tool, input.value);
@@ -123,6 +134,7 @@ export function toolCalls(parts: ToolCallParts): ToolCalls {
     let inputs: PreparedInputs | undefined;
     return {
       name: tool.name,
+      version: tool.version,
       args: origin?.call.params['arguments'] ?? {},
       options: tool.task ?? { support: 'optional' },
       runId: origin?.runId,
@@ -162,14 +174,15 @@ export function toolCalls(parts: ToolCallParts): ToolCalls {
 
   async function restartTask(task: StoredCall): Promise<TaskWork> {
     const { tool: name, args } = task;
-    const tool = await entrance.tool(task, name);
+    const caller = await pinnedToItsVersion(registry.tools.get(name), task);
+    const tool = await entrance.tool(caller, name);
     const checked = await tool.input.validate(args);
     if (!checked.ok)
       throw new McpError(
         'invalid_params',
         `The arguments of this task are no longer valid for the tool "${name}"`,
       );
-    await entrance.toolInput(task, tool, checked.value).catch((error: unknown) => {
+    await entrance.toolInput(caller, tool, checked.value).catch((error: unknown) => {
       // The policy denies these arguments. Each run passes it again, so that the task ends with this result.
       if (!ToolError.is(error)) throw error;
     });
@@ -181,16 +194,18 @@ export function toolCalls(parts: ToolCallParts): ToolCalls {
     name: string,
     args: object,
   ): Promise<ToolResult> {
-    const tool = await entrance.tool(call, name);
     const nested = copyCall(call, {
       method: 'tools/call',
       params: { name, arguments: args },
       isNested: true,
+      // An older version may call the tool itself, and gets the current one.
+      pinned: undefined,
       http: withoutParamHeaders(call.http),
     });
+    const tool = await entrance.tool(nested, name);
     const input = await readArguments(tool, nested);
     if (!input.ok) return input.failure;
-    await entrance.toolInput(call, tool, input.value);
+    await entrance.toolInput(nested, tool, input.value);
     if (tool.use === undefined) return work(input.value, nested);
     return middleware.runNested(tool, nested, async (next) => {
       const checked = await checkAgain(tool, { call: nested, input }, next);
@@ -216,6 +231,43 @@ export function toolCalls(parts: ToolCallParts): ToolCalls {
   }
 
   return { callTool, callNested, restartTask, useOf: (tool) => middleware.useOf(tool) };
+}
+
+/** The call with the version of the tool that its arguments are meant for; undefined if the caller gets that one in any case. */
+async function pinnedByArguments(
+  { all, choose, isByCaller, meant }: ToolVersions,
+  call: Call,
+): Promise<{ readonly call: Call; readonly version: string } | undefined> {
+  if (isByCaller || call.pinned?.of === choose) return undefined;
+  const chosen = await choose(call);
+  const at = await meant(call.params['arguments'] ?? {}, chosen);
+  const version = all[at]?.version;
+  return at === chosen || version === undefined
+    ? undefined
+    : { call: copyCall(call, { pinned: { of: choose, at } }), version };
+}
+
+/** The caller of a task, who gets the version of the tool that began it. Rejects with an `McpError` if this process does not have it. */
+async function pinnedToItsVersion(tool: CompiledTool | undefined, task: StoredCall): Promise<StoredCall> {
+  const { version, args } = task;
+  const versions = tool?.versions;
+  if (tool === undefined || (versions === undefined && version === undefined)) return task;
+  if (versions === undefined) throw versionIsGone(task, []);
+  const { all, choose, isByCaller, meant } = versions;
+  const at =
+    version === undefined
+      ? await choose(task).then((chosen) => (isByCaller ? chosen : meant(args, chosen)))
+      : all.findIndex((one) => one.version === version);
+  if (version !== undefined && at === -1) throw versionIsGone(task, all);
+  return { ...task, pinned: { of: choose, at } };
+}
+
+function versionIsGone({ tool, version }: StoredCall, all: readonly CompiledTool[]): McpError {
+  const others = all.length === 0 ? 'one without versions' : all.map((one) => one.version).join(', ');
+  return new McpError(
+    'invalid_params',
+    `The version ${version} of the tool "${tool}", which began this task, is not served any more. The task was not continued by another version (${others}), which has no migration from it. Start the task again.`,
+  );
 }
 
 const plainly: Around = (_, run) => run();

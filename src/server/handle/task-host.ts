@@ -3,6 +3,7 @@ import type { Call, Outcome } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
 import type { Store } from '../../state/store.js';
 import type { Topic } from '../../state/topic.js';
+import type { Journal } from '../asking/journal.js';
 import type { Replay } from '../asking/replay.js';
 import type { CallContext } from '../context/call-context.js';
 import type { TaskOptions, TasksOptions } from '../define/task-options.js';
@@ -13,6 +14,8 @@ import type { Logger } from '../state/log.js';
 /** A call to a tool, as a task runs it. */
 export interface TaskWork {
   readonly name: string;
+  /** The version of the tool; undefined if the tool has no versions. */
+  readonly version: string | undefined;
   readonly args: unknown;
   readonly options: TaskOptions;
   /** The id of the run, if its steps must have the same idempotency keys in a later run. */
@@ -54,7 +57,16 @@ export interface TaskHost {
 /** The call that a task was made from, with its caller. */
 export interface StoredCall extends Caller {
   readonly tool: string;
+  /** The version of the tool that began the task; absent if the tool had no versions. */
+  readonly version?: string;
   readonly args: unknown;
+}
+
+/** A task as another version of its tool continues it. */
+export interface MigratedTask {
+  readonly version: string;
+  readonly args: unknown;
+  readonly journal: Journal;
 }
 
 /** Decides which callers see the tasks of a tool. */
@@ -69,6 +81,8 @@ export interface TaskRules {
 export interface TaskPluginParts {
   /** The name of the server. */
   readonly server: string;
+  /** The version of the server. */
+  readonly release: string;
   readonly store: Store;
   /** Whether other processes share the tasks. */
   readonly isShared: () => boolean;
@@ -78,6 +92,10 @@ export interface TaskPluginParts {
   readonly log: Logger;
   /** Finds the tool of a task, to run it again. Rejects with an `McpError` if this process cannot run it. */
   readonly workOf: (task: StoredCall) => Promise<TaskWork>;
+  /** Whether this process has the tool, in any version. */
+  readonly knows: (tool: string) => boolean;
+  /** Migrates a task whose version is gone; undefined if there is no migration from it. Rejects with an `McpError` if that fails. */
+  readonly migrate: (task: StoredCall, journal: Journal) => Promise<MigratedTask | undefined>;
   readonly rules: TaskRules;
   readonly limits: TasksOptions;
 }

@@ -6,6 +6,7 @@ import { cleanLine } from '../clean.js';
 import { LIST_NAMES, LISTS, type Manifest, type ManifestList } from './manifest.js';
 import { compareSchemas } from './schema-change.js';
 import type { Flow } from './schema-limits.js';
+import { versionKept } from './version-kept.js';
 
 export interface ManifestChange {
   readonly kind: 'server' | 'tool' | 'resource' | 'template' | 'prompt';
@@ -117,7 +118,17 @@ function partsOf(kind: Kind, was: JsonObject, is: JsonObject): readonly Part[] {
     }));
   if (kind === 'prompt') return [...fields, ...argumentsOf(was, is)];
   if (kind !== 'tool') return fields;
-  return [...fields, ...schemaParts('input', was, is), ...outputParts(was, is), ...hints(was, is)];
+  const schemas = [...schemaParts('input', was, is), ...outputParts(was, is)];
+  return [...fields, ...servedParts(schemas, versionKept(was, is)), ...hints(was, is)];
+}
+
+/** Changes of a tool that has kept an earlier version break nobody: that version answers the calls that were written for it. */
+function servedParts(parts: readonly Part[], version: string | undefined): readonly Part[] {
+  if (version === undefined) return parts;
+  return parts.map(({ breaking, says }) => ({
+    breaking: false,
+    says: breaking ? `${says}; version ${cleanLine(version, 64)} still answers` : says,
+  }));
 }
 
 function schemaParts(flow: Flow, was: JsonObject, is: JsonObject): readonly Part[] {

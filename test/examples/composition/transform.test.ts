@@ -1,7 +1,7 @@
 import { createServer, inProcess } from 'fullmcp';
 import { testClient } from 'fullmcp/testing';
 import { describe, expect, test } from 'vitest';
-import { follow } from '../../../examples/compose/known-digests.js';
+import { follow } from '../../../examples/compose/known-tags.js';
 import {
   audited,
   counter,

@@ -6,7 +6,7 @@ import { principalOf, storableAuth } from '../../../protocol/caller.js';
 import { traceOf } from '../../../protocol/telemetry/trace-keys.js';
 import { type Journal, type JournalNews, readJournal, writeJournal } from '../../../server/asking/journal.js';
 import { sizeOf } from '../../../server/asking/size.js';
-import type { TaskWork } from '../../../server/handle/task-host.js';
+import type { MigratedTask, TaskWork } from '../../../server/handle/task-host.js';
 import type { ListItem } from '../../../state/store.js';
 import type { Inbox } from './inbox.js';
 
@@ -18,6 +18,8 @@ export interface TaskCall {
   readonly auth?: Auth;
   readonly isLocal?: true;
   readonly tool: string;
+  /** The version of the tool; absent if the tool has no versions. */
+  readonly version?: string;
   readonly args: unknown;
   readonly peer: Peer;
   /** The trace that the call belongs to. */
@@ -44,7 +46,7 @@ export interface StoredJournal {
 }
 
 /** The part of a call that its task keeps. */
-export function taskCallOf(call: Call, { name, args }: TaskWork): TaskCall {
+export function taskCallOf(call: Call, { name, version, args }: TaskWork): TaskCall {
   const { auth, isLocal, peer } = call;
   const trace = traceOf(call);
   return {
@@ -52,6 +54,7 @@ export function taskCallOf(call: Call, { name, args }: TaskWork): TaskCall {
     ...(auth && { auth: storableAuth(auth) }),
     ...(isLocal && { isLocal }),
     tool: name,
+    ...(version !== undefined && { version }),
     args,
     peer,
     ...(trace && { trace }),
@@ -76,6 +79,11 @@ export function newsItem(news: JournalNews | undefined, asked: AskedRounds): Jso
   };
 }
 
+/** An item that replaces everything before it: the journal as another version of the tool continues it. */
+export function migrationItem({ version, args, journal }: MigratedTask): JsonObject {
+  return { m: { version, args, j: writeJournal(journal) } };
+}
+
 /** One item with the additions of two. */
 export function mergeItems(one: JsonObject | undefined, two: JsonObject | undefined): JsonObject | undefined {
   if (one === undefined || two === undefined) return one ?? two;
@@ -94,10 +102,22 @@ export function readJournalItems(items: readonly ListItem[], inbox: Inbox): Stor
   const [answers, steps] = [new Map(base.answers), new Map(base.steps)];
   const [keys, changes] = [new Map(base.keys), new Map(base.changes)];
   const rounds = new Map<string, Round>();
+  let call = first['call'] as unknown as TaskCall;
   let { parallel } = base;
   let bytes = 0;
   for (const { value } of items) {
     bytes += sizeOf(JSON.stringify(value));
+    if (isObject(value['m'])) {
+      const { version, args, j } = value['m'] as { version: string; args: unknown; j: JsonObject };
+      const migrated = readJournal(j);
+      call = { ...call, version, args };
+      replace(answers, migrated.answers);
+      replace(steps, migrated.steps);
+      replace(keys, migrated.keys);
+      changes.clear();
+      // A question that was asked before keeps its round, so that the next one has a higher number, and gets no answer from the inbox.
+      for (const [key, { round }] of rounds) rounds.set(key, { round, digest: '' });
+    }
     for (const [key, result] of pairs<unknown>(value['s'])) steps.set(key, result);
     for (const [key, digest] of pairs<string>(value['k'])) {
       // An answer counts only for the question that the client was shown.
@@ -112,7 +132,6 @@ export function readJournalItems(items: readonly ListItem[], inbox: Inbox): Stor
     const answer = inbox.find(key, round);
     if (answer !== undefined && keys.get(key) === digest) answers.set(key, answer.response);
   }
-  const call = first['call'] as unknown as TaskCall;
   return {
     call,
     journal: { ...base, answers, steps, keys, changes, parallel },
@@ -120,6 +139,11 @@ export function readJournalItems(items: readonly ListItem[], inbox: Inbox): Stor
     size: items.length,
     bytes,
   };
+}
+
+function replace<T>(map: Map<string, T>, by: ReadonlyMap<string, T>): void {
+  map.clear();
+  for (const [key, value] of by) map.set(key, value);
 }
 
 function pairs<T>(value: unknown): readonly (readonly [string, T])[] {

@@ -23,6 +23,8 @@ export interface TaskKeys {
   readonly queue: string;
   /** The queue of the finished tasks whose bytes are counted until they expire. */
   readonly expiryQueue: string;
+  /** The beginning of the keys of the processes that run tasks. */
+  readonly workers: string;
   /** The place of a caller's task. Other callers look for the task elsewhere, and do not find it. */
   readonly placeOf: (principal: string, id: string) => Promise<TaskPlace>;
 }
@@ -37,6 +39,7 @@ export function taskKeys(server: string): TaskKeys {
   return {
     queue: `task:${name}`,
     expiryQueue: `task-expiry:${name}`,
+    workers: `task-worker:${name}:`,
     async placeOf(principal, id) {
       const group = await callerGroup(server, principal);
       // Anonymous callers are many, and share a group. The id spreads them over the parts of a divided store.

@@ -28,6 +28,13 @@ export interface TaskHead {
   readonly bytes: number;
   /** How often the task was started without success since its journal had this size. */
   readonly failed?: { readonly count: number; readonly at: number } | undefined;
+  /** The server whose task it is, and its version when the task began. Absent from tasks of earlier versions. */
+  readonly server?: string;
+  readonly release?: string;
+  /** The version of the tool that began the task, or to which it was migrated; absent if the tool has no versions. */
+  readonly version?: string | undefined;
+  /** The processes that cannot continue the task. */
+  readonly refused?: readonly string[] | undefined;
 }
 
 /** A question that was asked: its key, the number of its round, and the request. */

@@ -14,14 +14,11 @@ const REWRITE_MS = KEPT_MS / 24;
 const FOUND_MS = 60_000;
 /** The number of lists that are remembered in memory, by a clock that nobody can set. */
 const REMEMBERED = { maxEntries: 64, now: () => performance.now() };
-/** A longer list has no digest: an entry of the store would be too large. */
-const MAX_DEFINITIONS = 1000;
-
-const DIGEST = /^sha256:[\w-]{43}$/;
+const TAG = /^sha256:[\w-]{43}$/;
 
 type Definitions = Snapshot['definitions'];
 
-/** Keeps the digests of the definitions of each list, by the digest of the list. */
+/** Keeps the digests of the definitions of each list, by the tag of the list. */
 export class StoredCatalogs {
   readonly #shared: SharedState;
   readonly #log: Logger;
@@ -33,40 +30,39 @@ export class StoredCatalogs {
     this.#log = log;
   }
 
-  /** Keeps a list before it is sent. False if it cannot be kept: then its digest must not be sent. */
+  /** Keeps a list before it is sent. False if it cannot be kept: then its tag must not be sent. */
   keep(snapshot: Snapshot): Promise<boolean> {
-    const { digest, definitions } = snapshot;
-    if (definitions.size > MAX_DEFINITIONS) return Promise.resolve(false);
-    const known = this.#kept.get(digest);
+    const { tag } = snapshot;
+    const known = this.#kept.get(tag);
     if (known !== undefined) return known;
     const writing = this.#write(snapshot);
-    this.#kept.set(digest, writing, REWRITE_MS);
+    this.#kept.set(tag, writing, REWRITE_MS);
     return writing;
   }
 
-  async #write({ digest, definitions }: Snapshot): Promise<boolean> {
+  async #write({ tag, definitions }: Snapshot): Promise<boolean> {
     try {
-      const key = await this.#key(digest);
+      const key = await this.#key(tag);
       const value = { definitions: [...definitions] };
       const { ok } = await this.#shared.store.write([{ do: 'put', key, value, ttlMs: KEPT_MS }]);
       return ok;
     } catch (error) {
-      this.#kept.delete(digest);
-      this.#log('warning', 'A list was sent without its digest, because the store failed', error);
+      this.#kept.delete(tag);
+      this.#log('warning', 'A list was sent without its tag, because the store failed', error);
       return false;
     }
   }
 
   /** The digests of the definitions of a list, by name; undefined if the list is not known, or not any more. */
-  async find(digest: string): Promise<Definitions | undefined> {
-    if (!DIGEST.test(digest)) return undefined;
-    const known = this.#found.get(digest);
+  async find(tag: string): Promise<Definitions | undefined> {
+    if (!TAG.test(tag)) return undefined;
+    const known = this.#found.get(tag);
     if (known !== undefined) return known;
     try {
-      const entry = await this.#shared.store.get(await this.#key(digest));
+      const entry = await this.#shared.store.get(await this.#key(tag));
       if (entry === undefined) return undefined;
       const found = new Map(entry.value['definitions'] as [string, string][]);
-      this.#found.set(digest, found, FOUND_MS);
+      this.#found.set(tag, found, FOUND_MS);
       return found;
     } catch (error) {
       this.#log('warning', 'A call was rejected as stale, because the store failed', error);
@@ -74,7 +70,7 @@ export class StoredCatalogs {
     }
   }
 
-  async #key(digest: string): Promise<string> {
-    return `catalog:${encodeBase64Url(await digestOf(canonical([this.#shared.server, digest])))}`;
+  async #key(tag: string): Promise<string> {
+    return `catalog:${encodeBase64Url(await digestOf(canonical([this.#shared.server, tag])))}`;
   }
 }

@@ -1,9 +1,11 @@
 // Several versions of one tool.
 
+import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
 import type { Auth } from '../../../protocol/call.js';
 import type { Caller } from '../../../protocol/caller.js';
 import { type OptionTable, readOptions } from '../../../protocol/checks/options.js';
-import { VERSION } from '../../../protocol/tables/meta-keys.js';
+import { contractDigest } from '../../../protocol/contract-digest.js';
+import { VERSION, VERSIONS } from '../../../protocol/tables/meta-keys.js';
 import type { Composed } from '../../catalog/compile.js';
 import type { CompiledTool, ToolVersions } from '../../catalog/tools.js';
 import type { ToolPolicy } from '../../define/policy.js';
@@ -50,12 +52,21 @@ export function joinVersions(tools: Readonly<Record<string, Tool>>, given: Versi
       const chooseAt = chooser(sorted, options, (problem, error) =>
         log('error', `"choose" of the tool "${name}" ${problem}`, error),
       );
+      const isByCaller = choose !== undefined;
+      const digests = compiled.map(
+        ({ listed }, at) => [sorted[at] as string, contractDigest(listed)] as const,
+      );
       const all = compiled.map((tool, at) =>
-        withVersion(tool, sorted[at] as string, async (caller) => (await chooseAt(caller)) === at),
+        withVersion(tool, {
+          version: sorted[at] as string,
+          // A caller does not learn of versions that other callers get.
+          kept: isByCaller ? undefined : Object.fromEntries(digests),
+          isFor: async (caller) => (await chooseAt(caller)) === at,
+        }),
       );
       return {
         ...(all[0] as CompiledTool),
-        versions: { all, choose: chooseAt, isByCaller: choose !== undefined },
+        versions: { all, choose: chooseAt, isByCaller, meant: meantOf(all) },
       };
     },
   };
@@ -87,11 +98,35 @@ function chooser(
   };
 }
 
-function withVersion(
-  tool: CompiledTool,
-  version: string,
-  isFor: (caller: Caller) => Promise<boolean>,
-): CompiledTool {
+/** Makes the function that finds the version that a caller without a list of its own means: one that was current once. */
+function meantOf(all: readonly CompiledTool[]): ToolVersions['meant'] {
+  return async function meantVersion(args, chosen) {
+    const fits = async (tool: CompiledTool | undefined): Promise<boolean> =>
+      tool !== undefined && hasOnlyKnown(tool, args) && (await tool.input.validate(args)).ok;
+    if (await fits(all[chosen])) return chosen;
+    const others = await Promise.all(all.map(async (tool, at) => at !== chosen && (await fits(tool))));
+    const at = others.indexOf(true);
+    return at !== -1 && at === others.lastIndexOf(true) ? at : chosen;
+  };
+}
+
+/** Whether a tool knows all arguments by name. A validator may ignore what it does not know, and so accept the call of another version. */
+function hasOnlyKnown({ input: { json } }: CompiledTool, args: unknown): boolean {
+  const { properties, additionalProperties, patternProperties } = json;
+  if (!isObject(args) || !isObject(properties) || patternProperties !== undefined) return true;
+  if (additionalProperties === true || isObject(additionalProperties)) return true;
+  return Object.keys(args).every((name) => Object.hasOwn(properties, name));
+}
+
+/** One version of a tool, among the others. */
+interface Place {
+  readonly version: string;
+  /** The digests of all versions that answer the caller, by version. */
+  readonly kept: JsonObject | undefined;
+  readonly isFor: (caller: Caller) => Promise<boolean>;
+}
+
+function withVersion(tool: CompiledTool, { version, kept, isFor }: Place): CompiledTool {
   const { name, options, access, listed } = tool;
   const {
     tags = [],
@@ -108,7 +143,8 @@ function withVersion(
   const target = { kind: 'tool', name } as const;
   return {
     ...tool,
-    listed: { ...listed, _meta: { ...listed._meta, [VERSION]: version } },
+    version,
+    listed: { ...listed, _meta: { ...listed._meta, [VERSION]: version, ...(kept && { [VERSIONS]: kept }) } },
     access: combineAccess(target, access ?? { target, scopes: [], allow: [], policy: undefined }, {
       target,
       scopes: [],

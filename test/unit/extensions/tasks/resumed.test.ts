@@ -210,17 +210,46 @@ describe('a handler that has changed', () => {
     const { taskId } = await first.call('tools/call', { name: 'changes' });
     await waitForStatus(first.call, taskId, 'input_required');
     await first.server.close();
+    const gate = signal();
+    // This process is alive, and busy until the other one has refused the task.
+    const third = version(
+      { ...lasting.store, claim: async (...args) => gate.promise.then(() => lasting.store.claim(...args)) },
+      charge,
+    );
+    void third.server.start();
+    await until('it has signed on', async () => (await lasting.store.page('task-worker:')).length === 1);
     const second = version(lasting.store, () => 'done');
     await second.call('tasks/update', { taskId, inputResponses: { sure: accept({ ok: true }) } });
-    await until('it was handed back', async () => (await lasting.entry(taskId))['failed'] !== undefined);
+    await until('it was handed back', async () => (await lasting.entry(taskId))['refused'] !== undefined);
     // The client is not asked again.
     expect(await second.call('tasks/get', { taskId })).toMatchObject({ status: 'working' });
-    await second.server.close();
-    const third = version(lasting.store, charge);
-    await third.server.start();
+    gate.give();
     await waitForStatus(third.call, taskId, 'completed');
     expect(charged).toBe(1);
+    await second.server.close();
     await third.server.close();
+  });
+
+  it('fails the task at once if it no longer reaches a recorded step, and no other process is alive', async () => {
+    const lasting = lastingStore();
+    const done: string[] = [];
+    const first = version(lasting.store, async (_, ctx) => {
+      await ctx.step('charge', () => done.push('charge'));
+      await ctx.ask('sure', files(3));
+    });
+    const { taskId } = await first.call('tools/call', { name: 'changes' });
+    await waitForStatus(first.call, taskId, 'input_required');
+    await first.server.close();
+    const second = version(lasting.store, async (_, ctx) => {
+      await ctx.ask('sure', files(3));
+      await ctx.step('pay', () => done.push('pay'));
+    });
+    await second.call('tasks/update', { taskId, inputResponses: { sure: accept({ ok: true }) } });
+    expect(await waitForStatus(second.call, taskId, 'failed')).toMatchObject({
+      error: { message: expect.stringContaining('did not reach "charge" again') },
+    });
+    expect(done).toEqual(['charge']);
+    await second.server.close();
   });
 });
 

@@ -326,7 +326,7 @@ describe('a result that depends on more than its parameters', () => {
 
 describe('the cache of a client', () => {
   const forClient = (middleware: ReturnType<typeof cache>): Middleware =>
-    middleware.forClient({ target: 'test', link: () => undefined });
+    middleware.forClient({ target: 'test', link: () => undefined, forget: () => undefined });
 
   it('keeps tools, prompts and completions, and leaves lists and reads to the client itself', async () => {
     const { middleware, next } = counted();

@@ -188,7 +188,11 @@ describe('the spans of telemetry', () => {
   });
 
   it('have the name of an error that no server has sent', async () => {
-    const middleware = traced().forClient({ target: 'http://localhost:1/mcp', link: () => undefined });
+    const middleware = traced().forClient({
+      target: 'http://localhost:1/mcp',
+      link: () => undefined,
+      forget: () => undefined,
+    });
     const lost = async (): Promise<Outcome> => {
       throw new McpError('connection_closed', 'Gone');
     };
@@ -267,7 +271,11 @@ describe('the context of a call', () => {
   it.each(['parent', 'link', 'ignore'] as const)(
     'of a question is used as the client decides: %s',
     async (use) => {
-      const { around } = traced({ remoteContext: use }).forClient({ target: 'x', link: () => undefined });
+      const { around } = traced({ remoteContext: use }).forClient({
+        target: 'x',
+        link: () => undefined,
+        forget: () => undefined,
+      });
       const request = { method: 'elicitation/create', params: { _meta: { traceparent: parent } } } as const;
       await otel.inSpan('call', async () => around?.({ kind: 'question', request }, async () => 'answer'));
       const asking = span('call', SpanKind.INTERNAL).id;

@@ -1,0 +1,74 @@
+// The processes that run the tasks of a server.
+
+import { every } from '../../async/every.js';
+import type { Store } from '../../state/store.js';
+
+/** The parts of a `Roll`. */
+export interface RollParts {
+  readonly store: Store;
+  /** The beginning of the keys of the processes. */
+  readonly prefix: string;
+  /** This process. */
+  readonly owner: () => string;
+  /** The version of the server in this process, for operators. */
+  readonly release: string;
+  /** The time after which a process counts as dead. */
+  readonly leaseMs: number;
+  readonly onFailure: (error: unknown) => void;
+}
+
+const PAGE = 100;
+
+/** Knows which processes run tasks of the server. Each renews an entry of its own. That of a process that died expires. */
+export class Roll {
+  readonly #parts: RollParts;
+  #startedAt = Number.POSITIVE_INFINITY;
+  #stop: (() => void) | undefined;
+
+  constructor(parts: RollParts) {
+    this.#parts = parts;
+  }
+
+  /** Signs on, and renews the entry until `close`. A failure is reported, and the next renewal tries again. */
+  async start(): Promise<void> {
+    if (this.#stop !== undefined) return;
+    const { leaseMs, onFailure } = this.#parts;
+    this.#startedAt = performance.now();
+    this.#stop = every(leaseMs / 3, () => this.#sign(), { onError: onFailure });
+    await this.#sign().catch(onFailure);
+  }
+
+  /** The time since this process has signed on. */
+  get ageMs(): number {
+    return performance.now() - this.#startedAt;
+  }
+
+  /** Whether a process runs tasks that is neither this one nor one of these. */
+  async hasOther(than: readonly string[]): Promise<boolean> {
+    const { store, prefix, owner } = this.#parts;
+    const known = new Set([...than, owner()]);
+    for (let after = ''; ; ) {
+      const page = await store.page(prefix, { limit: PAGE, ...(after !== '' && { after }) });
+      if (page.some(({ key }) => !known.has(key.slice(prefix.length)))) return true;
+      after = page.at(-1)?.key ?? '';
+      if (page.length < PAGE) return false;
+    }
+  }
+
+  /** Signs off: this process takes up nothing more. */
+  async close(): Promise<void> {
+    if (this.#stop === undefined) return;
+    this.#stop();
+    const { store, onFailure } = this.#parts;
+    await store.write([{ do: 'delete', key: this.#key }]).catch(onFailure);
+  }
+
+  async #sign(): Promise<void> {
+    const { store, release, leaseMs } = this.#parts;
+    await store.write([{ do: 'put', key: this.#key, value: { release }, ttlMs: leaseMs }]);
+  }
+
+  get #key(): string {
+    return `${this.#parts.prefix}${this.#parts.owner()}`;
+  }
+}
