@@ -59,7 +59,7 @@ const suites = {
     'test/flows/{endings/{moments,phases,rolling},events/{attacks,both-ends,client-scenarios,killed,stream,webhooks}}.test.ts',
     'test/unit/{client/events/{poll,stream,receiver/{hostile,subscribing}},extensions/events/webhooks/{deliveries,races}}.test.ts',
     'test/flows/tasks/{absence,busy-disk,crash,idempotency-crash,replicas,shutdown,trouble}.test.ts',
-    'test/inspector/{host/{cli,journal-process,processes},session/{causes,demo,lying-servers}}.test.ts',
+    'test/inspector/{host/{cli,journal-process,processes},session/{causes,demo,lying-servers,webhooks}}.test.ts',
     'test/openapi/{generated-requests,rest/round-trip}.test.ts',
     'test/{simulation/*,stacks/stacks}.test.ts',
     'test/support/second-attempts.test.ts',

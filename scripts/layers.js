@@ -339,6 +339,7 @@ export const LAYERS = {
       wiretap: 'every message, as it is on the wire',
       stories: 'a call as one story',
       'session/login': 'the login, hop by hop',
+      'session/webhooks': 'a receiver of webhooks, to try them',
       'session/connection': 'one connection and what the page sees of it',
       session: 'all connections, and the commands of the page',
       host: 'the page and its API, served',

@@ -10,7 +10,8 @@ import { FollowBar } from './follow-bar.js';
 import type { ListedEventType } from './listed-event.js';
 import { OperatedEvents } from './operated-events.js';
 import { ToldList } from './told-list.js';
-import { useValues } from './values.js';
+import { focusMistake, useValues } from './values.js';
+import { WebhookTrial } from './webhook-trial.js';
 
 const WAYS: Readonly<Record<string, string>> = { push: 'stream', poll: 'poll', webhook: 'webhook' };
 
@@ -49,6 +50,14 @@ export function EventPage({
           idPrefix="event-argument"
         />
         <FollowBar connection={connection} type={type} values={args} form={form} />
+        {delivery.includes('webhook') && (
+          <WebhookTrial
+            connection={connection}
+            name={name}
+            values={args}
+            onWrong={() => focusMistake(form.current)}
+          />
+        )}
       </form>
       <ToldList connection={connection.id} name={name} />
       <OperatedEvents connection={connection} type={type} />

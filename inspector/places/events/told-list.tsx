@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
-import type { ToldEvent } from '../../../src/inspector/contract/events.js';
+import type { ToldEvent, WebhookRequestView } from '../../../src/inspector/contract/events.js';
 import { tryParse } from '../../../src/jsonrpc/try-parse.js';
 import { cleanLine } from '../../../src/tooling/clean.js';
 import { Badge } from '../../parts/badge.js';
@@ -48,7 +48,16 @@ export function ToldList({
   );
 }
 
-function Told({ event: { at, via, eventId, timestamp, data, isCut } }: { readonly event: ToldEvent }): VNode {
+const VIA = { push: 'stream', poll: 'poll', webhook: 'webhook' } as const;
+const REPLIES: Readonly<Record<WebhookRequestView['reply'], string>> = {
+  accept: 'accepted',
+  fail: 'replied 500',
+  gone: 'replied 410',
+  slow: 'too late',
+};
+
+function Told({ event }: { readonly event: ToldEvent }): VNode {
+  const { at, via, eventId, timestamp, data, isCut, request } = event;
   const isOpen = useSignal(false);
   return (
     <li>
@@ -59,15 +68,24 @@ function Told({ event: { at, via, eventId, timestamp, data, isCut } }: { readonl
       >
         <summary class="events-row">
           <span class="muted mono">{clock(at, true)}</span>
-          <Badge>{via === 'push' ? 'stream' : 'poll'}</Badge>
+          <Badge>{VIA[via]}</Badge>
+          {request !== undefined && <RequestMarks request={request} />}
           <span class="mono events-id">{cleanLine(eventId, 80)}</span>
           <span class="mono muted events-data">{cleanLine(data, 200)}</span>
         </summary>
         {isOpen.value && (
           <>
-            <p class="label muted">Time of the event: {cleanLine(timestamp, 60)}</p>
+            {timestamp !== '' && <p class="label muted">Time of the event: {cleanLine(timestamp, 60)}</p>}
+            {request !== undefined && (
+              <CodeBlock
+                text={Object.entries(request.headers)
+                  .map(([name, value]) => `${name}: ${value}`)
+                  .join('\n')}
+                label={`Headers of ${cleanLine(eventId, 80)}`}
+              />
+            )}
             <CodeBlock
-              text={isCut ? `${data}…` : JSON.stringify(tryParse(data), undefined, 2)}
+              text={isCut ? `${data}…` : (JSON.stringify(tryParse(data), undefined, 2) ?? '')}
               language="json"
               label={`Data of ${cleanLine(eventId, 80)}`}
             />
@@ -75,5 +93,21 @@ function Told({ event: { at, via, eventId, timestamp, data, isCut } }: { readonl
         )}
       </details>
     </li>
+  );
+}
+
+/** The facts about a request: whether it is signed, its attempt, and the reply. */
+function RequestMarks({
+  request: { kind, isSigned, attempt, reply },
+}: {
+  readonly request: WebhookRequestView;
+}): VNode {
+  return (
+    <>
+      <Badge tone={isSigned ? 'ok' : 'err'}>{isSigned ? 'signed' : 'not signed'}</Badge>
+      {kind !== 'event' && <Badge tone="ask">{kind}</Badge>}
+      {attempt > 1 && <Badge>attempt {attempt}</Badge>}
+      <Badge tone={reply === 'accept' ? 'plain' : 'warn'}>{REPLIES[reply]}</Badge>
+    </>
   );
 }

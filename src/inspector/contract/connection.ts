@@ -1,7 +1,7 @@
 // A connection of the inspector, as the page sees it.
 
 import type { JsonObject } from '../../jsonrpc/message.js';
-import type { FollowView } from './events.js';
+import type { FollowView, ReceivingView } from './events.js';
 import type { Failure } from './failure.js';
 
 /** The target as the user typed or chose it. Exactly one of `url`, `command`, `name` and `text` says where the server is. */
@@ -87,6 +87,8 @@ export interface ConnectionView {
   readonly subscriptions: readonly SubscriptionView[];
   /** The types of events that are followed. */
   readonly follows: readonly FollowView[];
+  /** The types of events whose webhooks the inspector receives. */
+  readonly receiving: readonly ReceivingView[];
   readonly auth: AuthView;
   readonly logLevel?: string;
   /** The process, if the inspector started one. */

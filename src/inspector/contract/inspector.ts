@@ -3,7 +3,7 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { ManifestChange } from '../../tooling/manifest/manifest-change.js';
 import type { CatalogView, ConnectionView, FoundServer, TargetSpec } from './connection.js';
-import type { DeliveriesView, ToldEvent } from './events.js';
+import type { DeliveriesView, ToldEvent, WebhookReplyKind } from './events.js';
 import type { LogLine, MessageHead, MessageText } from './message.js';
 import type { RequestReportView, RequestsView } from './requests.js';
 import type { Story } from './story.js';
@@ -93,6 +93,13 @@ export interface Commands {
   unfollowEvents: [{ connection: string; name: string }, object];
   /** Polls a type once. The first poll finds the position, the next ones continue after the one before. */
   pollEvents: [{ connection: string; name: string; args: JsonObject }, { story: number }];
+  /** Subscribes a webhook for the receiver of the inspector, once for each type. `origin` is what the server has to allow. */
+  receiveWebhooks: [
+    { connection: string; name: string; args: JsonObject },
+    { story: number; origin: string },
+  ];
+  stopWebhooks: [{ connection: string; name: string }, object];
+  webhookReply: [{ connection: string; name: string; reply: WebhookReplyKind }, object];
   /** Emits an event in a server of one's own. */
   emitEvent: [
     { connection: string; name: string; data: JsonObject; eventId?: string },

@@ -101,6 +101,7 @@ export class Connections {
 
   async close(): Promise<void> {
     await Promise.all([...this.#connections.values()].map((connection) => connection.close()));
+    await this.shared.inbox.close();
     await this.shared.history.idle;
     this.shared.feed.close();
   }

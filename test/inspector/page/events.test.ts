@@ -2,6 +2,9 @@ import { createServer, event, inProcess } from 'fullmcp';
 import { type WebhookReceiver, webhookReceiver } from 'fullmcp/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { servedFor } from '../../../src/cli/target/caller.js';
+import type { Auth } from '../../../src/protocol/call.js';
+import { toAuth } from '../../../src/protocol/caller.js';
 import { operatedServer } from '../../../src/tooling/operator/operated-server.js';
 import { describeInChromium } from '../../browser/chromium.js';
 import { secretOf } from '../../support/events/receiver.js';
@@ -39,7 +42,7 @@ describeInChromium('the events in the page of the inspector', () => {
       reply: ({ body }) => (body['type'] === 'verification' ? undefined : reply.status),
     });
     server = makeServer();
-    await world.connect(operatedServer(server));
+    await world.connect(operatedServer(servedFor(server, toAuth({ subject: 'eve' }, 'caller') as Auth)));
   });
   afterAll(async () => {
     await hooks?.close();
@@ -148,5 +151,41 @@ describeInChromium('the events in the page of the inspector', () => {
       .click();
     expect(await place(page).locator('.events-list > li').count()).toBe(150);
     await place(page).getByRole('button', { name: 'Stop', exact: true }).click();
+  });
+
+  test('come as webhooks to the receiver of the page, which replies as it is told', async () => {
+    const page = await world.visit('#/events/ticket_changed');
+    const start = place(page).getByRole('button', { name: 'Receive webhooks' });
+    await start.click();
+    // The server does not allow the address yet.
+    const words = await place(page)
+      .getByText(/privateHosts: \['http:\/\/127\.0\.0\.1:\d+'\]/)
+      .innerText();
+    const origin = /http:\/\/[\d.]+:\d+/.exec(words)?.[0] ?? '';
+    const own = createServer({
+      ...{ name: 'hooked desk', version: '1.0.0', logger: () => undefined },
+      events: { ticket_changed: event({ payload: z.object({ id: z.string() }) }) },
+      webhooks: { privateHosts: [origin] },
+    });
+    await world.connect(servedFor(own, toAuth({ subject: 'ada' }, 'caller') as Auth));
+    const other = await world.visit('#/events/ticket_changed');
+    await place(other).getByRole('button', { name: 'Receive webhooks' }).click();
+    await place(other).getByText('verification', { exact: true }).waitFor();
+    await place(other).getByLabel('Reply').selectOption('gone');
+    await own.emit('ticket_changed', { id: 'W-1' }, { eventId: 'W-1-open' });
+    const row = place(other).locator('summary', { hasText: 'W-1-open' });
+    await row.waitFor();
+    expect(await row.innerText()).toMatch(/webhook\s+signed\s+replied 410/);
+    await row.click();
+    await place(other)
+      .getByRole('figure', { name: 'Headers of W-1-open' })
+      .getByText('webhook-signature')
+      .waitFor();
+    await loadAxe(other);
+    expect(await violations(other)).toEqual([]);
+    expect(await other.content()).not.toMatch(/whsec_[\w+/]/);
+    await place(other).getByRole('button', { name: 'Stop receiving' }).click();
+    await place(other).getByRole('button', { name: 'Receive webhooks' }).waitFor();
+    await own.close();
   });
 });

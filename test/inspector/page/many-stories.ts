@@ -99,6 +99,7 @@ const connection: ConnectionView = {
   roots: [],
   subscriptions: [],
   follows: [],
+  receiving: [],
   auth: { state: 'none', hops: [] },
   isFixed: true,
   knownTasks: [],

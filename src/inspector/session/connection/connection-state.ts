@@ -12,6 +12,7 @@ import type { ConnectionAuth } from './authorization.js';
 import type { ConnectLog } from './connect-log.js';
 import type { EventFollower } from './followed-events.js';
 import type { KnownTasks } from './known-tasks.js';
+import type { ReceivedWebhooks } from './received-webhooks.js';
 import type { SharedParts } from './shared-parts.js';
 import type { OpenSubscriptions } from './subscriptions.js';
 import type { ConnectionTape } from './tape-recorder.js';
@@ -36,6 +37,7 @@ export interface ConnectionState {
   readonly catalog: CatalogView;
   readonly subscriptions: OpenSubscriptions;
   readonly events: EventFollower;
+  readonly webhooks: ReceivedWebhooks;
   readonly authorization: ConnectionAuth;
   readonly tasks: KnownTasks;
   readonly tape: ConnectionTape;

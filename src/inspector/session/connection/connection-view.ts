@@ -49,6 +49,7 @@ export function printConnection(connection: ConnectionState): ConnectionView {
     roots: connection.roots,
     subscriptions: connection.subscriptions.views,
     follows: connection.events.views,
+    receiving: connection.webhooks.views,
     auth: connection.authorization.view(),
     ...(logLevel && { logLevel }),
     ...(exit !== undefined && { process: { exit } }),

@@ -26,6 +26,7 @@ import { exitOf, failureOf } from './failure.js';
 import { EventFollower } from './followed-events.js';
 import type { KnownTasks } from './known-tasks.js';
 import { Lists } from './lists.js';
+import { ReceivedWebhooks } from './received-webhooks.js';
 import { OpenSubscriptions } from './subscriptions.js';
 import { ConnectionTape } from './tape-recorder.js';
 import { secretsOf } from './target-headers.js';
@@ -40,6 +41,7 @@ export class InspectedConnection implements ConnectionState {
   readonly init: ConnectionInit;
   readonly subscriptions: OpenSubscriptions;
   readonly events: EventFollower;
+  readonly webhooks: ReceivedWebhooks;
   readonly authorization: ConnectionAuth;
   readonly tape: ConnectionTape;
   /** The values that are masked in everything that the page sees. */
@@ -78,6 +80,7 @@ export class InspectedConnection implements ConnectionState {
     this.lists = new Lists(this, shared);
     this.subscriptions = new OpenSubscriptions(this, shared);
     this.events = new EventFollower(this, shared);
+    this.webhooks = new ReceivedWebhooks(this, shared);
     this.authorization = authorizationOf(opened, spec, {
       store: shared.loginStore,
       onSecret: (secret) => this.learn(secret),
@@ -314,6 +317,7 @@ export class InspectedConnection implements ConnectionState {
     this.#connectStory?.end({ state: 'cancelled' });
     this.subscriptions.end(why);
     this.events.end(why);
+    this.webhooks.end();
     const client = this.#client;
     this.#client = undefined;
     await client?.close();

@@ -19,6 +19,7 @@ import { HistoryFile } from '../../stories/history-file.js';
 import { MessageLog } from '../../stories/message-log.js';
 import { StoryBook } from '../../stories/story-book.js';
 import type { Scope } from '../../wiretap/seen.js';
+import { WebhookInbox } from '../webhooks/webhook-inbox.js';
 
 const MAX_LOGS = 5000;
 const MAX_TOLD = 500;
@@ -34,6 +35,7 @@ export class SharedParts {
   readonly asking: PageQuestions = new PageQuestions();
   readonly loginStore: TokenStore;
   readonly history: HistoryFile;
+  readonly inbox: WebhookInbox = new WebhookInbox();
   readonly taskResults: TaskResults = new TaskResults();
   readonly #options: InspectorOptions;
   #logs: LogLine[] = [];

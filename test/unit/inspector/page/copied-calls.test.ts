@@ -25,6 +25,7 @@ const connection: ConnectionView = {
   roots: [],
   subscriptions: [],
   follows: [],
+  receiving: [],
   auth: { state: 'none', hops: [] },
   isFixed: false,
 };
