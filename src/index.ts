@@ -84,7 +84,13 @@ export type {
   DefinitionView,
   ServerDefinitions,
 } from './server/define/definitions.js';
-export { type EventDefinition, type EventType, event } from './server/define/event.js';
+export {
+  type ChangedResource,
+  type EventDefinition,
+  type EventType,
+  event,
+  type ResourceEventDefinition,
+} from './server/define/event.js';
 export type { NeedsState, NeedsUser, OrUndefined } from './server/define/fitting.js';
 export type { PromptBuilder, ResourceBuilder, ToolBuilder } from './server/define/fluent.js';
 export type {

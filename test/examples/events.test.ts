@@ -1,5 +1,6 @@
 import { inProcess } from 'fullmcp';
 import { describe, expect, test } from 'vitest';
+import { server as changes } from '../../examples/events/changes.js';
 import { close, server as desk } from '../../examples/events/desk.js';
 import { server as payroll } from '../../examples/events/guarded.js';
 import { billing } from '../../examples/events/poll.js';
@@ -34,6 +35,17 @@ test('A step that emits tells its event once, however often the handler runs', a
   for (const result of results) expect(result).toMatchObject({ content: [{ text: 'I-7 is paid' }] });
   const page = await ask('events/poll', { name: 'paid', cursor });
   expect(page['events']).toMatchObject([{ data: { invoice: 'I-7' } }]);
+});
+
+test('A change of a resource is an event with the variables of its URI', async () => {
+  const ask = inProcess(changes);
+  const poll = (cursor?: unknown) =>
+    ask('events/poll', { name: 'ticket_changed', arguments: { queue: 'billing' }, cursor });
+  const { cursor } = await poll();
+  await ask('tools/call', { name: 'close_ticket', arguments: { id: 'T-1' } });
+  expect((await poll(cursor))['events']).toMatchObject([
+    { data: { uri: 'tickets://billing/T-1', queue: 'billing', id: 'T-1' } },
+  ]);
 });
 
 test('A caller gets the events of its own department', async () => {

@@ -10,6 +10,7 @@ import { MAX_WEBHOOK_BYTES } from '../../protocol/events/wire.js';
 import { explainLater } from '../../schema/explain-later.js';
 import type { CompiledEvent } from '../../server/catalog/events.js';
 import type { EventPluginParts } from '../../server/handle/event-host.js';
+import type { Recipient } from '../../server/state/changes.js';
 import type { EmitOptions, Emitted } from '../../server/state/emitting.js';
 import type { StoreChange } from '../../state/store.js';
 import type { TransactionClient } from '../../state/transaction.js';
@@ -54,14 +55,19 @@ export class Emitter {
   }
 
   /** Emits an event. Resolves when it is kept. */
-  async emit(name: string, data: unknown, options: EmitOptions = {}): Promise<Emitted> {
+  async emit(
+    name: string,
+    data: unknown,
+    options: EmitOptions = {},
+    to?: readonly Recipient[],
+  ): Promise<Emitted> {
     const type = this.#parts.events.get(name);
     if (type === undefined)
       throw new TypeError(`emit: this server has no events of the type ${quote(name, 128)}.`);
     // The type belongs to a mounted server, which tells this one of the event.
     if (type.mounted !== undefined) return type.mounted.emit(data as object, options);
     const given = snapshot(data, 'The data');
-    return this.tell(type, await readEvent(type, given, options), options.transaction);
+    return this.tell(type, await readEvent(type, { data: given, to }, options), options.transaction);
   }
 
   /** Keeps an event that was checked, here and in the servers that this one is mounted in. Resolves when all of them have it. */
@@ -130,7 +136,11 @@ function notKept({ eventId }: NewEvent, cause: unknown): Error {
   );
 }
 
-async function readEvent(type: CompiledEvent, given: JsonObject, options: EmitOptions): Promise<NewEvent> {
+async function readEvent(
+  type: CompiledEvent,
+  { data: given, to }: Pick<NewEvent, 'data' | 'to'>,
+  options: EmitOptions,
+): Promise<NewEvent> {
   const { meta } = options;
   const timestamp = readTimestamp(options.timestamp);
   const checked = await type.payload.validate(given);
@@ -145,6 +155,7 @@ async function readEvent(type: CompiledEvent, given: JsonObject, options: EmitOp
     timestamp,
     data,
     ...(_meta && { _meta }),
+    ...(to && { to }),
   };
   const bytes = new TextEncoder().encode(
     JSON.stringify({ ...event, name: type.name, cursor: CURSOR }),

@@ -31,6 +31,10 @@ export function eventHostLater(parts: EventPluginParts, loaders: EventLoaders): 
     },
     // A server that was closed has no subscribers to tell, and no store.
     relay: async (...event) => (isClosed ? undefined : (await load()).relay(...event)),
+    changed: (message) =>
+      load()
+        .then((host) => host.changed(message))
+        .catch((error: unknown) => parts.log('error', 'A change could not be kept as an event', error)),
     webhooks: {
       async *deliveries() {
         yield* (await load()).webhooks.deliveries();

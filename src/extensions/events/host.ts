@@ -41,6 +41,7 @@ export function eventHost(parts: EventPluginParts, { loadWebhooks, loadSources }
       const type = parts.events.get(name);
       if (type !== undefined) await emitter.tell(type, event, transaction);
     },
+    changed: async (message) => (await sources()).changed(message),
     webhooks: {
       async *deliveries() {
         yield* (await hooks()).deliveries();
@@ -59,6 +60,7 @@ export function eventHost(parts: EventPluginParts, { loadWebhooks, loadSources }
       ]);
     },
     async close() {
+      await (await loadingSources)?.end();
       await emitter.idle();
       wakes.close();
     },

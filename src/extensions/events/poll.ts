@@ -17,7 +17,7 @@ export async function poll(call: Call, parts: EventPluginParts, histories: Histo
   const subscription = await readSubscription(call, 'poll', parts);
   const maxEvents = Math.min(readCount(params, 'maxEvents', 1) ?? MAX_EVENTS, MAX_EVENTS);
   const history = await histories.of(subscription.type.name);
-  const reader = await SubscriptionReader.open(subscription, params, { history, log: parts.log });
+  const reader = await SubscriptionReader.open(subscription, params, { ...parts, history });
   const isFirst = params['cursor'] === undefined || params['cursor'] === null;
   const { events, cursor, hasMore, isTruncated } = isFirst
     ? { events: [], cursor: reader.cursor, hasMore: false, isTruncated: false }

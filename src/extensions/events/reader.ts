@@ -19,6 +19,11 @@ export interface Portion {
   readonly isTruncated: boolean;
 }
 
+/** The parts of a `SubscriptionReader`. */
+interface ReaderParts extends Pick<EventPluginParts, 'log' | 'mayFollow'> {
+  readonly history: EventHistory;
+}
+
 /** The most events that are looked at for one portion, and the size of those that are in it. */
 const MAX_READ = 1000;
 const PAGE = 100;
@@ -28,7 +33,7 @@ const MAX_PORTION_LENGTH = 1024 * 1024;
 export class SubscriptionReader {
   readonly #subscription: EventSubscription;
   readonly #history: EventHistory;
-  readonly #log: EventPluginParts['log'];
+  readonly #parts: ReaderParts;
   #position: LogPosition;
   /** Events before this time, in milliseconds since 1970, are skipped at the beginning. */
   #after: number | undefined;
@@ -36,7 +41,7 @@ export class SubscriptionReader {
 
   private constructor(
     subscription: EventSubscription,
-    { history, log }: { readonly history: EventHistory; readonly log: EventPluginParts['log'] },
+    parts: ReaderParts,
     start: {
       readonly position: LogPosition;
       readonly isTruncated: boolean;
@@ -44,8 +49,8 @@ export class SubscriptionReader {
     },
   ) {
     this.#subscription = subscription;
-    this.#history = history;
-    this.#log = log;
+    this.#history = parts.history;
+    this.#parts = parts;
     this.#position = start.position;
     this.#isTruncated = start.isTruncated;
     this.#after = start.after;
@@ -55,7 +60,7 @@ export class SubscriptionReader {
   static async open(
     subscription: EventSubscription,
     params: JsonObject,
-    parts: { readonly history: EventHistory; readonly log: EventPluginParts['log'] },
+    parts: ReaderParts,
   ): Promise<SubscriptionReader> {
     const { cursor = null, maxAgeMs } = params;
     if (cursor !== null && typeof cursor !== 'string')
@@ -93,7 +98,7 @@ export class SubscriptionReader {
           isTruncated = true;
           continue;
         }
-        if (!(await isFor(this.#subscription, event, this.#log))) continue;
+        if (!(await isFor(this.#subscription, event, this.#parts))) continue;
         const occurrence = occurrenceOf(event, { type: this.#subscription.type, history: this.#history });
         start ??= before(event.position);
         events.push(occurrence);

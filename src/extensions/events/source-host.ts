@@ -2,7 +2,8 @@
 
 import type { CompiledEvent } from '../../server/catalog/events.js';
 import type { EventPluginParts } from '../../server/handle/event-host.js';
-import type { EmitAny } from '../../server/state/emitting.js';
+import type { ChangeMessage, Recipient } from '../../server/state/changes.js';
+import type { EmitAny, Emitted } from '../../server/state/emitting.js';
 import { putInOf, type TransactionClient } from '../../state/transaction.js';
 import type { Histories } from './histories.js';
 import type { Appended, NewEvent } from './log/stored-event.js';
@@ -12,17 +13,24 @@ import type { LoadWebhooks } from './webhook-host.js';
 export interface SourceHost {
   /** Keeps an event in a transaction. It is told when the transaction is committed. */
   readonly keep: (type: CompiledEvent, event: NewEvent, client: TransactionClient) => Promise<Appended>;
+  /** Keeps the change of a resource as events. Resolves when they are kept, or cannot be. */
+  readonly changed: (message: ChangeMessage) => Promise<void>;
   /** Begins to tell the events of transactions that were committed. Call it again when there are other types. */
   readonly start: () => void;
   /** Leaves everything to other processes. Work that is under way may end within `drainMs`. */
   readonly close: (drainMs: number) => Promise<void>;
+  /** Waits for the changes of resources that are not kept yet. After `close`: the server may announce some in between. */
+  readonly end: () => Promise<void>;
 }
 
 /** The parts that the sources are made of. */
 export interface SourceParts {
   readonly parts: EventPluginParts;
   readonly histories: Histories;
-  readonly emit: EmitAny;
+  /** Emits an event, if `to` is given to these callers alone. */
+  readonly emit: (
+    ...event: [...Parameters<EmitAny>, to?: readonly Recipient[] | undefined]
+  ) => Promise<Emitted>;
 }
 
 /** Loads the parts of events that most servers do not use. */

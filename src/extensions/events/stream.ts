@@ -34,7 +34,7 @@ export async function stream(call: Call, { parts, histories, wakes }: StreamPart
   const history = await histories.of(subscription.type.name);
   // Other processes are heard before the beginning is chosen, so that no event after it waits for the next look.
   await wakes.ready();
-  const reader = await SubscriptionReader.open(subscription, call.params, { history, log: parts.log });
+  const reader = await SubscriptionReader.open(subscription, call.params, { ...parts, history });
   const tag = { [SUBSCRIPTION_ID]: call.id };
   const first = await reader.next(PORTION);
   if (!hasEnded(call)) await new OpenStream(call, { subscription, reader, tag, parts, wakes }).run(first);

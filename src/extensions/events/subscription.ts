@@ -10,9 +10,10 @@ import type { EventDialect } from '../../protocol/events/dialects.js';
 import type { DeliveryMode } from '../../protocol/events/offer.js';
 import type { EventDescriptor, Occurrence } from '../../protocol/events/wire.js';
 import { explanationLater } from '../../schema/explain-later.js';
-import { scopesError, type Verdict } from '../../server/access/gate.js';
+import { isTrusted, scopesError, type Verdict } from '../../server/access/gate.js';
 import type { CompiledEvent } from '../../server/catalog/events.js';
 import type { EventPluginParts } from '../../server/handle/event-host.js';
+import { isRecipient } from '../../server/state/changes.js';
 import { asForbidden, dialectOfCall, eventFailure } from './failures.js';
 import type { EventHistory } from './log/event-history.js';
 import type { StoredEvent } from './log/stored-event.js';
@@ -144,22 +145,33 @@ interface ObjectSchema {
 
 /** Whether an event is for a subscription. If `match` fails, it is not. */
 export async function isFor(
-  { type: { name, match }, args, caller }: EventSubscription,
-  { eventId, data }: StoredEvent,
-  log: EventPluginParts['log'],
+  subscription: EventSubscription,
+  event: StoredEvent,
+  { log, mayFollow }: Pick<EventPluginParts, 'log' | 'mayFollow'>,
 ): Promise<boolean> {
-  if (match === undefined) return true;
   try {
-    // Each subscriber gets a copy: `match` is code of the program, and might change it.
-    return (await match(structuredClone(data), args, { auth: caller.auth })) === true;
+    return await concerns(subscription, event, mayFollow);
   } catch (error) {
     log(
       'error',
-      `"match" of the events "${name}" failed, and the event ${eventId} was not delivered to a subscriber`,
+      `"match" of the events "${subscription.type.name}" failed, and the event ${event.eventId} was not delivered to a subscriber`,
       error,
     );
     return false;
   }
+}
+
+/** Whether an event is for a caller with these arguments. Rejects if `match` does. */
+export async function concerns(
+  { type: { match, resource }, args, caller }: Pick<EventSubscription, 'type' | 'args' | 'caller'>,
+  { data, to }: StoredEvent,
+  mayFollow: EventPluginParts['mayFollow'],
+): Promise<boolean> {
+  if (to !== undefined && !isTrusted(caller) && !isRecipient(caller.auth, to)) return false;
+  if (resource !== undefined && !(await mayFollow(caller, String(data['uri'])))) return false;
+  if (match === undefined) return true;
+  // Each subscriber gets a copy: `match` is code of the program, and might change it.
+  return (await match(structuredClone(data), args, { auth: caller.auth })) === true;
 }
 
 /** An event as subscribers get it. */

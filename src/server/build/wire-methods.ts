@@ -70,7 +70,8 @@ export function wireMethods(compiled: CompiledOptions, state: OpenState, plugins
   });
   const tasks = plugins.tasks?.(taskParts(compiled, state, { parts, tools }));
   taskHost.provide(tasks);
-  const events = plugins.events?.(eventParts(compiled, state));
+  const events = plugins.events?.(eventParts(compiled, state, parts));
+  state.registry.keepChange = events?.changed;
   const reads = resourceReads(parts);
   const watching = new Watching({ ...state, log: compiled.log, entrance: parts.entrance });
   const handlers = methodHandlers(compiled, state, { parts, tools, tasks, events, reads, watching });
@@ -147,6 +148,7 @@ function taskParts(
 function eventParts(
   { options, info, log }: CompiledOptions,
   { shared, topics, registry, gate, seal }: OpenState,
+  { entrance }: MethodParts,
 ): EventPluginParts {
   return {
     server: info.name,
@@ -155,6 +157,7 @@ function eventParts(
     complete: registry.complete,
     events: registry.events,
     gate,
+    mayFollow: (caller, uri) => entrance.mayFollow(caller, uri),
     changes: registry.changes,
     news: topics.events,
     relay: (...event) => registry.relay(...event),

@@ -3,8 +3,11 @@
 import type { Middleware } from '../../protocol/call.js';
 import { type DeliveryMode, deliveryModes } from '../../protocol/events/offer.js';
 import type { EventDescriptor } from '../../protocol/events/wire.js';
+import { readParts } from '../../protocol/uri-template/grammar.js';
+import { parseTemplate, type UriTemplate } from '../../protocol/uri-template/template.js';
 import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
 import { compileSchema } from '../../schema/compile.js';
+import type { JsonSchema } from '../../schema/document/plain-json.js';
 import type { GuardedOptions, ServerAccess } from '../access/access.js';
 import type { Guarded } from '../access/views.js';
 import type { EventSubscriber, EventType } from '../define/event.js';
@@ -18,6 +21,8 @@ export interface CompiledEvent extends Guarded {
   readonly listed: EventDescriptor;
   readonly input: CompiledSchema;
   readonly payload: CompiledSchema;
+  /** The resources whose changes are the events; undefined if there are none. */
+  readonly resource: UriTemplate | undefined;
   readonly match: ((data: unknown, args: unknown, subscriber: EventSubscriber) => unknown) | undefined;
   /** The options of the definition that follow it into a server that it is mounted in. */
   readonly options: GuardedOptions & { readonly delivery?: unknown };
@@ -43,9 +48,16 @@ export function compileEvent(
   { access: rules, hasWebhooks = false }: { readonly access: ServerAccess; readonly hasWebhooks?: boolean },
 ): CompiledEvent {
   checkEventName(name);
-  if (options.payload === undefined) throw new TypeError('it has no "payload"');
+  const { resource: uri } = options;
+  const given = options.payload ?? (uri === undefined ? undefined : changeSchema(uri));
+  if (given === undefined) throw new TypeError('it has no "payload"');
+  if (options.payload !== undefined && uri !== undefined)
+    throw new TypeError('it has "resource", from which the payload follows: leave out "payload"');
   if (options.match !== undefined) checkFunction('match', options.match);
-  const payload = compileSchema(options.payload, { io: 'output', requireObject: true });
+  if (uri !== undefined && !/[{}]/.test(uri) && !URL.canParse(uri))
+    throw new TypeError('"resource" must be an absolute URI, such as "config://app", or a template');
+  const resource = uri === undefined ? undefined : parseTemplate(uri);
+  const payload = compileSchema(given, { io: 'output', requireObject: true });
   const input = compileSchema(options.input ?? noInput, { io: 'input', requireObject: true });
   const listed: EventDescriptor = {
     name,
@@ -56,7 +68,7 @@ export function compileEvent(
   };
   const access = rules.of({ kind: 'event', name }, options as GuardedOptions);
   const match = options.match as CompiledEvent['match'];
-  return { name, listed, input, payload, match, access, options: options as GuardedOptions };
+  return { name, listed, input, payload, resource, match, access, options: options as GuardedOptions };
 }
 
 /** Throws a TypeError if events of a type cannot have this name. */
@@ -82,6 +94,23 @@ export function deliveryIn(
 
 function offeredModes(hasWebhooks: boolean): readonly DeliveryMode[] {
   return deliveryModes.filter((mode) => hasWebhooks || mode !== 'webhook');
+}
+
+/** The schema of the data of a change: the URI, with the variables of the template. */
+function changeSchema(uri: string): JsonSchema {
+  const string = { type: 'string' };
+  const properties: Record<string, object> = { uri: string };
+  const required = ['uri'];
+  for (const part of readParts(uri)) {
+    if (part.kind === 'literal') continue;
+    for (const { name, explode } of part.variables) {
+      if (name === 'uri') throw new TypeError('a variable of "resource" has the name "uri"; choose another');
+      properties[name] = explode ? { type: 'array', items: string } : string;
+      // The other operators leave out a variable without a value.
+      if (part.operator.first === '' && !required.includes(name)) required.push(name);
+    }
+  }
+  return { type: 'object', properties, required };
 }
 
 function readDelivery(given: unknown, hasWebhooks: boolean): readonly DeliveryMode[] {

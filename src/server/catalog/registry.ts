@@ -88,6 +88,9 @@ export class Registry {
   readonly #announcedKinds: Set<Announcement['kind']>;
   readonly #methods: readonly Guarded[];
   readonly #followers = new Set<RegistryFollower>();
+  /** Keeps the change of a resource as an event. Called if there is, or was, a type of such events. */
+  keepChange: ((message: ChangeMessage) => Promise<void>) | undefined;
+  #keepsChanges = false;
   readonly #front: ToolFront | undefined;
   #discoverOutcome: Outcome | undefined;
 
@@ -144,8 +147,10 @@ export class Registry {
       this.hasHooks = true;
       this.#announcedKinds.add('resource');
     }
-    if (kind === 'events') this.offersEvents = true;
-    else if ((entry as Partial<CompiledResource>).mounted?.home.hasUser) this.mountsUsers = true;
+    if (kind === 'events') {
+      this.offersEvents = true;
+      this.#keepsChanges ||= (entry as CompiledEvent).resource !== undefined;
+    } else if ((entry as Partial<CompiledResource>).mounted?.home.hasUser) this.mountsUsers = true;
     this.#onChange(kind, name, entry, isFollowing);
     return {
       remove: () => {
@@ -247,14 +252,19 @@ export class Registry {
     return [...new Set(guarded.flatMap((entries) => [...entries].flatMap(scopesOf)))].sort();
   }
 
-  /** Announces a change. The promise resolves when other processes are told, or cannot be; undefined if there are none. */
+  /**
+   * Announces a change. The promise resolves when other processes are told, or cannot be, and the events of the change are kept; undefined
+   * if there are neither. A change that another process has announced does not come here, so that it is one event.
+   */
   publish(message: ChangeMessage): Promise<unknown> | undefined {
     if (changeEvents?.hasSubscribers) {
       const change = changeOf(message);
       const uri = change.kind === 'resource' ? change.uri : undefined;
       changeEvents.publish({ server: this.#info.name, kind: change.kind, uri });
     }
-    return this.changes.publish(message);
+    const told = this.changes.publish(message);
+    if (!this.#keepsChanges || changeOf(message).kind !== 'resource') return told;
+    return Promise.all([told, this.keepChange?.(message)]);
   }
 
   /** Declares a kind of changes. From its first announcement on, a kind counts as declared. */

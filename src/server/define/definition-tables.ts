@@ -12,7 +12,7 @@ import { searchTable } from '../../protocol/model/search/options.js';
 import type { DeprecationMode } from '../state/deprecations.js';
 import { idempotencyTable } from '../state/idempotency-options.js';
 import type { AccessOptions } from './access.js';
-import type { EventDefinition } from './event.js';
+import type { EventDefinition, ResourceEventDefinition } from './event.js';
 import type { AnyServerOptions, AskingOptions, Method, ServerOptions } from './options.js';
 import type { PromptOptions } from './prompt.js';
 import type { ResourceOptions } from './resource.js';
@@ -97,9 +97,10 @@ const event = {
   allow: 'any',
   input: 'any',
   payload: 'any',
+  resource: 'string',
   delivery: 'any',
   match: 'any',
-} as const satisfies OptionTable<EventDefinition>;
+} as const satisfies OptionTable<EventDefinition & ResourceEventDefinition>;
 
 const access = {
   scopes: 'any',
@@ -248,6 +249,8 @@ const kinds: Readonly<Record<DefinitionKind, Kind>> = {
       data: 'payload',
       filter: 'match',
       modes: 'delivery',
+      uri: 'resource',
+      template: 'resource',
       _meta: 'meta',
       name: nameIsTheKey('event'),
       title: 'Events have no title on the wire. Put it into the description.',

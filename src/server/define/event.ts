@@ -6,6 +6,7 @@ import type { Infer, Schema, SchemaLike, Sent } from '../../schema/schema.js';
 import type { EmitOptions, Emitted } from '../state/emitting.js';
 import type { AccessRule } from './access.js';
 import type { Described } from './definition.js';
+import type { VariablesOf } from './template-values.js';
 import type { Awaitable } from './tool-handler.js';
 
 /** The subscriber that an event may be for. */
@@ -14,12 +15,9 @@ export interface EventSubscriber {
   readonly auth: Auth | undefined;
 }
 
-/** The argument of `event()`. */
-export interface EventDefinition<In = undefined, Payload = SchemaLike>
+interface EventOptions<In, Data>
   extends Pick<Described, 'description' | 'tags' | 'meta'>,
     AccessRule<Infer<In>> {
-  /** The data of an event, as a schema of an object. Emitted data is checked against it. */
-  readonly payload: Payload;
   /** The arguments of a subscription, as a schema of an object. Default: none. */
   readonly input?: In;
   /** The ways in which events are delivered. Default: all that the server has: `push` (a stream), `poll`, and `webhook` with the option `webhooks`. */
@@ -28,8 +26,31 @@ export interface EventDefinition<In = undefined, Payload = SchemaLike>
    * Decides whether an event is for a subscription, by its arguments and its caller. Called for every event and subscription. An error is
    * logged, and the event is not delivered to that subscription. Default: every event is for every subscription.
    */
-  readonly match?: (data: Infer<Payload>, args: Infer<In>, subscriber: EventSubscriber) => Awaitable<boolean>;
+  readonly match?: (data: Data, args: Infer<In>, subscriber: EventSubscriber) => Awaitable<boolean>;
 }
+
+/** The argument of `event()`. */
+export interface EventDefinition<In = undefined, Payload = SchemaLike>
+  extends EventOptions<In, Infer<Payload>> {
+  /** The data of an event, as a schema of an object. Emitted data is checked against it. */
+  readonly payload: Payload;
+}
+
+/** The argument of `event()` for a type whose events are the changes of resources. */
+export interface ResourceEventDefinition<In = undefined, Uri extends string = string>
+  extends EventOptions<In, ChangedResource<Uri>> {
+  /**
+   * The URI of a resource, or a template: each change of such a resource that `changed.resource(uri)` announces is an event. Its data is the
+   * URI, with the variables of the template. Subscribers also need the rights that the resource demands.
+   */
+  readonly resource: Uri;
+}
+
+/** The data of the event that a resource has changed: its URI, with the variables of the template. */
+export type ChangedResource<Uri extends string> = {
+  /** The URI of the resource. */
+  readonly uri: string;
+} & VariablesOf<Uri>;
 
 /**
  * A defined type of events. `Data` is the data that `emit` accepts. `Signature` is the type as a function, from the arguments of a
@@ -39,7 +60,8 @@ export interface EventType<Data = unknown, Signature = unknown> {
   /** The kind of the definition: `event`. */
   readonly kind: 'event';
   /** The description of the type. */
-  readonly options: EventDefinition<Schema | undefined, Schema>;
+  readonly options: EventOptions<Schema | undefined, never> &
+    Partial<Pick<EventDefinition<undefined, Schema>, 'payload'> & Pick<ResourceEventDefinition, 'resource'>>;
   /** For types only: the data of an event. */
   readonly '~data'?: (data: Data) => void;
   /** For types only: the signature that a typed client reads. */
@@ -59,9 +81,18 @@ export interface EventType<Data = unknown, Signature = unknown> {
  */
 export function event<In extends SchemaLike | undefined = undefined, Payload extends SchemaLike = SchemaLike>(
   definition: EventDefinition<In, Payload>,
-): EventType<Sent<Payload>, (args: Sent<In>) => Infer<Payload>> {
-  const result: object = { kind: 'event', options: definition };
-  return result as EventType<Sent<Payload>, (args: Sent<In>) => Infer<Payload>>;
+): EventType<Sent<Payload>, (args: Sent<In>) => Infer<Payload>>;
+/**
+ * Defines a type of events whose events are the changes of resources, as `changed.resource(uri)` announces them.
+ *
+ * @example
+ * const ticket_changed = event({ description: 'A ticket changed', resource: 'tickets://{queue}/{id}' });
+ */
+export function event<In extends SchemaLike | undefined = undefined, const Uri extends string = string>(
+  definition: ResourceEventDefinition<In, Uri>,
+): EventType<ChangedResource<Uri>, (args: Sent<In>) => ChangedResource<Uri>>;
+export function event(definition: object): object {
+  return { kind: 'event', options: definition };
 }
 
 /** Emits an event of a type that the server defines. */

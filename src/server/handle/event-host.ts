@@ -1,6 +1,7 @@
 // The seam between a server and the extension for events.
 
 import type { Call, Outcome } from '../../protocol/call.js';
+import type { Caller } from '../../protocol/caller.js';
 import type { Store } from '../../state/store.js';
 import type { Topic } from '../../state/topic.js';
 import type { Gate } from '../access/gate.js';
@@ -18,6 +19,8 @@ export interface EventHost {
   readonly emit: EmitAny;
   /** Keeps an event of a type that is mounted here, and was emitted in the server that the type belongs to. */
   readonly relay: RelayEvent;
+  /** Keeps the change of a resource as an event, for the types that have its URI. Resolves when it is kept, or cannot be; never rejects. */
+  readonly changed: (message: ChangeMessage) => Promise<void>;
   /** The webhooks of the server, for its operator. Rejects if it has none. */
   readonly webhooks: WebhookDesk;
   /** Begins to deliver events to webhooks. */
@@ -45,6 +48,8 @@ export interface EventPluginParts {
   /** The types of events. */
   readonly events: Catalog<CompiledEvent>;
   readonly gate: Gate;
+  /** Whether a caller may be told that a resource has changed. */
+  readonly mayFollow: (caller: Caller, uri: string) => boolean | Promise<boolean>;
   /** Tells of changes of the list of types, among others. */
   readonly changes: Topic<ChangeMessage>;
   /** Tells this process and others of new events. Messages may be lost. */

@@ -17,7 +17,7 @@ import type { CompiledResource } from '../catalog/resources.js';
 import type { CompiledTool } from '../catalog/tools.js';
 import type { ToolOutcomes } from '../results/tool-outcomes.js';
 import { type ChangeMessage, changeOf } from '../state/changes.js';
-import type { RelayEvent } from '../state/emitting.js';
+import type { NewEvent, RelayEvent } from '../state/emitting.js';
 import type { ServerInternals } from './internals.js';
 import { type MountParts, mountEvent, mountPrompt, mountResource, mountTool } from './mounted-definitions.js';
 import { composeNames, type Names, namesWith, renameCall, renameChange, urisOf } from './names.js';
@@ -65,8 +65,9 @@ export function linkMount(prefix: string, inner: ServerInternals, parts: LinkPar
     isKnown: () => registry.isKnown(),
     emitted(name, event, transaction) {
       const entry = inner.registry.events.get(name);
-      const isMounted = entry !== undefined && registrations.has(entry);
-      return isMounted ? parts.relay?.(names.outer('events', name), event, transaction) : undefined;
+      if (entry === undefined || !registrations.has(entry)) return undefined;
+      const outer = entry.resource === undefined ? event : outerChange(event);
+      return outer && parts.relay?.(names.outer('events', name), outer, transaction);
     },
   };
   const listener = {
@@ -77,6 +78,13 @@ export function linkMount(prefix: string, inner: ServerInternals, parts: LinkPar
     },
     gap: () => registry.changes.reportGap(),
   };
+
+  /** The event of a change, with the URI that clients of the outer server use. Undefined if the view hides the resource. */
+  function outerChange(event: NewEvent): NewEvent | undefined {
+    const uri = String(event.data['uri']);
+    if (hidesResource(view, inner.registry, uri)) return undefined;
+    return { ...event, data: { ...event.data, uri: names.outer('resources', uri) } };
+  }
 
   function remove(): void {
     for (const registration of [...registrations.values(), ...methods]) registration.remove();

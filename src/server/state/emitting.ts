@@ -2,6 +2,7 @@
 
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { TransactionClient } from '../../state/transaction.js';
+import type { Recipient } from './changes.js';
 
 /** The options of `emit`. */
 export interface EmitOptions {
@@ -29,6 +30,8 @@ export interface NewEvent {
   readonly timestamp: string;
   readonly data: JsonObject;
   readonly _meta?: JsonObject | undefined;
+  /** The only callers that may get the event. Subscribers do not see them. Undefined if there are no such limits. */
+  readonly to?: readonly Recipient[] | undefined;
 }
 
 /** Keeps an event of a type in another server. With a transaction, as a part of it. */

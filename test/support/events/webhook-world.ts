@@ -91,7 +91,7 @@ export async function startWorld(init: WorldInit = {}): Promise<WebhookWorld> {
       admits: type.admits ?? (() => true),
       matches:
         type.matches ??
-        ((data, input) => {
+        (({ data }, input) => {
           const { queue } = input as { queue?: string };
           return queue === undefined || data['queue'] === queue;
         }),

@@ -27,11 +27,11 @@ const UNIT_BYTES = 2100;
 const encoder = new TextEncoder();
 
 /** The item of an event, with the room that it takes. */
-export function itemOf({ timestamp, data, _meta }: NewEvent): {
+export function itemOf({ timestamp, data, _meta, to }: NewEvent): {
   readonly value: JsonObject;
   readonly units: number;
 } {
-  const value = { timestamp, data, ...(_meta && { _meta }) };
+  const value = { timestamp, data, ...(_meta && { _meta }), ...(to && { to }) };
   const bytes = encoder.encode(JSON.stringify(value)).length;
   const units = Math.max(1, Math.ceil(bytes / UNIT_BYTES));
   return { units, value: units === 1 ? value : { ...value, units } };

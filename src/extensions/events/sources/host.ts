@@ -1,14 +1,16 @@
-// The sources of the events of a server, besides `emit`: transactions and schedules.
+// The sources of the events of a server, besides `emit`: transactions and changes of resources.
 
 import { putInOf } from '../../../state/transaction.js';
 import { eventGroup } from '../log/keys.js';
 import type { SourceHost, SourceParts } from '../source-host.js';
 import { Chores } from './chores.js';
+import { ResourceChanges } from './resource-changes.js';
 import { TransactionEvents } from './transactions.js';
 
 /** Makes the sources of a server. */
-export async function sourceHost({ parts, histories }: SourceParts): Promise<SourceHost> {
-  const { server, store, log, leaseMs, news } = parts;
+export async function sourceHost({ parts, histories, emit }: SourceParts): Promise<SourceHost> {
+  const { server, store, log, leaseMs, news, events } = parts;
+  const changes = new ResourceChanges({ events, log, emit });
   // No type has this name.
   const group = await eventGroup(server, '');
   const chores = new Chores({
@@ -24,6 +26,7 @@ export async function sourceHost({ parts, histories }: SourceParts): Promise<Sou
       chores.add(group);
       return committed.keep(type, event, client);
     },
+    changed: (message) => changes.keep(message),
     start() {
       if (putInOf(store) !== undefined) chores.add(group);
     },
@@ -31,5 +34,6 @@ export async function sourceHost({ parts, histories }: SourceParts): Promise<Sou
       committed.close();
       await chores.close(drainMs);
     },
+    end: () => changes.end(),
   };
 }

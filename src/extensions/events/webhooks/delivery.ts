@@ -266,15 +266,15 @@ export class Deliveries {
 
   async #isWanted(
     type: WebhookType,
-    { data, eventId }: StoredEvent,
+    event: StoredEvent,
     { input, auth }: { readonly input: unknown; readonly auth: SubscriptionHead['auth'] },
   ): Promise<boolean> {
     try {
-      return (await type.matches(data, input, auth)) === true;
+      return (await type.matches(event, input, auth)) === true;
     } catch (error) {
       this.#parts.log(
         'error',
-        `"match" of the event "${type.name}" failed for the event ${eventId}, so it is not delivered.`,
+        `"match" of the event "${type.name}" failed for the event ${event.eventId}, so it is not delivered.`,
         error,
       );
       return false;

@@ -119,9 +119,9 @@ export class EventFanOut {
     { input, auth }: IndexedSubscriber,
     { events }: EventPage,
   ): Promise<boolean> {
-    for (const { data } of events) {
+    for (const event of events) {
       try {
-        if (await type.matches(data, input, auth)) return true;
+        if (await type.matches(event, input, auth)) return true;
       } catch {
         // The delivery reports it.
         return true;

@@ -5,7 +5,7 @@ import type { CompiledEvent } from '../../../server/catalog/events.js';
 import type { EventPluginParts } from '../../../server/handle/event-host.js';
 import { dialectOfCall } from '../failures.js';
 import type { Histories } from '../histories.js';
-import { readSubscription } from '../subscription.js';
+import { concerns, readSubscription } from '../subscription.js';
 import type { WebhookHost } from '../webhook-host.js';
 import { digestOfSchemas } from './schema-change.js';
 import type { WebhookType, WebhookTypes } from './types.js';
@@ -66,8 +66,9 @@ class WebhookTypesOf implements WebhookTypes {
     return known;
   }
 
-  async #make({ name, listed, input, access, match }: CompiledEvent): Promise<WebhookType> {
-    const { gate } = this.#parts;
+  async #make(type: CompiledEvent): Promise<WebhookType> {
+    const { name, listed, input, access } = type;
+    const { gate, mayFollow } = this.#parts;
     const { inputSchema, payloadSchema = {} } = listed;
     const schemas = { inputSchema, payloadSchema };
     return {
@@ -85,9 +86,7 @@ class WebhookTypesOf implements WebhookTypes {
       },
       admits: async (auth, args) =>
         access === undefined || (await gate.judgeUse({ auth } as never, access, args)) === 'allowed',
-      // Each subscriber gets a copy: `match` is code of the program, and might change it.
-      matches: async (data, args, auth) =>
-        match === undefined || (await match(structuredClone(data), args, { auth })) === true,
+      matches: (event, args, auth) => concerns({ type, args, caller: { auth } as never }, event, mayFollow),
     };
   }
 }

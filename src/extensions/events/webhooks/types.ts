@@ -3,6 +3,7 @@
 import type { JsonObject } from '../../../jsonrpc/message.js';
 import type { Auth } from '../../../protocol/call.js';
 import type { EventHistory } from '../log/event-history.js';
+import type { StoredEvent } from '../log/stored-event.js';
 
 /** A type of events that is delivered to webhooks. */
 export interface WebhookType {
@@ -17,7 +18,7 @@ export interface WebhookType {
   /** Whether a caller may still have the events for these arguments. */
   readonly admits: (auth: Auth, input: unknown) => boolean | Promise<boolean>;
   /** Whether an event is for these arguments and this caller. */
-  readonly matches: (data: JsonObject, input: unknown, auth: Auth) => boolean | Promise<boolean>;
+  readonly matches: (event: StoredEvent, input: unknown, auth: Auth) => boolean | Promise<boolean>;
 }
 
 /** The types of a server. */
