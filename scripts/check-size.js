@@ -15,10 +15,11 @@ const INSTALLED_PACKAGES = 5;
 const INSTALLED_BYTES = 7_500_000;
 /**
  * The code that an import of the entry loads, our files and dependencies together: its bytes after `minified` and gzip, which grow with the
- * code and not with its names and white space, and how many files.
+ * code and not with its names and white space, and how many files. 0.5 kB of `dist/index.js` read the sources of types of events: mistakes in
+ * definitions are found when a server is made, before anything can be loaded.
  */
 const ENTRY_BUDGETS = {
-  'dist/index.js': { bytes: 97_000, files: 24 },
+  'dist/index.js': { bytes: 97_600, files: 24 },
   'dist/http.js': { bytes: 54_000, files: 12 },
 };
 /** Entries that run on every runtime. */

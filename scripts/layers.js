@@ -191,7 +191,9 @@ export const LAYERS = {
         'requests to webhooks: one attempt, the times of the next ones, and whether a receiver wants them',
       'events/webhooks/stored': 'a subscription of a webhook as it is kept',
       'events/webhooks': 'subscriptions of webhooks, from the request to the last delivery',
-      'events/sources': 'events that come from elsewhere than `emit`: from transactions and schedules',
+      'events/sources':
+        'events that come from elsewhere than `emit`: from transactions and changes of resources',
+      'events/intake': 'webhooks of third parties, which become events: verified, and kept once',
       catalog: 'definitions that change while a server runs',
     },
   },

@@ -1,7 +1,9 @@
+import { createHmac } from 'node:crypto';
 import { inProcess } from 'fullmcp';
 import { describe, expect, test } from 'vitest';
 import { server as changes } from '../../examples/events/changes.js';
 import { close, server as desk } from '../../examples/events/desk.js';
+import { intakeOf, server as issues } from '../../examples/events/github.js';
 import { server as payroll } from '../../examples/events/guarded.js';
 import { billing } from '../../examples/events/poll.js';
 import { server as payments } from '../../examples/events/step.js';
@@ -45,6 +47,29 @@ test('A change of a resource is an event with the variables of its URI', async (
   await ask('tools/call', { name: 'close_ticket', arguments: { id: 'T-1' } });
   expect((await poll(cursor))['events']).toMatchObject([
     { data: { uri: 'tickets://billing/T-1', queue: 'billing', id: 'T-1' } },
+  ]);
+});
+
+test('A webhook of GitHub is an event, once', async () => {
+  const secret = 'a secret that GitHub has, too';
+  const hook = intakeOf(secret);
+  const ask = inProcess(issues);
+  const { cursor } = await ask('events/poll', { name: 'issue_changed' });
+  const send = async (event: string, id: string): Promise<number> => {
+    const body = JSON.stringify({ action: 'opened', issue: { number: 7, title: 'It is slow' } });
+    const headers = {
+      'content-type': 'application/json',
+      'x-github-event': event,
+      'x-github-delivery': id,
+      'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
+    };
+    return (await hook(new Request('https://desk.example/', { method: 'POST', headers, body }))).status;
+  };
+  expect([await send('issues', 'd1'), await send('issues', 'd1'), await send('star', 'd2')]).toEqual([
+    204, 204, 204,
+  ]);
+  expect((await ask('events/poll', { name: 'issue_changed', cursor }))['events']).toMatchObject([
+    { eventId: 'd1', data: { number: 7, action: 'opened' } },
   ]);
 });
 

@@ -1,7 +1,8 @@
-// Signatures of webhooks, as the Standard Webhooks specification defines them: HMAC-SHA256 of the id, the timestamp and the body.
+// Signatures of webhooks: HMAC-SHA256, of the id, the timestamp and the body as the Standard Webhooks specification defines them, or as
+// other senders do.
 
 import { decodeBase64, encodeBase64 } from '../encoding/base64.js';
-import { SECRET_BYTES, SECRET_PREFIX } from './wire.js';
+import { MAX_CLOCK_SKEW_MS, SECRET_BYTES, SECRET_PREFIX } from './wire.js';
 
 /** The parts of a message that its signature covers. */
 export interface SignedMessage {
@@ -53,10 +54,27 @@ export async function verifyWebhook(
   signatures: string,
   keys: readonly WebhookKey[],
 ): Promise<boolean> {
-  const bytes = signedBytes(message);
-  const given = signatures.split(' ', MAX_SIGNATURES).flatMap(signatureBytes);
+  return verifySigned(
+    signedBytes(message),
+    signatures.split(' ', MAX_SIGNATURES).flatMap(signatureBytes),
+    keys,
+  );
+}
+
+/** Whether one of the signatures of bytes belongs to one of the keys. Takes the same time wherever a wrong one differs. */
+export async function verifySigned(
+  bytes: Uint8Array<ArrayBuffer>,
+  signatures: readonly Uint8Array<ArrayBuffer>[],
+  keys: readonly WebhookKey[],
+): Promise<boolean> {
+  const given = signatures.slice(0, MAX_SIGNATURES);
   const checks = given.flatMap((each) => keys.map((key) => crypto.subtle.verify('HMAC', key, each, bytes)));
   return (await Promise.all(checks)).includes(true);
+}
+
+/** Whether a message that was signed at a time, in seconds since 1970, is neither too old nor from the future. */
+export function isFresh(timestamp: number): boolean {
+  return Math.abs(Date.now() - timestamp * 1000) <= MAX_CLOCK_SKEW_MS;
 }
 
 function signatureBytes(signature: string): readonly Uint8Array<ArrayBuffer>[] {

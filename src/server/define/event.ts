@@ -102,4 +102,5 @@ export type EmitEvent<E> = <Name extends keyof E & string>(
   options?: EmitOptions,
 ) => Promise<Emitted>;
 
-type DataOf<T> = T extends { readonly '~data'?: (data: infer Data) => void } ? Data : object;
+/** The data that `emit` accepts for a type. */
+export type DataOf<T> = T extends { readonly '~data'?: (data: infer Data) => void } ? Data : object;

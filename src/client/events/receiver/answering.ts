@@ -6,11 +6,22 @@ import { MAX_DEPTH, parseStrictly, RefusedJson } from '../../../jsonrpc/parse.js
 import { shorten } from '../../../protocol/encoding/shorten.js';
 import { fromWire, type McpError } from '../../../protocol/errors.js';
 import { dialects } from '../../../protocol/events/dialects.js';
+import {
+  ACCEPT_MS,
+  accepted,
+  hasJson,
+  later,
+  type ReceiverReply,
+  readWebhook,
+  refused,
+  WebhookDoor,
+  type WebhookRequest,
+} from '../../../protocol/events/receiving.js';
 import { MAX_WEBHOOK_BYTES } from '../../../protocol/events/wire.js';
 import type { ReceivedEvent } from '../../model/events.js';
 import { outlookOf, toEventError } from '../failures.js';
 import { readEvent } from '../read-events.js';
-import type { WebhookRequest, WebhookSource } from './model.js';
+import type { WebhookSource } from './model.js';
 import { refIn, type WebhookRecord, type WebhookRecords } from './records.js';
 import { readHead, Verifier, type WebhookHead } from './verifying.js';
 
@@ -28,63 +39,33 @@ export interface WebhookAnsweringParts {
   readonly problem: (message: string, cause?: unknown) => void;
 }
 
-interface Reply {
-  readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: JsonObject;
-}
-
-/** The time in which a body must have arrived, and the silence in it that is tolerated. */
-const BODY_MS = 10_000;
-const SILENCE_MS = 5000;
-/** The time for the application to accept a message. Senders wait for 5 to 15 s. */
-const ACCEPT_MS = 8000;
-/** The requests that are answered at the same time. */
-const MAX_OPEN = 1000;
 const MAX_CHALLENGE = 4096;
 /** Whether a message with an event has the id of the event in every dialect. */
 const HAS_EVENT_ID = Object.values(dialects).every(({ webhookId }) => webhookId === 'event');
 
-const accepted: Reply = { status: 204 };
-const unauthorized: Reply = { status: 401 };
-const later: Reply = { status: 503, headers: { 'retry-after': '1' } };
-const bad = (why: string): Reply => ({ status: 400, body: { error: why } });
+const unauthorized: ReceiverReply = { status: 401 };
+const bad = (why: string): ReceiverReply => refused(400, why);
 
 /** Answers the webhooks of one receiver. */
 export class Answering {
   readonly #parts: WebhookAnsweringParts;
   readonly #verifier = new Verifier();
   /** Messages that the application is accepting, by subscription and id. */
-  readonly #accepting = new Map<string, Promise<Reply>>();
-  #open = 0;
+  readonly #accepting = new Map<string, Promise<ReceiverReply>>();
+  readonly #door: WebhookDoor;
 
   constructor(parts: WebhookAnsweringParts) {
     this.#parts = parts;
+    this.#door = new WebhookDoor(parts.problem);
   }
 
   /** Answers a request. Never rejects: a failure is a reply. */
-  async answer(request: WebhookRequest): Promise<void> {
-    const { status, headers = {}, body } = await this.#replyTo(request);
-    if (body === undefined) request.reply(status, headers);
-    else request.reply(status, { ...headers, 'content-type': 'application/json' }, JSON.stringify(body));
+  answer(request: WebhookRequest): Promise<void> {
+    return this.#door.answer(request, (each) => this.#receive(each));
   }
 
-  async #replyTo(request: WebhookRequest): Promise<Reply> {
-    if (request.method !== 'POST') return { status: 405, headers: { allow: 'POST' } };
-    if (this.#open >= MAX_OPEN) return later;
-    this.#open += 1;
-    try {
-      return await this.#receive(request);
-    } catch (error) {
-      this.#parts.problem('A webhook could not be accepted', error);
-      return later;
-    } finally {
-      this.#open -= 1;
-    }
-  }
-
-  async #receive(request: WebhookRequest): Promise<Reply> {
-    if (!isJson(request.header('content-type') ?? '')) return { status: 415 };
+  async #receive(request: WebhookRequest): Promise<ReceiverReply> {
+    if (!hasJson(request)) return { status: 415 };
     const head = readHead(request);
     if (head === undefined) return unauthorized;
     const ref = refIn(request.query);
@@ -92,7 +73,7 @@ export class Answering {
     // Without a subscription, only a secret that the program itself has named can verify the message.
     const secrets = record === undefined ? this.#parts.secrets : secretsOf(record, this.#parts.secrets);
     if (secrets.length === 0) return unauthorized;
-    const text = await readText(request);
+    const text = await readWebhook(request, MAX_WEBHOOK_BYTES);
     if (typeof text !== 'string') return text;
     if (!(await this.#verifier.verify(head, text, secrets))) return unauthorized;
     const body = parseStrictly(text, MAX_DEPTH);
@@ -100,7 +81,7 @@ export class Answering {
     return this.#accept(body, { head, record, ref: record === undefined ? undefined : ref });
   }
 
-  async #accept(body: JsonObject, message: VerifiedMessage): Promise<Reply> {
+  async #accept(body: JsonObject, message: VerifiedMessage): Promise<ReceiverReply> {
     const { head, record } = message;
     const { type, challenge, cursor } = body;
     if (type === 'verification')
@@ -131,7 +112,11 @@ export class Answering {
     await this.#parts.onGap(cursor, source);
   }
 
-  #terminate({ error }: JsonObject, message: VerifiedMessage, source: WebhookSource): Promise<Reply> | Reply {
+  #terminate(
+    { error }: JsonObject,
+    message: VerifiedMessage,
+    source: WebhookSource,
+  ): Promise<ReceiverReply> | ReceiverReply {
     const { code, message: text, data } = isObject(error) ? error : {};
     if (typeof code !== 'number') return bad('"error" must have a code.');
     const failure = toEventError(
@@ -160,7 +145,7 @@ export class Answering {
     { head, ref }: VerifiedMessage,
     pass: () => void | Promise<void>,
     { isLast = false }: { readonly isLast?: boolean } = {},
-  ): Promise<Reply> {
+  ): Promise<ReceiverReply> {
     // With a secret that several subscriptions share, the ids of all of them are remembered together.
     const place = ref ?? 'shared';
     const id = ref === undefined ? `${head.subscription} ${head.id}` : head.id;
@@ -170,9 +155,9 @@ export class Answering {
     return (await settlesWithin(passing, ACCEPT_MS)) ? passing : later;
   }
 
-  #pass({ place, id, key, pass, isLast }: Passing): Promise<Reply> {
+  #pass({ place, id, key, pass, isLast }: Passing): Promise<ReceiverReply> {
     const { records, problem } = this.#parts;
-    const passing = (async (): Promise<Reply> => {
+    const passing = (async (): Promise<ReceiverReply> => {
       try {
         if (await records.isConfirmed(place, id)) return accepted;
         await pass();
@@ -205,10 +190,6 @@ interface Passing {
   readonly isLast: boolean;
 }
 
-function isJson(type: string): boolean {
-  return type.split(';')[0]?.trim().toLowerCase() === 'application/json';
-}
-
 function secretsOf({ secrets, previousUntil }: WebhookRecord, shared: readonly string[]): readonly string[] {
   return [...(Date.now() < previousUntil ? secrets : secrets.slice(0, 1)), ...shared];
 }
@@ -220,31 +201,4 @@ function sourceOf({ head, record }: VerifiedMessage): WebhookSource {
     subscription:
       server === undefined || name === undefined || args === undefined ? undefined : { server, name, args },
   };
-}
-
-/** Reads a body within its limits, or returns the reply to one that is beyond them. */
-function readText(request: WebhookRequest): Promise<string | Reply> {
-  if (Number(request.header('content-length') ?? 0) > MAX_WEBHOOK_BYTES)
-    return Promise.resolve({ status: 413 });
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, BODY_MS, { status: 408 });
-    const settle = (outcome: string | Reply): void => {
-      clearTimeout(timer);
-      resolve(outcome);
-    };
-    request.read(
-      { maxBytes: MAX_WEBHOOK_BYTES, silenceMs: SILENCE_MS },
-      {
-        receiveBody: settle,
-        fail: (error) => settle({ status: statusOf(error) }),
-      },
-    );
-  });
-}
-
-/** The errors of bodies are those of the transport, by their names. */
-function statusOf(error: unknown): number {
-  const { name } = error instanceof Error ? error : {};
-  if (name === 'BodyTooLarge') return 413;
-  return name === 'BodyStalled' ? 408 : 400;
 }

@@ -87,15 +87,3 @@ export type SubscribeWebhook<S> = <Name extends EventNames<EventsOf<S>>>(
   args: EventArguments<EventsOf<S>, Name>,
   options: SubscribeWebhookOptions,
 ) => Promise<WebhookSubscription>;
-
-/** The part of an HTTP request that a receiver needs, on any runtime. */
-export interface WebhookRequest {
-  readonly method: string;
-  readonly query: string;
-  header(name: string): string | undefined;
-  read(
-    limits: { readonly maxBytes: number; readonly silenceMs: number },
-    receiver: { receiveBody(text: string): void; fail(error: unknown): void },
-  ): void;
-  reply(status: number, headers: Readonly<Record<string, string>>, body?: string): void;
-}

@@ -3,6 +3,7 @@
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
 import { type OptionTable, readOptions } from '../../../protocol/checks/options.js';
 import { McpError } from '../../../protocol/errors.js';
+import type { WebhookRequest } from '../../../protocol/events/receiving.js';
 import { readSecret } from '../../../protocol/events/signature.js';
 import type { ReceivedEvent } from '../../model/events.js';
 import { Answering } from './answering.js';
@@ -11,7 +12,6 @@ import type {
   ReceiverOptions,
   SubscribeWebhookOptions,
   SubscribingClient,
-  WebhookRequest,
   WebhookSource,
   WebhookSubscription,
 } from './model.js';
