@@ -86,7 +86,7 @@ const suites = {
     'test/unit/middleware/facts/long-names.test.ts',
     'test/unit/transports/http/client/carriers.test.ts',
   ],
-  chaos: ['test/chaos/engines.test.ts'],
+  chaos: ['test/chaos/{engines,events}.test.ts'],
   // The page of the inspector in Chromium.
   inspector: ['test/inspector/page/**/*.test.ts', 'test/inspector/host/browser-attacks.test.ts'],
   browser: ['test/browser/**/*.test.ts'],

@@ -205,17 +205,24 @@ function filesIn(text, command) {
 /** @param {string} text */
 function chaosFigures(text) {
   if (!/^chaos: /m.test(text)) return undefined;
-  /** @type {{ [engine: string]: { [figure: string]: number } }} */
-  const engines = {};
-  for (const [, engine = '', line = ''] of text.matchAll(/^(postgres|redis|nats): (.*)$/gm)) {
-    const figures = [...line.replace(/errors \{.*?\}/, '').matchAll(/([A-Za-z ]+?) (\d+)(?=[,;]|$)/g)];
-    engines[engine] = Object.fromEntries(figures.map(([, what = '', count]) => [what.trim(), Number(count)]));
-  }
+  const figuresOf = (/** @type {RegExp} */ lines) =>
+    Object.fromEntries(
+      [...text.matchAll(lines)].map(([, engine = '', line = '']) => {
+        const figures = line.replace(/errors \{.*?\}/, '').matchAll(/([A-Za-z ]+?) (\d+)(?=[,;]|$)/g);
+        return [
+          engine,
+          Object.fromEntries([...figures].map(([, what = '', count]) => [what.trim(), Number(count)])),
+        ];
+      }),
+    );
+  const engines = figuresOf(/^(postgres|redis|nats): (.*)$/gm);
+  const events = figuresOf(/^events on (postgres|redis|nats|lmdb): (.*)$/gm);
   const [, seeds, failures] = /^simulation: seeds (\d+) failures (\d+)$/m.exec(text) ?? [];
   if (seeds === undefined) return undefined;
   const hours = [...text.matchAll(/\((\d+) simulated hours\)/g)].at(-1)?.[1];
   return {
     engines,
+    events,
     simulation: { seeds: Number(seeds), failures: Number(failures), hours: Number(hours ?? 0) },
   };
 }

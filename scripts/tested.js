@@ -83,6 +83,20 @@ const HARNESSES = [
   },
   {
     name: 'chaos',
+    what: 'events',
+    about:
+      'events that are emitted and delivered while publishers, workers, receivers and engines are killed',
+    says: ({ events = {} }) => {
+      const all = Object.values(events);
+      const sum = (/** @type {string} */ name) =>
+        all.reduce((some, figures) => some + (figures[name] ?? 0), 0);
+      return all.length === 0
+        ? 'since the last record'
+        : `${all.length} engines, ${count(sum('events'))} events, ${count(sum('deliveries'))} deliveries: ${sum('lost')} lost, ${sum('doubled')} told twice, ${sum('disordered')} out of order`;
+    },
+  },
+  {
+    name: 'chaos',
     what: 'simulated clusters',
     about: 'whole clusters in one process, each from a seed, with lost messages, pauses and failing stores',
     says: ({ simulation: { seeds, failures, hours } }) =>

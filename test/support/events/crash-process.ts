@@ -1,30 +1,48 @@
-// A process of the crash test, which is killed at any moment: a publisher, a worker, or a receiver. It is bundled before it runs.
+// A process of the crash test, which is killed at any moment: a publisher, a worker, a receiver, or a follower. It is bundled before it runs.
 
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import process from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { lmdbStore } from '../../../src/adapters/lmdb/store.js';
+import { nats } from '../../../src/adapters/nats/cluster/cluster.js';
 import { postgres } from '../../../src/adapters/postgres/cluster.js';
 import { redis } from '../../../src/adapters/redis/cluster.js';
 import { readSecret, verifyWebhook, webhookKey } from '../../../src/protocol/events/signature.js';
+import type { Bus } from '../../../src/state/bus.js';
+import type { Cluster } from '../../../src/state/cluster.js';
 import type { Store } from '../../../src/state/store.js';
 import { startWorld, type WebhookWorld } from './webhook-world.js';
 
+/** The engines of the crash test. NATS carries the news of events, which are in a folder of LMDB then. */
+export type CrashEngine = 'lmdb' | 'postgres' | 'redis' | 'nats';
+
 /** The plan of a process, as JSON in its argument. */
 export interface CrashPlan {
-  readonly role: 'publisher' | 'worker' | 'receiver';
-  readonly engine: 'lmdb' | 'postgres' | 'redis';
+  readonly role: 'publisher' | 'worker' | 'receiver' | 'follower';
+  readonly engine: CrashEngine;
+  /** The address of the engine, or the folder of LMDB. */
   readonly address: string;
+  /** The folder of LMDB if the engine is only a bus. */
+  readonly folder?: string | undefined;
   readonly port: number;
   /** The file of the receiver, a line for each event that it has accepted. */
   readonly ledger: string;
-  /** The file of the publisher, a line for each event that was acknowledged. */
+  /** The file of the follower, a line for each event in the order of the log. */
+  readonly followed: string;
+  /** The position after which the follower begins. */
+  readonly from: string;
+  /** The file of the publisher, a line for each batch that was acknowledged. */
   readonly published: string;
   readonly publisher: string;
   readonly total: number;
+  /** The events that a publisher emits at the same time, and the rest after them. */
+  readonly batch: number;
+  readonly restMs: number;
   readonly secret: string;
 }
+
+type Place = Pick<CrashPlan, 'engine' | 'address' | 'folder' | 'port'>;
 
 /** The subscriptions of the crash test, by path: each gets the events of a queue, or all. */
 export const crashQueues: Readonly<Record<string, string | undefined>> = {
@@ -34,25 +52,60 @@ export const crashQueues: Readonly<Record<string, string | undefined>> = {
   '/all-again': undefined,
 };
 
-/** Opens the store of an engine. */
-async function openStore({ engine, address }: Pick<CrashPlan, 'engine' | 'address'>): Promise<Store> {
-  if (engine === 'lmdb') return lmdbStore(address);
-  const cluster = engine === 'postgres' ? postgres({ url: address }) : redis({ url: address });
-  await cluster.start();
-  return cluster.store as Store;
+const NEWS = 'crash-test';
+
+interface CrashState {
+  readonly store: Store;
+  readonly bus?: Bus;
+  readonly close: () => Promise<void>;
 }
 
-/** A world of the crash test. Its leases end soon, and its retries never do. */
-export async function crashWorld(
-  plan: Pick<CrashPlan, 'engine' | 'address' | 'port'>,
-): Promise<WebhookWorld> {
-  return startWorld({
-    store: await openStore(plan),
+/** Opens the store of an engine, and its bus. An engine that was killed may be away. */
+async function openState({ engine, address, folder }: Place): Promise<CrashState> {
+  if (engine === 'lmdb') {
+    const store = lmdbStore(address);
+    return { store, close: () => store.close() };
+  }
+  const makers = { postgres, redis, nats } as const;
+  for (;;) {
+    const cluster: Cluster = makers[engine]({ url: address });
+    try {
+      await cluster.start();
+      const { bus } = cluster;
+      if (engine !== 'nats') return { store: cluster.store as Store, bus, close: () => cluster.close() };
+      const store = lmdbStore(String(folder));
+      return { store, bus, close: async () => void (await Promise.all([store.close(), cluster.close()])) };
+    } catch {
+      await cluster.close().catch(() => undefined);
+      await delay(50);
+    }
+  }
+}
+
+/** A world of the crash test, whose end closes its store, too. Its leases end soon, and its retries never do. */
+export async function crashWorld(place: Place): Promise<WebhookWorld> {
+  const { store, bus, close } = await openState(place);
+  const world = await startWorld({
+    store,
     secrets: ['c'.repeat(40)],
     leaseMs: 1500,
-    options: { privateHosts: [`http://127.0.0.1:${plan.port}`] },
+    options: { privateHosts: [`http://127.0.0.1:${place.port}`] },
     times: { retryInMs: (failures) => Math.min(1000, 50 * 2 ** failures) },
   });
+  const { onEvents } = world.hooks;
+  await bus?.subscribe(NEWS, { message: onEvents, gap: onEvents }).catch(() => undefined);
+  return {
+    ...world,
+    async emit(...event) {
+      await world.emit(...event);
+      // The news may be lost, the event may not.
+      void bus?.publish(NEWS, {}).catch(() => undefined);
+    },
+    async close(drainMs) {
+      await world.close(drainMs);
+      await close();
+    },
+  };
 }
 
 /** Makes or refreshes all subscriptions, as their clients do. */
@@ -71,20 +124,47 @@ export async function subscribeAll(
 
 async function publish(plan: CrashPlan): Promise<void> {
   const { emit } = await crashWorld(plan);
-  const { published, publisher, total } = plan;
+  const { published, publisher, total, batch, restMs } = plan;
   const lines = existsSync(published) ? readFileSync(published, 'utf8').split('\n') : [];
-  const first = lines.filter((line) => line.startsWith(`${publisher} `)).length;
-  for (let n = first; n < total; ) {
-    try {
-      // The id is that of the source: an event whose acknowledgement was lost is emitted again under it.
-      await emit({ queue: n % 2 === 0 ? 'even' : 'odd', what: `${publisher} ${n}` }, `${publisher}-${n}`);
-      appendFileSync(published, `${publisher} ${n}\n`);
-      n++;
-    } catch {
+  const last = lines.filter((line) => line.startsWith(`${publisher} `)).at(-1);
+  for (let first = Number(last?.split(' ')[1] ?? 0); first < total; ) {
+    const end = Math.min(first + batch, total);
+    const events = Array.from({ length: end - first }, (_, at) => first + at);
+    // The id is that of the source: an event whose acknowledgement was lost is emitted again under it.
+    const results = await Promise.allSettled(
+      events.map((n) =>
+        emit({ queue: n % 2 === 0 ? 'even' : 'odd', what: `${publisher} ${n}` }, `${publisher}-${n}`),
+      ),
+    );
+    if (results.some(({ status }) => status === 'rejected')) {
       await delay(20);
+      continue;
     }
+    appendFileSync(published, `${publisher} ${end}\n`);
+    first = end;
+    if (restMs > 0) await delay(restMs);
   }
   process.send?.('done');
+}
+
+/** Reads the log from its beginning. Its position is in the same line as the event, so that neither is without the other. */
+async function follow(plan: CrashPlan): Promise<void> {
+  const { history } = await crashWorld(plan);
+  const log = await history();
+  const lines = existsSync(plan.followed) ? readFileSync(plan.followed, 'utf8').trim().split('\n') : [];
+  let after = log.positionOf(lines.at(-1)?.split('\t')[1] ?? plan.from);
+  for (;;) {
+    try {
+      const page = await log.read(after as NonNullable<typeof after>, 100);
+      if (page.isTruncated) appendFileSync(plan.followed, `gap\t${log.cursorOf(page.next)}\n`);
+      const text = page.events.map(({ eventId, position }) => `${eventId}\t${log.cursorOf(position)}\n`);
+      appendFileSync(plan.followed, text.join(''));
+      after = page.next;
+      if (text.length === 0) await delay(50);
+    } catch {
+      await delay(50);
+    }
+  }
 }
 
 async function work(plan: CrashPlan): Promise<void> {
@@ -123,6 +203,6 @@ async function receive({ port, ledger, secret }: CrashPlan): Promise<void> {
 
 if (process.env['CRASH_PLAN'] !== undefined) {
   const plan = JSON.parse(process.env['CRASH_PLAN']) as CrashPlan;
-  const roles = { publisher: publish, worker: work, receiver: receive };
+  const roles = { publisher: publish, worker: work, receiver: receive, follower: follow };
   await roles[plan.role](plan);
 }

@@ -1,0 +1,278 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import process from 'node:process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { build } from 'rolldown';
+import {
+  type CrashEngine,
+  type CrashPlan,
+  crashQueues,
+  crashWorld,
+  subscribeAll,
+} from '../support/events/crash-process.js';
+import { secretOf } from '../support/events/receiver.js';
+import { ended } from '../support/processes.js';
+import { until } from '../support/until.js';
+
+// Kills publishers, workers, the receiver, a follower and the engine of webhooks, and compares what has arrived with what was emitted.
+
+/** The plan of a run. */
+export interface EventChaosPlan {
+  readonly engine: CrashEngine;
+  /** The address of the engine, or the folder of LMDB. */
+  readonly address: string;
+  /** The folder of LMDB if the engine is only a bus. */
+  readonly folder?: string;
+  /** The number of events, and how often each role is killed while they are emitted. */
+  readonly events: number;
+  readonly kills: number;
+  /** Kills the engine, and starts it again. LMDB has none. */
+  readonly killEngine?: () => Promise<void>;
+}
+
+/** The result of a run. */
+export interface EventChaosResult {
+  /** The events that did not arrive, by the path of their subscription. */
+  readonly lost: readonly string[];
+  /** What else arrived: an event under another id, of another subscription, twice in the log; a gap; an end. */
+  readonly doubled: readonly string[];
+  /** The events that the log has before an earlier one of the same publisher. */
+  readonly disordered: readonly string[];
+  readonly figures: Readonly<Record<string, number>>;
+}
+
+const PUBLISHERS = ['p1', 'p2'];
+const NAMES = [...PUBLISHERS, 'w1', 'w2', 'f1', 'r1'];
+const BATCH = 20;
+/** The mean time between two kills. */
+const PAUSE_MS = 300;
+const roles = { p: 'publisher', w: 'worker', r: 'receiver', f: 'follower' } as const;
+
+/** Runs the processes, kills them, and waits until everything has arrived. */
+export async function survive(plan: EventChaosPlan): Promise<EventChaosResult> {
+  const root = fileURLToPath(new URL('../../', import.meta.url));
+  // Beside node_modules, where the clients of the engines are found.
+  mkdirSync(join(root, 'build'), { recursive: true });
+  const files = mkdtempSync(join(root, 'build/crash-'));
+  try {
+    return await surviveIn(files, plan);
+  } finally {
+    rmSync(files, { recursive: true, force: true });
+  }
+}
+
+async function surviveIn(files: string, plan: EventChaosPlan): Promise<EventChaosResult> {
+  const { engine, address, folder, events, kills, killEngine } = plan;
+  const script = join(files, 'process.mjs');
+  await bundle(script);
+  const total = Math.ceil(events / PUBLISHERS.length);
+  const strikes = kills * (Object.keys(roles).length + (killEngine === undefined ? 0 : 1));
+  const base = {
+    ...{ engine, address, folder, total, batch: BATCH, port: await freePort(), secret: secretOf(9) },
+    ...{
+      ledger: join(files, 'ledger'),
+      published: join(files, 'published'),
+      followed: join(files, 'followed'),
+    },
+    // The events last at least as long as the kills.
+    restMs: Math.ceil((strikes * PAUSE_MS) / (total / BATCH)),
+  };
+  const world = await crashWorld(base);
+  const log = await world.history();
+  const from = log.cursorOf(await log.tail());
+  const processes = new Killable(script, (name) => {
+    const role = roles[name.slice(0, 1) as keyof typeof roles];
+    return { ...base, from, role, publisher: name };
+  });
+  try {
+    processes.start('r1');
+    const subscribed = (): Promise<boolean> =>
+      subscribeAll(world, base).then(
+        () => true,
+        () => false,
+      );
+    await until('the subscriptions are made', subscribed).finally(() => world.close(0));
+    for (const name of NAMES.slice(0, -1)) processes.start(name);
+    await strike(processes, strikes, killEngine);
+    const isPublished = () => processes.done.size === PUBLISHERS.length;
+    await until('everything was emitted', isPublished, 60_000 + events * 30);
+    const ledger = new Lines(base.ledger);
+    const followed = new Lines(base.followed);
+    const expected = expectedLines(total);
+    const isComplete = (): boolean =>
+      ledger.count(expected) === expected.size && followed.read().length >= total * PUBLISHERS.length;
+    const giveUpAt = Date.now() + 120_000 + events * 30;
+    while (!isComplete() && Date.now() < giveUpAt) await delay(250);
+    return resultOf(plan, { expected, ledger, followed, total, kills: processes.kills });
+  } finally {
+    await processes.close();
+  }
+}
+
+/** Kills each role in turn, the engine included. */
+async function strike(
+  processes: Killable,
+  strikes: number,
+  killEngine: (() => Promise<void>) | undefined,
+): Promise<void> {
+  const kinds = [...Object.keys(roles), ...(killEngine === undefined ? [] : ['e'])];
+  for (let at = 0; at < strikes; at++) {
+    await delay(PAUSE_MS * (0.5 + Math.random()));
+    const kind = kinds[at % kinds.length] as string;
+    const names = NAMES.filter((name) => name.startsWith(kind));
+    if (kind !== 'e') await processes.kill(names[Math.floor(Math.random() * names.length)] as string);
+    else {
+      await killEngine?.();
+      processes.count('e');
+    }
+  }
+}
+
+/** The lines that the receiver writes: path, header, id, data, and whether the signature is right. */
+function expectedLines(total: number): ReadonlySet<string> {
+  return new Set(
+    Object.entries(crashQueues).flatMap(([path, queue]) =>
+      PUBLISHERS.flatMap((publisher) =>
+        Array.from({ length: total }, (_, n) => n)
+          .filter((n) => queue === undefined || (n % 2 === 0) === (queue === 'even'))
+          .map((n) => `${path}\t${publisher}-${n}\t${publisher}-${n}\t${publisher} ${n}\ttrue`),
+      ),
+    ),
+  );
+}
+
+interface Arrived {
+  readonly expected: ReadonlySet<string>;
+  readonly ledger: Lines;
+  readonly followed: Lines;
+  readonly total: number;
+  readonly kills: Readonly<Record<string, number>>;
+}
+
+function resultOf(
+  { engine }: EventChaosPlan,
+  { expected, ledger, followed, total, kills }: Arrived,
+): EventChaosResult {
+  const arrived = ledger.read();
+  const seen = new Set(arrived);
+  const inLog = followed.read().map((line) => line.split('\t')[0] as string);
+  const known = new Set(inLog);
+  const all = PUBLISHERS.flatMap((publisher) => Array.from({ length: total }, (_, n) => `${publisher}-${n}`));
+  const lost = [...[...expected].filter((line) => !seen.has(line)), ...all.filter((id) => !known.has(id))];
+  const ids = new Set(all);
+  const doubled = [
+    ...arrived.filter((line) => !expected.has(line)),
+    ...inLog.filter((id) => !ids.delete(id)),
+  ];
+  const figures = {
+    events: all.length,
+    deliveries: expected.size,
+    repeated: arrived.length - seen.size,
+    followed: inLog.length,
+    ...kills,
+  };
+  return { lost, doubled, disordered: disorderOf(engine, inLog), figures };
+}
+
+/** The events that stand before one of an earlier batch. Those of one batch are emitted at the same time, and have no order. */
+function disorderOf(engine: string, ids: readonly string[]): readonly string[] {
+  const latest = new Map<string, number>();
+  return ids.flatMap((id) => {
+    const [publisher = '', n] = id.split('-');
+    const batch = Math.floor(Number(n) / BATCH);
+    const before = latest.get(publisher) ?? 0;
+    latest.set(publisher, Math.max(before, batch));
+    return batch < before ? [`${engine}: ${id} after batch ${before}`] : [];
+  });
+}
+
+/** The lines of a file that grows. Each look reads only what is new. */
+class Lines {
+  readonly #file: string;
+  #lines: readonly string[] = [];
+  #size = 0;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  read(): readonly string[] {
+    const text = existsSync(this.#file) ? readFileSync(this.#file, 'utf8') : '';
+    if (text.length !== this.#size) this.#lines = text.split('\n').slice(0, -1);
+    this.#size = text.length;
+    return this.#lines;
+  }
+
+  /** The number of different lines that are expected. */
+  count(expected: ReadonlySet<string>): number {
+    return new Set(this.read().filter((line) => expected.has(line))).size;
+  }
+}
+
+/** Processes that are started again when they were killed. */
+class Killable {
+  readonly kills: Record<string, number> = {};
+  readonly done = new Set<string>();
+  readonly #running = new Map<string, ChildProcess>();
+  readonly #script: string;
+  readonly #planOf: (name: string) => CrashPlan;
+  #isClosed = false;
+
+  constructor(script: string, planOf: (name: string) => CrashPlan) {
+    this.#script = script;
+    this.#planOf = planOf;
+  }
+
+  start(name: string): void {
+    const child = spawn(process.execPath, [this.#script], {
+      env: { ...process.env, CRASH_PLAN: JSON.stringify(this.#planOf(name)) },
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    this.#running.set(name, child);
+    child.on('message', () => this.done.add(name));
+    child.on('exit', () => {
+      if (!this.#isClosed && !this.done.has(name)) this.start(name);
+    });
+  }
+
+  async kill(name: string): Promise<void> {
+    const child = this.#running.get(name) as ChildProcess;
+    if (child.exitCode !== null || this.done.has(name)) return;
+    this.count(name.slice(0, 1));
+    const exit = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exit;
+  }
+
+  count(kind: string): void {
+    const what = `${kind === 'e' ? 'engine' : roles[kind as keyof typeof roles]}s killed`;
+    this.kills[what] = (this.kills[what] ?? 0) + 1;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#running.values()].map((child) => ended(child, () => child.kill('SIGKILL'))));
+  }
+}
+
+async function bundle(file: string): Promise<void> {
+  await build({
+    input: fileURLToPath(new URL('../support/events/crash-process.ts', import.meta.url)),
+    external: [/^node:/, 'lmdb', 'pg', '@redis/client', 'ioredis', /^@nats-io\//],
+    output: { file, format: 'esm', codeSplitting: false },
+    logLevel: 'silent',
+  });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
