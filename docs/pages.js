@@ -410,6 +410,12 @@ export const sections = [
             asks: 'event emit notify push poll stream subscribe cursor something happened tell the client trigger',
           },
           {
+            file: 'events-in-production.md',
+            name: 'Events in production',
+            day: 'later',
+            asks: 'operate events webhooks stored retention how long monitor dead letters redeliver suspended subscriptions limits alert',
+          },
+          {
             file: 'idempotency.md',
             name: 'Idempotency keys',
             day: 'later',

@@ -39,7 +39,7 @@ export interface EventChaosPlan {
 export interface EventChaosResult {
   /** The events that did not arrive, by the path of their subscription. */
   readonly lost: readonly string[];
-  /** What else arrived: an event under another id, of another subscription, twice in the log; a gap; an end. */
+  /** The lines that nobody expects: an event under another id, of another subscription, twice in the log; a gap; an end. */
   readonly doubled: readonly string[];
   /** The events that the log has before an earlier one of the same publisher. */
   readonly disordered: readonly string[];
