@@ -18,7 +18,7 @@ async function linesOf(lines: AsyncIterable<string>): Promise<readonly string[]>
 
 test('the desk tells a host what happens in its queue, also after a restart, and its operator which host does not listen', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'fullmcp-desk-'));
-  const key = 'a key of a host that nobody guesses';
+  const key = 'host-key-that-nobody-guesses';
   const told: string[] = [];
   const host = await openHost((text) => told.push(text));
   const keys = [{ hash: await hashApiKey(key), subject: 'host' }];

@@ -46,6 +46,7 @@ export class KeptConnections extends http.Agent {
     void (options as KeptOptions).connect().then(
       (socket) => {
         this.#openedAt.set(socket, performance.now());
+        socket.once('close', () => this.#idle.delete(socket));
         created(null, socket);
       },
       (error: unknown) => created(error),
@@ -57,7 +58,6 @@ export class KeptConnections extends http.Agent {
     const age = performance.now() - (this.#openedAt.get(socket) ?? Number.NEGATIVE_INFINITY);
     if (age > MAX_AGE_MS || this.#idle.size >= MAX_IDLE) return false;
     this.#idle.add(socket);
-    socket.once('close', () => this.#idle.delete(socket));
     socket.setTimeout(IDLE_MS);
     socket.unref();
     return true;

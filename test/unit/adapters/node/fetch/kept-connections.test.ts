@@ -1,3 +1,4 @@
+import process from 'node:process';
 import { afterEach, expect, test, vi } from 'vitest';
 import { PUBLIC_ADDRESS, type PublicHosts, publicHosts } from '../../../../support/http/public-hosts.js';
 import { until } from '../../../../support/until.js';
@@ -31,6 +32,14 @@ test('requests to one origin after one another have one connection, whose name i
   expect(hosts.lookups).toEqual(['a.public.example']);
   expect(hosts.dialled).toHaveLength(1);
   expect(hosts.requests).toHaveLength(3);
+});
+
+test('a connection that is used again and again gathers no listeners', async () => {
+  await start();
+  const warn = vi.spyOn(process, 'emitWarning');
+  for (let n = 0; n < 30; n++) await post();
+  expect(hosts.dialled).toHaveLength(1);
+  expect(warn).not.toHaveBeenCalled();
 });
 
 test('without `keepAlive`, each request has a connection of its own', async () => {
