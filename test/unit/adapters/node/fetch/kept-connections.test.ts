@@ -22,7 +22,8 @@ async function start(
 
 /** A POST, as webhooks are sent. Returns the text of the reply. */
 async function post(url = URL_A, maxBytes = 100): Promise<string> {
-  const response = await hosts.fetch(url, { method: 'POST', body: '{}', redirect: 'manual', maxBytes });
+  const limits = { maxBytes, timeoutMs: 60_000 };
+  const response = await hosts.fetch(url, { method: 'POST', body: '{}', redirect: 'manual', ...limits });
   return response.text();
 }
 
@@ -141,10 +142,10 @@ test('an aborted request does not leave its connection to others', async () => {
 
 test('many requests at the same time keep at most as many connections as they need', async () => {
   await start();
-  const all = Array.from({ length: 300 }, (_, index) => post(index % 2 === 0 ? URL_A : URL_B));
+  const all = Array.from({ length: 30 }, (_, index) => post(index % 2 === 0 ? URL_A : URL_B));
   expect(new Set(await Promise.all(all))).toEqual(new Set(['here']));
   const before = hosts.dialled.length;
-  expect(before).toBeLessThanOrEqual(300);
+  expect(before).toBeLessThanOrEqual(30);
   await Promise.all([post(URL_A), post(URL_B)]);
   expect(hosts.dialled).toHaveLength(before);
 });
