@@ -43,10 +43,10 @@ const PORTABLE_ENTRIES = [
 /**
  * The client for browsers, minified and gzipped: the part that a page loads to connect, and all parts together. 4.5 kB of these are
  * `client.events()` and `client.on`, which only a page that follows events loads. 0.3 kB of the first part keep the pages of a list together:
- * every list passes through them.
+ * every list passes through them. 0.7 kB of all parts are the way of events to one of several servers.
  */
 const BROWSER_ENTRY = 'dist/client-web.js';
-const BROWSER_GZIP_BYTES = { atOnce: 28_000, inAll: 86_500 };
+const BROWSER_GZIP_BYTES = { atOnce: 28_000, inAll: 87_500 };
 const NODE_ONLY_PACKAGES = ['ws'];
 const PACKED =
   /^(dist\/.+|skills\/fullmcp\/SKILL\.md|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|package\.json)$/;

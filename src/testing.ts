@@ -46,6 +46,7 @@ export {
 export { type Recorder, type RecorderOptions, recorder } from './testing/recording/recorder.js';
 export { replay } from './testing/recording/replay.js';
 export type { TestHandlers } from './testing/test-client/answers.js';
+export type { CollectEvents, CollectedEvents } from './testing/test-client/collected-events.js';
 export { everyWire } from './testing/test-client/every-wire.js';
 export { type ClientFixture, clientFixture } from './testing/test-client/fixture.js';
 export type { ReceivedNotification } from './testing/test-client/received-record.js';
@@ -59,6 +60,7 @@ export {
 export { type TestTransport, wires } from './testing/test-client/wires.js';
 export {
   type ReceivedWebhook,
+  type SubscribedWebhook,
   type WebhookReceiver,
   type WebhookReceiverOptions,
   type WebhookReply,

@@ -42,10 +42,10 @@ export function faultData(kind: DefinitionFault['kind'], name: string, field?: s
   };
 }
 
-/** An error about a tool or prompt that the caller knows under another name, with that name in its `data`. */
+/** An error about a tool, prompt or type of events that the caller knows under another name, with that name in its `data`. */
 export function renameFault(error: unknown, inner: string, outer: string): unknown {
   if (!McpError.is(error) || !isObject(error.data)) return error;
   const { kind, name } = error.data;
-  if ((kind !== 'tool' && kind !== 'prompt') || name !== inner) return error;
+  if ((kind !== 'tool' && kind !== 'prompt' && kind !== 'event') || name !== inner) return error;
   return copyError(error, { data: { ...error.data, name: outer } });
 }

@@ -2,10 +2,12 @@
 
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Client } from '../client/model/client.js';
 import type { JsonObject } from '../jsonrpc/message.js';
 import { tryParseObject } from '../jsonrpc/try-parse.js';
 import { type OptionTable, readOptions } from '../protocol/checks/options.js';
-import { readSecret, verifyWebhook, webhookKey } from '../protocol/events/signature.js';
+import { eventMethods } from '../protocol/events/offer.js';
+import { makeSecret, readSecret, verifyWebhook, webhookKey } from '../protocol/events/signature.js';
 import { webhookHeaders } from '../protocol/events/wire.js';
 
 /** A request that a receiver of a test got. */
@@ -53,12 +55,33 @@ export interface WebhookReceiverOptions {
   readonly reply?: (webhook: ReceivedWebhook) => WebhookReply | undefined | Promise<WebhookReply | undefined>;
 }
 
+/** A subscription of a receiver. */
+export interface SubscribedWebhook {
+  /** The id of the subscription, as webhooks have it in `X-MCP-Subscription-Id`. */
+  readonly id: string;
+  /** The secret that webhooks are signed with, for `isSignedWith`. */
+  readonly secret: string;
+  /** The result of `events/subscribe`: the cursor, and the time until which the subscription must be refreshed. */
+  readonly result: JsonObject;
+  /** Ends the subscription. */
+  readonly unsubscribe: () => Promise<void>;
+}
+
 /** A receiver of webhooks on this computer. */
 export interface WebhookReceiver extends AsyncDisposable {
   /** The address, on the loopback interface. Any path below it, and any query, is the same receiver. */
   readonly url: string;
   /** All requests so far. */
   readonly received: readonly ReceivedWebhook[];
+  /**
+   * Subscribes the receiver to a type of events, with a secret of its own. The server must allow the address: `webhooks: { privateHosts:
+   * [hooks.url] }`. Default of `args`: none.
+   */
+  readonly subscribe: (
+    client: Pick<Client, 'request'>,
+    name: string,
+    args?: object,
+  ) => Promise<SubscribedWebhook>;
   /** Resolves with the first request that fits, also one of the past. */
   readonly next: (fits: (webhook: ReceivedWebhook) => boolean) => Promise<ReceivedWebhook>;
   /** Closes the receiver and its connections. */
@@ -90,9 +113,25 @@ export async function webhookReceiver(options: WebhookReceiverOptions = {}): Pro
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const close = (): Promise<void> => closeServer(server);
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     received,
+    async subscribe(client, name, args = {}) {
+      const secret = makeSecret();
+      const key = { name, arguments: args };
+      const delivery = { mode: 'webhook', url: `${url}/hook`, secret };
+      const result = await client.request(eventMethods.subscribe, { ...key, delivery, cursor: null });
+      return {
+        ...{ id: String(result['id']), secret, result },
+        async unsubscribe() {
+          await client.request(eventMethods.unsubscribe, {
+            ...key,
+            delivery: { mode: 'webhook', url: delivery.url },
+          });
+        },
+      };
+    },
     next: (fits) =>
       new Promise((resolve) => {
         const past = received.find(fits);

@@ -1,11 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { inProcess } from 'fullmcp';
+import { testClient } from 'fullmcp/testing';
 import { describe, expect, test } from 'vitest';
 import { server as changes } from '../../examples/events/changes.js';
 import { close, server as desk } from '../../examples/events/desk.js';
 import { intakeOf, server as issues } from '../../examples/events/github.js';
 import { server as payroll } from '../../examples/events/guarded.js';
 import { billing } from '../../examples/events/poll.js';
+import { server as news, relay } from '../../examples/events/relay.js';
 import { server as payments } from '../../examples/events/step.js';
 
 // Runs the code that docs/events.md shows.
@@ -88,4 +90,19 @@ test('A caller gets the events of its own department', async () => {
   await expect(stranger('events/poll', { name: 'salary_changed' })).rejects.toMatchObject({
     code: 'forbidden',
   });
+});
+
+test('A server tells the events of another one, with the same ids', async () => {
+  await using source = await testClient(desk);
+  await using subscriber = await testClient(news);
+  const values = new Map<string, string>();
+  const store = {
+    get: async (key: string) => values.get(key),
+    set: async (key: string, value: string) => values.set(key, value) && true,
+    delete: async (key: string) => void values.delete(key),
+  };
+  await using events = await subscriber.collect('ticket_changed');
+  await using _following = await relay(source, store);
+  await inProcess(desk)('tools/call', { name: 'open_ticket', arguments: { id: 'T-9', queue: 'sales' } });
+  expect(await events.next()).toMatchObject({ eventId: 'T-9-open', data: { id: 'T-9', queue: 'sales' } });
 });

@@ -43,6 +43,10 @@ async function wayOf(servers: GatewayServers, call: Call): Promise<Way | undefin
       return wayToName(servers, call, { kind: 'tools', name });
     case 'prompts/get':
       return wayToName(servers, call, { kind: 'prompts', name });
+    case 'events/poll':
+    case 'events/stream':
+    case 'events/subscribe':
+      return wayToName(servers, call, { kind: 'events', name });
     case 'resources/read':
       // `outputBudget` has it, and knows whose it is.
       if (typeof uri !== 'string' || readOutputUri(uri) !== undefined) return undefined;
@@ -68,7 +72,11 @@ async function wayOf(servers: GatewayServers, call: Call): Promise<Way | undefin
 async function wayToName(
   servers: GatewayServers,
   call: Call,
-  { kind, name, ref }: { readonly kind: 'tools' | 'prompts'; readonly name: unknown; readonly ref?: object },
+  {
+    kind,
+    name,
+    ref,
+  }: { readonly kind: 'tools' | 'prompts' | 'events'; readonly name: unknown; readonly ref?: object },
 ): Promise<Way | undefined> {
   if (typeof name !== 'string') return undefined;
   const found = await findMember(servers, { kind, name }, call);

@@ -7,9 +7,12 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome } from '../../protocol/call.js';
 import { copyCall } from '../../protocol/direct.js';
 import { cancelledBy, copyError, McpError, toMcpError } from '../../protocol/errors.js';
+import { declaringEvents } from '../../protocol/events/dialects.js';
+import { EVENT_STREAM } from '../../protocol/events/methods.js';
 import { SERVER_INFO } from '../../protocol/meta.js';
 import type { Discovered, Implementation, SubscriptionFilter } from '../../protocol/model/model.js';
 import { ACKNOWLEDGED, includes } from '../../protocol/model/subscriptions.js';
+import { staysOpen } from '../../protocol/standing-calls.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
 import { connectionCodes } from '../proxy/connection-errors.js';
 import type { Forwarder, ForwarderParts } from '../proxy/forwarder.js';
@@ -109,7 +112,8 @@ export class GatewayMember implements Routed {
     const elder = this.#forwarder.awaits(own) ? undefined : this.#parts.elder(this.name, own);
     if (elder !== undefined) return elder.forward(call, changes);
     await this.#parts.screen.admit(own, (kind) => this.#fetch(kind, own, own.signal));
-    const outcome = await this.#send(own).catch(async (error) => {
+    const sent = own.method === EVENT_STREAM ? this.#stream(own) : this.#send(own);
+    const outcome = await sent.catch(async (error) => {
       throw await this.#parts.screen.withoutHints(own, error, (kind) => this.#fetch(kind, own, own.signal));
     });
     return withServer(this, call.method, outcome);
@@ -225,13 +229,23 @@ export class GatewayMember implements Routed {
   }
 
   async #fetch(kind: ListName, call: Call, signal: AbortSignal): Promise<readonly JsonObject[]> {
-    const capability = this.#discovered?.capabilities[lists[kind].capability];
-    if (this.#status === 'ready' && capability === undefined) return [];
+    const capabilities = declaringEvents({ ...this.#discovered?.capabilities });
+    if (this.#status === 'ready' && capabilities[lists[kind].capability] === undefined) return [];
     return fetchPages((listing) => this.#send(listing), kind, { call, signal });
   }
 
+  /** A stream of events. Its caller may lose the right to have them while it is open. */
+  async #stream(call: Call): Promise<Outcome> {
+    const { screen } = this.#parts;
+    if (!screen.isSelective) return this.#send(call);
+    const { watchedStream } = await import('./watched-stream.js');
+    return watchedStream(call, (each) => this.#send(each), {
+      recheck: () => screen.rejectHidden(call, (kind) => this.#fetch(kind, call, call.signal)),
+    });
+  }
+
   async #send(call: Call): Promise<Outcome> {
-    const isSubscription = call.method === 'subscriptions/listen';
+    const isSubscription = staysOpen(call.method);
     if (!isSubscription) this.#openCalls++;
     try {
       return await this.#dispatch(call);

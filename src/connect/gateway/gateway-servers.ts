@@ -3,7 +3,7 @@
 import type { Call } from '../../protocol/call.js';
 import { canonical } from '../../protocol/canonical.js';
 import { McpError } from '../../protocol/errors.js';
-import { listKinds } from '../../protocol/model/subscriptions.js';
+import { changingLists } from '../../protocol/model/subscriptions.js';
 import { checkConfig, ignoredField, ignoredFields } from '../config/check.js';
 import type { Listener, Router } from '../routing/router.js';
 import type { McpConfig, ServerEntry } from '../targets/target.js';
@@ -133,6 +133,6 @@ export class GatewayServers implements Router {
   }
 
   #announce(): void {
-    for (const listener of this.listeners) for (const kind of listKinds) listener.changed(kind);
+    for (const listener of this.listeners) for (const kind of changingLists) listener.changed(kind);
   }
 }

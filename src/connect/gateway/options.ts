@@ -15,7 +15,7 @@ export interface GatewayItem {
   /** The name of the server in the config. */
   readonly server: string;
   /** The kind of thing. */
-  readonly kind: 'tool' | 'prompt' | 'resource' | 'template';
+  readonly kind: 'tool' | 'prompt' | 'resource' | 'template' | 'event';
   /** The name that the server itself uses; the URI of a resource, or that of a template. */
   readonly name: string;
 }

@@ -7,6 +7,8 @@ import type { Call } from '../../protocol/call.js';
 import { principalOf } from '../../protocol/caller.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
+import { dialectOfCall, unknownEvent } from '../../protocol/event-failures.js';
+import { failureOf } from '../../protocol/events/dialects.js';
 import type { SubscriptionFilter } from '../../protocol/model/model.js';
 import { notFound } from '../../protocol/not-found.js';
 import { listedKeys, lists, matching } from '../routing/lists.js';
@@ -59,6 +61,7 @@ const kinds: Readonly<Record<GatewayItem['kind'], ListName>> = {
   prompt: 'prompts',
   resource: 'resources',
   template: 'templates',
+  event: 'events',
 };
 
 /** Decides what is seen and used of one server. */
@@ -130,13 +133,13 @@ export class Screen {
   /** Throws if a call uses what its caller may not use. It looks as if it did not exist. */
   async admit(call: Call, fetch: FetchList): Promise<void> {
     const { item, offer } = await this.#look(call, fetch);
-    if (item !== undefined && (offer === 'never' || offer === 'absent')) throw unknown(item);
+    if (item !== undefined && (offer === 'never' || offer === 'absent')) throw unknown(item, call);
   }
 
   /** Throws if a call uses what is hidden from its caller. Something that the server does not have at all is not hidden. */
   async rejectHidden(call: Call, fetch: FetchList): Promise<void> {
     const { item, offer } = await this.#look(call, fetch);
-    if (item !== undefined && offer === 'never') throw unknown(item);
+    if (item !== undefined && offer === 'never') throw unknown(item, call);
   }
 
   /** An error of the server about a name that it does not have, without names that it suggests: they may be hidden from the caller. */
@@ -145,14 +148,17 @@ export class Screen {
     const item = this.#itemOf(call);
     if (item === undefined) return error;
     const data = isObject(error.data) ? error.data : {};
-    const isUnknown = data['kind'] === item.kind && data['field'] === undefined;
-    return isUnknown || (await this.#hints({ item, call, error, fetch })) ? unknown(item) : error;
+    const isUnknown =
+      item.kind === 'event'
+        ? failureOf(error.number) === 'not_found'
+        : data['kind'] === item.kind && data['field'] === undefined;
+    return isUnknown || (await this.#hints({ item, call, error, fetch })) ? unknown(item, call) : error;
   }
 
-  /** Whether an error about a tool or prompt that the server does not list names one that is hidden from the caller, such as `Available: a, b`. */
+  /** Whether an error about a tool, prompt or event that the server does not list names one that is hidden from the caller, such as `Available: a, b`. */
   async #hints({ item, call, error, fetch }: Hinting): Promise<boolean> {
     const kind = kinds[item.kind];
-    if (kind !== 'tools' && kind !== 'prompts') return false;
+    if (kind === 'resources' || kind === 'templates') return false;
     const seen = await this.#lookUp(kind, { call, fetch }).catch(() => undefined);
     const all = seen?.all[kind];
     // An error about something that the server has is not a list of what it has.
@@ -259,6 +265,10 @@ export class Screen {
         return { server, kind: 'tool', name: String(name) };
       case 'prompts/get':
         return { server, kind: 'prompt', name: String(name) };
+      case 'events/poll':
+      case 'events/stream':
+      case 'events/subscribe':
+        return { server, kind: 'event', name: String(name) };
       case 'resources/read':
         return { server, kind: 'resource', name: String(uri) };
       case 'completion/complete':
@@ -325,11 +335,12 @@ export class Screen {
     // It fails if its caller leaves. Then the next one records.
     if (others !== undefined) return others.catch(() => undefined);
     this.#recording = (async () => {
-      const [tools, prompts, resources, templates] = await Promise.all(
-        (['tools', 'prompts', 'resources', 'templates'] as const).map(fetch),
-      );
-      const all = { tools, prompts, resources, templates } as Record<ListName, readonly JsonObject[]>;
-      await pins.record(this.#parts.server, { instructions: this.#offered, lists: all });
+      const names = Object.keys(lists) as ListName[];
+      const all = await Promise.all(names.map(async (kind) => [kind, await fetch(kind)] as const));
+      await pins.record(this.#parts.server, {
+        instructions: this.#offered,
+        lists: Object.fromEntries(all) as Record<ListName, readonly JsonObject[]>,
+      });
       this.#instructions = this.#offered;
     })().finally(() => {
       this.#recording = undefined;
@@ -338,6 +349,6 @@ export class Screen {
   }
 }
 
-function unknown({ kind, name }: GatewayItem): McpError {
-  return notFound(kind, name);
+function unknown({ kind, name }: GatewayItem, call: Call): McpError {
+  return kind === 'event' ? unknownEvent(name, dialectOfCall(call)) : notFound(kind, name);
 }

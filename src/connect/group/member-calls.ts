@@ -1,11 +1,14 @@
 // Calls, lists and subscriptions of one server of a group, through the server's client.
 
 import { unlessAborted } from '../../async/abort.js';
+import type { SendOptions } from '../../client/calls/call-sender.js';
 import type { Change, Client } from '../../client/model/client.js';
+import type { CallOptions } from '../../client/model/options.js';
 import { toFilter, toSubscribeTo } from '../../client/subscriptions/subscribe-to.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError, throwCancelled } from '../../protocol/errors.js';
+import { EVENT_STREAM } from '../../protocol/events/methods.js';
 import { progressToken } from '../../protocol/meta.js';
 import type { SubscriptionFilter } from '../../protocol/model/model.js';
 import { lists } from '../routing/lists.js';
@@ -39,6 +42,7 @@ export async function forward(member: CalledMember, call: Call, changes: JsonObj
         signal: call.signal,
         ...noLimit,
         meta,
+        ...(call.method === EVENT_STREAM && streaming(call)),
         ...(logLevel !== undefined && {
           logLevel,
           onLog: (message) => call.notify('notifications/message', { ...message }),
@@ -55,6 +59,12 @@ export async function forward(member: CalledMember, call: Call, changes: JsonObj
   }
 }
 
+/** The options of a call whose notifications are all for its caller. Its own client resumes it. */
+function streaming({ notify: onNotification }: Call): CallOptions {
+  const options: SendOptions = { noTimeout: true, skipMiddleware: true, onNotification };
+  return options;
+}
+
 /** A whole list of a server, without the entries that have no name. */
 export async function fetchList(
   client: Client,
@@ -62,7 +72,8 @@ export async function fetchList(
   signal: AbortSignal,
 ): Promise<readonly JsonObject[]> {
   const { capability, key } = lists[kind];
-  if (client.server.capabilities[capability] === undefined) return [];
+  // Servers declare events in two places. The client knows both, and asks no server that has none.
+  if (kind !== 'events' && client.server.capabilities[capability] === undefined) return [];
   try {
     const items = (await client[kind]({ signal, ...noLimit }).all()) as readonly object[];
     return (items as readonly JsonObject[]).filter((item) => isObject(item) && typeof item[key] === 'string');

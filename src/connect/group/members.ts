@@ -8,7 +8,7 @@ import { shorten } from '../../protocol/encoding/shorten.js';
 import { cancelledBy, McpError, toMcpError } from '../../protocol/errors.js';
 import type { LinkEvents } from '../../protocol/link.js';
 import { SUBSCRIPTION_ID } from '../../protocol/meta.js';
-import { listKinds } from '../../protocol/model/subscriptions.js';
+import { changingLists } from '../../protocol/model/subscriptions.js';
 import { checkServer, ignoredField, ignoredFields } from '../config/check.js';
 import type { Listener, Router } from '../routing/router.js';
 import type { ServerEntry } from '../targets/target.js';
@@ -169,7 +169,7 @@ export class Membership implements Router {
   /** Announces that a member was added, removed or connected late, as a change of each of its lists. */
   #announce(member: Member | undefined): void {
     const capabilities = member?.facts?.capabilities;
-    for (const kind of listKinds) {
+    for (const kind of changingLists) {
       if (capabilities !== undefined && capabilities[kind] === undefined) continue;
       for (const listener of this.listeners) listener.changed(kind);
     }

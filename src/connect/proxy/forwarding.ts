@@ -67,8 +67,10 @@ export function forwarding({ links, held, lists, identify, seal }: ForwardingPar
 
   async function forward(round: Call): Promise<Outcome> {
     const prepared = await prepare(round);
-    if ('question' in prepared) return prepared.question;
-    const { call, identity } = prepared;
+    return 'question' in prepared ? prepared.question : send(prepared);
+  }
+
+  async function send({ call, identity }: Prepared): Promise<Outcome> {
     const isList = lists?.isList(call.method) === true;
     const known = isList ? lists.find(call, identity) : undefined;
     if (known !== undefined) return known;
@@ -125,6 +127,16 @@ export function forwarding({ links, held, lists, identify, seal }: ForwardingPar
     return listen(withSignalOf(call, { ...call, notify }), forward);
   }
 
+  async function forwardEvents(call: Call): Promise<Outcome> {
+    const { passEvents } = await import('./events.js');
+    return passEvents(call, async (each) => {
+      const prepared = await prepare(each);
+      return 'question' in prepared
+        ? { isKnown: true, send: async () => prepared.question }
+        : { isKnown: prepared.identity !== undefined, send: () => send(prepared) };
+    });
+  }
+
   async function dispatch(call: Call): Promise<Outcome> {
     if (held.isAnswer(call)) return held.continue(call);
     switch (call.method) {
@@ -138,7 +150,7 @@ export function forwarding({ links, held, lists, identify, seal }: ForwardingPar
       case 'tools/call':
         return call.http?.mirrored === undefined ? forward(call) : callTool(call);
       default:
-        return forward(call);
+        return call.method.startsWith('events/') ? forwardEvents(call) : forward(call);
     }
   }
 

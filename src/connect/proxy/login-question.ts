@@ -16,6 +16,7 @@ const BEFORE_LOGIN = [
   'prompts/list',
   'resources/list',
   'resources/templates/list',
+  'events/list',
 ];
 
 /** Whether a call may be made as the proxy itself while its caller has not logged in. */

@@ -1,12 +1,15 @@
 // The description of several servers as one: the union of their descriptions.
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { declaringEvents } from '../../protocol/events/dialects.js';
+import { eventCapabilities } from '../../protocol/events/offer.js';
 import { SERVER_INFO } from '../../protocol/meta.js';
 import type { Discovered, ServerCapabilities } from '../../protocol/model/model.js';
 import { modernRevisions } from '../../protocol/tables/features.js';
 import { TASKS } from '../../protocol/tasks.js';
 import type { Router } from './router.js';
 
+const events = eventCapabilities({ listChanged: true });
 /** A server that has not been connected yet may have any capability. */
 const anyCapability: Readonly<ServerCapabilities> = {
   tools: { listChanged: true },
@@ -14,7 +17,8 @@ const anyCapability: Readonly<ServerCapabilities> = {
   resources: { listChanged: true, subscribe: true },
   completions: {},
   logging: {},
-  extensions: { [TASKS]: {} },
+  ...events.capability,
+  extensions: { [TASKS]: {}, ...events.extension },
 };
 
 /** The description of several servers, made of what is known about them. Does not connect any of them. */
@@ -27,7 +31,8 @@ export function discoveredOf({ members }: Pick<Router, 'members'>): Discovered {
   return {
     supportedVersions: modernRevisions,
     capabilities: all.reduce<JsonObject>(
-      (union, { facts }) => mergeCapabilities(union, { ...(facts?.capabilities ?? anyCapability) }),
+      (union, { facts }) =>
+        mergeCapabilities(union, declaringEvents({ ...(facts?.capabilities ?? anyCapability) })),
       {},
     ),
     ...(instructions.length > 0 && { instructions: instructions.join('\n\n') }),

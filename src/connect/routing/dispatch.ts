@@ -20,6 +20,13 @@ export function routingDispatch(router: Router): Dispatch {
         return listAll(router, 'tools', call);
       case 'prompts/list':
         return listAll(router, 'prompts', call);
+      case 'events/list':
+        return listAll(router, 'events', call);
+      case 'events/poll':
+      case 'events/stream':
+      case 'events/subscribe':
+      case 'events/unsubscribe':
+        return (await import('./events.js')).routeEvents(router, call);
       case 'resources/list':
         return listAll(router, 'resources', call);
       case 'resources/templates/list':

@@ -5,15 +5,16 @@ import { callEnded } from '../../async/lifetime.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
+import { declaringEvents } from '../../protocol/events/dialects.js';
 import { SUBSCRIPTION_ID } from '../../protocol/meta.js';
 import type { SubscriptionFilter } from '../../protocol/model/model.js';
 import {
   ACKNOWLEDGED,
+  changingLists,
   grant,
   includes,
   isEmpty,
   type ListKind,
-  listKinds,
   offersOf,
 } from '../../protocol/model/subscriptions.js';
 import { listsFor } from './lists.js';
@@ -131,7 +132,7 @@ class RoutedStream implements Listener {
     this.#subscriptions.delete(connection);
   }
 
-  changed(kind: ListKind): void {
+  changed(kind: ListKind | 'events'): void {
     if (this.#wanted[`${kind}ListChanged`] === true)
       this.#notify(`notifications/${kind}/list_changed`, {}, kind);
   }
@@ -157,11 +158,14 @@ class RoutedStream implements Listener {
     const uris = all.filter((_, at) => owners[at]?.includes(member));
     const taskIds = this.#tasks.get(member);
     const wanted = { ...this.#wanted, resourceSubscriptions: uris };
-    return { ...grant(wanted, offersOf(member.facts?.capabilities ?? {})), ...(taskIds && { taskIds }) };
+    return {
+      ...grant(wanted, offersOf(declaringEvents({ ...member.facts?.capabilities }))),
+      ...(taskIds && { taskIds }),
+    };
   }
 
   #onChange(member: Routed, method: string, params: JsonObject): void {
-    const list = listKinds.find((kind) => method === `notifications/${kind}/list_changed`);
+    const list = changingLists.find((kind) => method === `notifications/${kind}/list_changed`);
     if (list !== undefined) {
       for (const kind of listsFor(list)) member.forget(kind);
       this.changed(list);

@@ -13,6 +13,7 @@ export const lists = {
   tools: { field: 'tools', key: 'name', isPrefixed: true, capability: 'tools', one: 'tool' },
   prompts: { field: 'prompts', key: 'name', isPrefixed: true, capability: 'prompts', one: 'prompt' },
   resources: { field: 'resources', key: 'uri', isPrefixed: false, capability: 'resources', one: 'resource' },
+  events: { field: 'events', key: 'name', isPrefixed: true, capability: 'events', one: 'event' },
   templates: {
     field: 'resourceTemplates',
     key: 'uriTemplate',
@@ -43,7 +44,8 @@ export async function listAll(router: Router, kind: ListName, call: Call): Promi
         );
       } else if (owner === undefined) {
         owners.set(name, server);
-        items.push({ ...item, [key]: name, ...appMeta(item, `${server}_`) });
+        const entry = kind === 'events' ? withoutWebhooks(item) : { ...item, ...appMeta(item, `${server}_`) };
+        if (entry !== undefined) items.push({ ...entry, [key]: name });
       } else if (owner !== server) {
         router.problemOnce(
           `${server}: the ${one} "${shorten(name, 256)}" is left out: the server ${owner}, which comes first, has a ${one} of the same name`,
@@ -53,6 +55,13 @@ export async function listAll(router: Router, kind: ListName, call: Call): Promi
   });
   // The list changes whenever a server is added or removed.
   return { resultType: 'complete', [field]: items, ttlMs: 0, cacheScope: 'private' };
+}
+
+/** A type of events without webhooks, which would have the name that its server uses. Undefined if no other way of delivery is left. */
+export function withoutWebhooks(type: JsonObject): JsonObject | undefined {
+  const { delivery } = type;
+  const left = Array.isArray(delivery) ? delivery.filter((mode) => mode !== 'webhook') : [];
+  return left.length === 0 ? undefined : { ...type, delivery: left };
 }
 
 /** The `_meta` of a tool that has an app, with the prefix of the tools that the app calls. */

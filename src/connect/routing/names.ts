@@ -4,6 +4,7 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
+import { dialectOfCall, unknownEvent } from '../../protocol/event-failures.js';
 import { notFound, renameFault } from '../../protocol/not-found.js';
 import type { Routed, Router, WantedItem } from './router.js';
 
@@ -17,7 +18,7 @@ export async function forwardNamed(router: Router, kind: 'tools' | 'prompts', ca
   });
 }
 
-/** Forwards a call that names a tool or prompt. An error about the name has the caller's name for it. */
+/** Forwards a call that names a tool, prompt or type of events. An error about the name has the caller's name for it. */
 export async function forwardRenamed(
   member: Routed,
   call: Call,
@@ -33,14 +34,14 @@ export async function forwardRenamed(
 /** The member that a name belongs to, and the name that the member itself uses. */
 export async function memberOf(
   router: Router,
-  kind: 'tools' | 'prompts',
+  kind: 'tools' | 'prompts' | 'events',
   name: unknown,
   call: Call,
 ): Promise<{ readonly member: Routed; readonly name: string }> {
   if (typeof name !== 'string') throw new McpError('invalid_params', 'params.name must be a string');
   const found = await findMember(router, { kind, name }, call);
-  if (found === undefined) throw unknownName(router, kind, name);
-  return found;
+  if (found !== undefined) return found;
+  throw kind === 'events' ? unknownEvent(name, dialectOfCall(call)) : unknownName(router, kind, name);
 }
 
 /** The member that a name belongs to; undefined if the name begins with that of no member. */

@@ -11,6 +11,7 @@ const MAX_ITEMS = 100_000;
 const methods: Readonly<Record<ListName, string>> = {
   tools: 'tools/list',
   prompts: 'prompts/list',
+  events: 'events/list',
   resources: 'resources/list',
   templates: 'resources/templates/list',
 };

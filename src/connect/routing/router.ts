@@ -6,10 +6,11 @@ import type { Call, Outcome } from '../../protocol/call.js';
 import type { SubscriptionFilter } from '../../protocol/model/model.js';
 import type { ListKind } from '../../protocol/model/subscriptions.js';
 
-/** The keys of a member's lists: names of tools and prompts, URIs of resources, and the matchers of templates. */
+/** The keys of a member's lists: names of tools, prompts and types of events, URIs of resources, and the matchers of templates. */
 export interface ListedKeys {
   tools?: ReadonlySet<string> | undefined;
   prompts?: ReadonlySet<string> | undefined;
+  events?: ReadonlySet<string> | undefined;
   resources?: ReadonlySet<string> | undefined;
   templates?: ReadonlyMap<string, (uri: string) => object | undefined> | undefined;
 }
@@ -69,7 +70,7 @@ export interface RoutedSubscription {
 
 /** A subscription that is notified of changes in the set of servers. */
 export interface Listener {
-  readonly changed: (kind: ListKind) => void;
+  readonly changed: (kind: ListKind | 'events') => void;
   readonly attach: (member: Routed) => void;
   readonly detach: (connection: object) => void;
 }

@@ -4,8 +4,14 @@ import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
 import { canonical } from '../../protocol/canonical.js';
-import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
+import {
+  asForbidden,
+  dialectOfCall,
+  eventFailure,
+  unknownEvent,
+  unsupportedDelivery,
+} from '../../protocol/event-failures.js';
 import type { EventDialect } from '../../protocol/events/dialects.js';
 import type { DeliveryMode } from '../../protocol/events/offer.js';
 import type { EventDescriptor, Occurrence } from '../../protocol/events/wire.js';
@@ -14,7 +20,6 @@ import { isTrusted, scopesError, type Verdict } from '../../server/access/gate.j
 import type { CompiledEvent } from '../../server/catalog/events.js';
 import type { EventPluginParts } from '../../server/handle/event-host.js';
 import { isRecipient } from '../../server/state/changes.js';
-import { asForbidden, dialectOfCall, eventFailure } from './failures.js';
 import type { EventHistory } from './log/event-history.js';
 import type { StoredEvent } from './log/stored-event.js';
 
@@ -43,17 +48,9 @@ export async function readSubscription(
   const dialect = dialectOfCall(call);
   const type = parts.events.get(name);
   const verdict = type?.access && (await parts.gate.judge(call, type.access));
-  if (type === undefined || verdict === 'unknown' || verdict === 'denied') throw unknownType(name, dialect);
+  if (type === undefined || verdict === 'unknown' || verdict === 'denied') throw unknownEvent(name, dialect);
   checkVerdict(verdict, call, { type, dialect });
-  if (!type.listed.delivery.includes(mode))
-    throw eventFailure(
-      'unsupported',
-      `Events of the type "${name}" are not delivered in the mode "${mode}"`,
-      {
-        dialect,
-        data: { feature: 'deliveryMode', value: mode },
-      },
-    );
+  if (!type.listed.delivery.includes(mode)) throw unsupportedDelivery(name, mode, dialect);
   if (!isObject(given)) throw new McpError('invalid_params', 'params.arguments must be an object');
   const args = await readArguments(type, given);
   if (type.access !== undefined)
@@ -83,11 +80,6 @@ function checkVerdict(
   });
 }
 
-function unknownType(name: string, dialect: EventDialect): McpError {
-  const message = `Unknown type of events: ${shorten(name, 128)}`;
-  return eventFailure('not_found', message, { dialect, data: { kind: 'event' } });
-}
-
 /**
  * Checks a subscription again, with its type as it is now. Returns the error with which it ends, because the type is gone or the caller has
  * lost its rights; undefined while it goes on.
@@ -98,7 +90,7 @@ export async function recheck(
 ): Promise<McpError | undefined> {
   const { caller, dialect, type, args } = subscription;
   const current = events.get(type.name);
-  if (current === undefined) return unknownType(type.name, dialect);
+  if (current === undefined) return unknownEvent(type.name, dialect);
   const changed = current === type ? undefined : brokenSchema(type.listed, current.listed);
   if (changed !== undefined)
     return eventFailure('unsupported', `The ${changed} of "${type.name}" has changed. Subscribe again.`, {

@@ -16,7 +16,7 @@ export interface AuditFacts {
   readonly call: number;
   /** The method, such as `tools/call`. */
   readonly method: string;
-  /** The tool, prompt, resource or task that the call names. URIs are without passwords and secret parameters. */
+  /** The tool, prompt, resource, task or type of events that the call names. URIs are without passwords and secret parameters. */
   readonly name?: string | undefined;
   /** The caller. Without a subject and `isLocal`, nobody is authenticated. */
   readonly caller: AuditCaller;
@@ -144,7 +144,7 @@ export interface EntryParts {
 /** The facts about a call. Everything that a peer chose is short. */
 export function factsOf(call: Call, number: number, { redact, about }: EntryParts): AuditFacts {
   const { method, params, peer, http, id } = call;
-  const key = nameParam(method);
+  const key = nameParam(method) ?? (method.startsWith('events/') ? 'name' : undefined);
   const name = key === undefined ? undefined : params[key];
   return {
     at: new Date().toISOString(),

@@ -2,7 +2,7 @@
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { ClientCapabilities } from '../model/model.js';
-import { EVENTS } from './offer.js';
+import { EVENTS, eventCapabilities } from './offer.js';
 
 /**
  * The dialects. `sketch` is the design sketch of the working group, which hosts and clients in use follow. `sep` is SEP-3415. Their methods,
@@ -68,6 +68,19 @@ export function failureOf(number: number | undefined): EventFailure | undefined 
   for (const { numbers } of Object.values(dialects))
     for (const [failure, its] of Object.entries(numbers)) if (its === number) return failure as EventFailure;
   return undefined;
+}
+
+/** The capabilities of a server with its events in both places, if it declares them in one. */
+export function declaringEvents<T extends JsonObject>(capabilities: T): T {
+  const settings = eventSettingsOf(capabilities);
+  if (settings === undefined) return capabilities;
+  const { capability, extension } = eventCapabilities(settings);
+  const { extensions } = capabilities;
+  return {
+    ...capabilities,
+    ...capability,
+    extensions: { ...(isObject(extensions) && extensions), ...extension },
+  };
 }
 
 /** The settings of events in the capabilities of a server, from either place; undefined if the server has none. */

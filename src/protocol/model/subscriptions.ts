@@ -7,6 +7,9 @@ import type { ServerCapabilities, SubscriptionFilter } from './model.js';
 export type ListKind = 'tools' | 'prompts' | 'resources';
 
 export const listKinds: readonly ListKind[] = ['tools', 'prompts', 'resources'];
+
+/** All lists that may change. Programs subscribe to the list of types of events in another way. */
+export const changingLists: readonly (ListKind | 'events')[] = [...listKinds, 'events'];
 const idFields = ['resourceSubscriptions', 'taskIds'] as const;
 
 /** The notification with which a server says which part of a filter it grants. */
@@ -74,7 +77,7 @@ export function includes(
     return filter.resourceSubscriptions?.some((uri) => isWithin(params?.['uri'], uri)) === true;
   if (method === 'notifications/tasks')
     return filter.taskIds?.includes(params?.['taskId'] as string) === true;
-  return listKinds.some(
+  return changingLists.some(
     (kind) => method === `notifications/${kind}/list_changed` && filter[`${kind}ListChanged`] === true,
   );
 }
@@ -91,7 +94,7 @@ export function reportAllChanged(
   filter: SubscriptionFilter,
   notify: (method: string, params?: JsonObject) => void,
 ): void {
-  for (const kind of [...listKinds, 'events'] as const)
+  for (const kind of changingLists)
     if (filter[`${kind}ListChanged`]) notify(`notifications/${kind}/list_changed`);
   for (const uri of filter.resourceSubscriptions ?? []) notify('notifications/resources/updated', { uri });
 }

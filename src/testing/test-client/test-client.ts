@@ -12,6 +12,7 @@ import type { Revision } from '../../protocol/tables/revisions.js';
 import type { HeaderValues, HttpLinkOptions } from '../../transports/http/client/options.js';
 import { type FaultPlan, type Faults, startFaults } from '../faults/faults.js';
 import { type TestHandlers, toHandlers } from './answers.js';
+import { type CollectEvents, collecting } from './collected-events.js';
 import { type ReceivedNotification, ReceivedRecord } from './received-record.js';
 import { serveInMemory } from './serving.js';
 import { type TestTransport, wireFor } from './wires.js';
@@ -26,7 +27,14 @@ export interface TestedServer {
 
 // Not an interface that extends the client: a function that takes any client would not accept it.
 /** A client for a test: it also has the notifications that it received. */
-export type TestClient<S = unknown> = Client<S> & Receiving;
+export type TestClient<S = unknown> = Client<S> &
+  Receiving & {
+    /**
+     * Subscribes to a type of events, as `client.on` does, and keeps what arrives: `await events.next()` is the next event. Default of
+     * `args`: none.
+     */
+    readonly collect: CollectEvents<S>;
+  };
 
 /** The notifications that a client for a test has received. */
 export interface Receiving {
@@ -174,6 +182,7 @@ function closingBoth(client: Client, record: ReceivedRecord, closeServing: () =>
   return Object.create(client, {
     received: { value: record.received },
     settled: { value: () => record.settled(client) },
+    collect: { value: collecting(client) },
     close: { value: close },
     [Symbol.asyncDispose]: { value: close },
   }) as Client;

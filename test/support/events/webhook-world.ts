@@ -1,5 +1,4 @@
 import { nodeSafeFetch } from '../../../src/adapters/node/fetch/node-safe-fetch.js';
-import { eventFailure } from '../../../src/extensions/events/failures.js';
 import { type EventHistory, eventHistory } from '../../../src/extensions/events/log/event-history.js';
 import type { WebhookTimes } from '../../../src/extensions/events/webhooks/limits.js';
 import { digestOfSchemas } from '../../../src/extensions/events/webhooks/schema-change.js';
@@ -8,6 +7,7 @@ import { type Webhooks, webhooks } from '../../../src/extensions/events/webhooks
 import type { JsonObject } from '../../../src/jsonrpc/message.js';
 import type { SafeFetch } from '../../../src/oauth/fetch/safe-fetch.js';
 import type { Auth, Call } from '../../../src/protocol/call.js';
+import { eventFailure } from '../../../src/protocol/event-failures.js';
 import type { EventDialect } from '../../../src/protocol/events/dialects.js';
 import type { WebhookOptions } from '../../../src/server/define/webhook-options.js';
 import { memoryStore } from '../../../src/state/memory/store.js';

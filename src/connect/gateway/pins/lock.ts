@@ -93,7 +93,10 @@ export function printLock(lock: Lock): string {
   const servers = sorted(lock).map(([name, { instructions, lists: pinned, target }]) => {
     const parts = listNames.flatMap((kind) => {
       const list = pinned[kind];
-      return list === undefined ? [] : [[kind, Object.fromEntries(sorted(list))] as const];
+      // Files that were written before there were events stay as they are.
+      return list === undefined || (kind === 'events' && list.size === 0)
+        ? []
+        : [[kind, Object.fromEntries(sorted(list))] as const];
     });
     // JSON leaves out what is undefined.
     return [name, { target, instructions, ...Object.fromEntries(parts) }];

@@ -5,7 +5,7 @@ export interface PinChange {
   /** The name of the server in the config. */
   readonly server: string;
   /** The kind of thing that has changed. `server` stands for the advice that it gives to models. */
-  readonly kind: 'tool' | 'prompt' | 'resource' | 'template' | 'server';
+  readonly kind: 'tool' | 'prompt' | 'resource' | 'template' | 'event' | 'server';
   /** The name, or the URI. Of a renamed one, the new name. */
   readonly name: string;
   /** `swapped`: it is now what `was` was, and the other way round. */

@@ -1,9 +1,9 @@
 // The webhooks of a server with events: its types as deliveries see them, and its methods.
 
+import { dialectOfCall } from '../../../protocol/event-failures.js';
 import { eventMethods } from '../../../protocol/events/offer.js';
 import type { CompiledEvent } from '../../../server/catalog/events.js';
 import type { EventPluginParts } from '../../../server/handle/event-host.js';
-import { dialectOfCall } from '../failures.js';
 import type { Histories } from '../histories.js';
 import { concerns, readSubscription } from '../subscription.js';
 import type { WebhookHost } from '../webhook-host.js';

@@ -5,10 +5,10 @@ import { checkUrl } from '../../../oauth/fetch/check-url.js';
 import type { PrivateHosts } from '../../../oauth/fetch/private-hosts.js';
 import { quote } from '../../../protocol/encoding/shorten.js';
 import { McpError } from '../../../protocol/errors.js';
+import { eventFailure } from '../../../protocol/event-failures.js';
 import type { EventDialect } from '../../../protocol/events/dialects.js';
 import { readSecret } from '../../../protocol/events/signature.js';
 import { SECRET_BYTES, SECRET_PREFIX } from '../../../protocol/events/wire.js';
-import { eventFailure } from '../failures.js';
 
 /** The delivery of a subscription, as a client asks for it. */
 export interface RequestedDelivery {

@@ -3,11 +3,11 @@
 import type { JsonObject } from '../../../jsonrpc/message.js';
 import type { Auth } from '../../../protocol/call.js';
 import { McpError } from '../../../protocol/errors.js';
+import { eventFailure } from '../../../protocol/event-failures.js';
 import type { EventDialect } from '../../../protocol/events/dialects.js';
 import { readSecret, webhookKey } from '../../../protocol/events/signature.js';
 import type { WebhookOptions } from '../../../server/define/webhook-options.js';
 import type { Lease, Store, StoreChange } from '../../../state/store.js';
-import { eventFailure } from '../failures.js';
 import { eventGroup } from '../log/keys.js';
 import type { LogPosition } from '../log/positions.js';
 import type { EventFanOut } from './fan-out.js';

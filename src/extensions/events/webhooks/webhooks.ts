@@ -7,6 +7,7 @@ import type { SafeFetch } from '../../../oauth/fetch/safe-fetch.js';
 import type { Auth, Call } from '../../../protocol/call.js';
 import { principalOf, storableAuth } from '../../../protocol/caller.js';
 import { fillDefaults } from '../../../protocol/checks/options.js';
+import { eventFailure } from '../../../protocol/event-failures.js';
 import type { EventDialect } from '../../../protocol/events/dialects.js';
 import { displayUrl } from '../../../protocol/secrets/display-url.js';
 import {
@@ -18,7 +19,6 @@ import type { Logger } from '../../../server/state/log.js';
 import { ClaimedWork } from '../../../state/claimed-work.js';
 import { LeaseKeeper } from '../../../state/lease-keeper.js';
 import type { Store, StoreChange } from '../../../state/store.js';
-import { eventFailure } from '../failures.js';
 import { Deliveries } from './delivery.js';
 import { EventFanOut } from './fan-out.js';
 import type { WebhookTimes } from './limits.js';
