@@ -169,6 +169,29 @@ describe('the events of a mounted server', () => {
     expect(await news()).toEqual(['ticket_changed one']);
   });
 
+  test('are kept by both servers when emit is repeated after the store of one of them has failed, and told once', async () => {
+    let isFailing = false;
+    const kept = memoryStore();
+    const store = new Proxy(kept, {
+      get(target, key) {
+        if (key === 'write' && isFailing) return async () => Promise.reject(new Error('the disk is full'));
+        return (Reflect.get(target, key) as (...args: unknown[]) => unknown).bind(target);
+      },
+    });
+    const desk = makeDesk({ store: memoryStore() });
+    const shop = makeShop(desk, { store });
+    const atDesk = await poller(inProcess(desk), 'ticket_changed');
+    const atShop = await poller(inProcess(shop), 'desk_ticket_changed');
+    isFailing = true;
+    const emit = () => desk.emit('ticket_changed', ticket('T-1'), { eventId: 'one' });
+    await expect(emit()).rejects.toThrow(/may not have the event "one".*with this eventId.*disk is full/);
+    isFailing = false;
+    expect(await emit()).toEqual({ eventId: 'one', isNew: false });
+    expect(await emit()).toEqual({ eventId: 'one', isNew: false });
+    expect(await atDesk()).toEqual(['ticket_changed one']);
+    expect(await atShop()).toEqual(['desk_ticket_changed one']);
+  });
+
   test('come and go with their definitions and with the mount, and subscribers are told', async () => {
     const desk = makeDesk();
     const shop = createServer({ ...quiet, name: 'shop', changes: ['events'], events: {} });

@@ -73,12 +73,15 @@ describeWithPostgres('Events in transactions', (server) => {
   }
 
   /** Polls everything that came since the first call. */
-  async function poller({ ask }: ReturnType<typeof shop>): Promise<() => Promise<readonly Sold[]>> {
-    let { cursor } = await ask('events/poll', { name: 'sold' });
+  async function poller(
+    { ask }: Pick<ReturnType<typeof shop>, 'ask'>,
+    name = 'sold',
+  ): Promise<() => Promise<readonly Sold[]>> {
+    let { cursor } = await ask('events/poll', { name });
     const told: Sold[] = [];
     return async () => {
       for (;;) {
-        const page = await ask('events/poll', { name: 'sold', cursor });
+        const page = await ask('events/poll', { name, cursor });
         cursor = page['cursor'];
         told.push(...(page['events'] as { data: Sold }[]).map(({ data }) => data));
         if (page['hasMore'] !== true) return told;
@@ -91,6 +94,34 @@ describeWithPostgres('Events in transactions', (server) => {
     (await server().query<{ id: string }>('SELECT id FROM sale ORDER BY id')).map(({ id }) => id);
   const waiting = async (): Promise<number> =>
     (await server().query(`SELECT key FROM ${schema}.entry WHERE key LIKE 'event-outbox:%'`)).length;
+
+  test('of a mounted server are told by it and by the server that it is mounted in, or by neither', async () => {
+    const events = { sold: event({ payload: z.object({ id: z.string() }) }) };
+    const inner = createServer({ name: 'shop', version: '1.0.0', logger: () => undefined, events });
+    const outer = createServer({
+      ...{ name: 'town', version: '1.0.0', secret: 'x'.repeat(32), logger: () => undefined },
+      cluster: postgres({ url: server().url, schema }),
+      mount: { shop: inner },
+    });
+    closing.push(() => outer.close());
+    const told = [
+      await poller({ ask: inProcess(outer) }, 'shop_sold'),
+      await poller({ ask: inProcess(inner) }),
+    ];
+    const client = await connection();
+    for (const [id, end] of [
+      ['a', 'ROLLBACK'],
+      ['b', 'COMMIT'],
+    ] as const) {
+      await client.query('BEGIN');
+      await inner.emit('sold', { id }, { eventId: id, transaction: client });
+      await client.query(end);
+    }
+    for (const poll of told) {
+      await until('the event is told', async () => (await poll()).length > 0);
+      expect(ids(await poll())).toEqual(['b']);
+    }
+  });
 
   test('are told in their order when the transaction is committed, and not before', async () => {
     const one = shop();
