@@ -56,7 +56,7 @@ const suites = {
     'test/flows/{asking,auth/{edge,expiry,request-tricks},hostile/{http,websocket},middleware/{middleware,mounted}}.test.ts',
     'test/flows/{deploys/rolling,promises,sessions/{modes,questions,streams}}.test.ts',
     'test/flows/{oauth/{attacks,grants,network-attacks,proxy/token-attacks},proxy/asking,real-clients/{http,stdio}}.test.ts',
-    'test/flows/{endings/{moments,phases,rolling},events/{attacks,both-ends,client-scenarios,killed,stream,webhooks}}.test.ts',
+    'test/flows/{endings/{moments,phases,rolling},events/{attacks,both-ends,client-scenarios,gateways,killed,mounts,stacked,stream,webhooks}}.test.ts',
     'test/unit/{client/events/{poll,stream,receiver/{hostile,subscribing}},extensions/events/webhooks/{deliveries,races}}.test.ts',
     'test/flows/tasks/{absence,busy-disk,crash,idempotency-crash,replicas,shutdown,trouble}.test.ts',
     'test/inspector/{host/{cli,journal-process,processes},session/{causes,demo,lying-servers,webhooks}}.test.ts',
@@ -74,7 +74,7 @@ const suites = {
     'test/unit/{oauth/server/dpop/dpop,protocol/telemetry/channels,schema/check/validator}.test.ts',
     'test/unit/scripts/check-{layers,numbers,promises}.test.ts',
     'test/unit/server/{asking/{divergence,random-handlers},handle/watching,catalog/listed-entries,watch/{shared-claims,watches}}.test.ts',
-    'test/unit/testing/test-client/received.test.ts',
+    'test/unit/testing/test-client/{collected-events,received}.test.ts',
     'test/unit/transports/stdio/server/{end,messages}.test.ts',
   ],
   // Of these, the ones that need a process of their own.
