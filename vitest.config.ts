@@ -62,7 +62,7 @@ const suites = {
     'test/inspector/{host/{cli,journal-process,processes},session/{causes,demo,lying-servers,webhooks}}.test.ts',
     'test/openapi/{generated-requests,rest/round-trip}.test.ts',
     'test/{simulation/*,stacks/stacks}.test.ts',
-    'test/support/second-attempts.test.ts',
+    'test/support/{second-attempts,shared-process}.test.ts',
     'test/types/{hover,misfit}.test.ts',
     'test/unit/client/tools/ai-sdk-types.test.ts',
     'test/unit/adapters/lmdb/{consistency,contract,failures,processes}.test.ts',
