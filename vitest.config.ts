@@ -74,6 +74,7 @@ const suites = {
     'test/unit/{oauth/server/dpop/dpop,protocol/telemetry/channels,schema/check/validator}.test.ts',
     'test/unit/scripts/check-{layers,numbers,promises}.test.ts',
     'test/unit/server/{asking/{divergence,random-handlers},handle/watching,catalog/listed-entries,watch/{shared-claims,watches}}.test.ts',
+    'test/unit/evals/staleness.test.ts',
     'test/unit/testing/test-client/{collected-events,received}.test.ts',
     'test/unit/transports/stdio/server/{end,messages}.test.ts',
   ],
