@@ -1,6 +1,6 @@
 // A stream of events whose caller is checked again before events are passed on.
 
-import { Lifetime, onEnd, withSignal } from '../../async/lifetime.js';
+import { hasEnded, Lifetime, onEnd, withSignal } from '../../async/lifetime.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
@@ -18,9 +18,10 @@ export async function watchedStream(
   { recheck }: { readonly recheck: () => Promise<void> },
 ): Promise<Outcome> {
   const watch = new StreamWatch(call, recheck);
-  const forget = onEnd(call, () =>
-    watch.lifetime.end(new McpError('cancelled', 'The caller has ended the stream.')),
-  );
+  const leave = (): void => watch.lifetime.end(new McpError('cancelled', 'The caller has ended the stream.'));
+  const forget = onEnd(call, leave);
+  // An end that came before is not told.
+  if (hasEnded(call)) leave();
   const notify: Call['notify'] = (method, params) => watch.take(method, params);
   const outcome = await open(withSignal({ ...call, notify }, watch.lifetime))
     .catch(async (error: unknown): Promise<Outcome> => {

@@ -1,6 +1,6 @@
 // Events through a proxy. Polls and streams are passed on, and a stream outlives the connection to the server.
 
-import { hasEnded, withSignalOf } from '../../async/lifetime.js';
+import { hasEnded, Lifetime, onEnd, withSignal } from '../../async/lifetime.js';
 import { Retries } from '../../async/retries.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
@@ -23,22 +23,27 @@ interface Sendable {
   readonly send: () => Promise<Outcome>;
 }
 
-/** Decides as whom a call is sent. Rejects if it may not be sent. */
-type Prepare = (call: Call) => Promise<Sendable>;
+/** The way of calls to the server. */
+interface Way {
+  /** Decides as whom a call is sent. Rejects if it may not be sent. */
+  readonly prepare: (call: Call) => Promise<Sendable>;
+  /** Ends when the proxy is closed. */
+  readonly closing: Lifetime;
+}
 
 /** Passes a call about events on. Its error has the number that the dialect of the caller has for it. */
-export async function passEvents(call: Call, prepare: Prepare): Promise<Outcome> {
+export async function passEvents(call: Call, way: Way): Promise<Outcome> {
   try {
-    return await pass(call, prepare);
+    return await pass(call, way);
   } catch (error) {
     throw McpError.is(error) ? inDialectOf(call, error) : error;
   }
 }
 
-async function pass(call: Call, prepare: Prepare): Promise<Outcome> {
+async function pass(call: Call, way: Way): Promise<Outcome> {
   const { method, params } = call;
-  if (method === 'events/stream') return new PassedStream(call, prepare).run();
-  const { isKnown, send } = await prepare(call);
+  if (method === 'events/stream') return new PassedStream(call, way).run();
+  const { isKnown, send } = await way.prepare(call);
   if (isKnown) return send();
   // The server would take the webhooks of all callers for those of one, who could change and end those of another.
   const dialect = dialectOfCall(call);
@@ -64,8 +69,10 @@ const ofStreams: ReadonlySet<string> = new Set(
 /** A stream, from its confirmation to its end: after a lost connection, it is opened again where it was. */
 class PassedStream {
   readonly #call: Call;
-  readonly #prepare: Prepare;
+  readonly #way: Way;
   readonly #retries: Retries;
+  /** Ends with the call, and when the proxy is closed. */
+  readonly #lifetime = new Lifetime();
   #isActive = false;
   /** When this attempt became active; undefined if it did not. */
   #activeAt: number | undefined;
@@ -74,18 +81,34 @@ class PassedStream {
   /** The position after what the caller was told; null if the type has no positions. */
   #cursor: unknown;
 
-  constructor(call: Call, prepare: Prepare) {
+  constructor(call: Call, way: Way) {
     this.#call = call;
-    this.#prepare = prepare;
-    this.#retries = new Retries({ ...RETRY, until: call });
+    this.#way = way;
+    this.#retries = new Retries({ ...RETRY, until: this.#lifetime });
   }
 
+  /** Resolves when the server or the caller has ended the stream. A server in the same process does not notice that the proxy is closed. */
   async run(): Promise<Outcome> {
+    const { closing } = this.#way;
+    const end = (): void => this.#lifetime.end(closed());
+    const forgets = [this.#call, closing].map((each) => onEnd(each, end));
+    // An end that came before is not told.
+    if (hasEnded(this.#call) || hasEnded(closing)) end();
+    try {
+      const outcome = await this.#follow();
+      if (hasEnded(closing) && !hasEnded(this.#call)) throw closed();
+      return outcome;
+    } finally {
+      for (const forget of forgets) forget();
+    }
+  }
+
+  async #follow(): Promise<Outcome> {
     while (await this.#retries.next()) {
       try {
         return this.#tagged(await this.#open());
       } catch (error) {
-        if (hasEnded(this.#call)) break;
+        if (this.#lifetime.ended) break;
         // The first attempt fails if the server cannot be reached. Later it may be away for a while.
         if (!this.#isActive) throw error;
         if (!this.#survives(error)) break;
@@ -98,7 +121,7 @@ class PassedStream {
     const { maxAgeMs: _, ...rest } = this.#call.params;
     const params = this.#isActive ? { ...rest, cursor: this.#cursor } : this.#call.params;
     const notify: Call['notify'] = (method, told) => this.#tell(method, told);
-    const { send } = await this.#prepare(withSignalOf(this.#call, { ...this.#call, params, notify }));
+    const { send } = await this.#way.prepare(withSignal({ ...this.#call, params, notify }, this.#lifetime));
     return send();
   }
 
@@ -153,4 +176,8 @@ class PassedStream {
     const { _meta } = message;
     return { ...message, _meta: { ...(isObject(_meta) && _meta), [SUBSCRIPTION_ID]: this.#call.id } };
   }
+}
+
+function closed(): McpError {
+  return new McpError('connection_closed', 'The stream was closed.');
 }

@@ -1,4 +1,6 @@
+import { Lifetime } from '../../async/lifetime.js';
 import type { Call, Dispatch } from '../../protocol/call.js';
+import { McpError } from '../../protocol/errors.js';
 import type { CallRefusal } from '../routing/checked-use.js';
 import type { ConnectOptions } from '../targets/options.js';
 import type { Target } from '../targets/target.js';
@@ -62,7 +64,11 @@ export function makeForwarder(target: Target, parts: ForwarderParts): Forwarder 
   const held = new HeldCalls(answerMs, onRelease);
   const identify: ForwardingParts['identify'] = (call, progress) => identityOf(identity, call, progress);
   const errors = new ConnectionErrors(logger);
-  const { dispatch, refusal } = forwarding({ links, held, lists, identify, seal: parts.seal });
+  const closing = new Lifetime();
+  const { dispatch, refusal } = forwarding({
+    ...{ links, held, lists, identify, seal: parts.seal },
+    closing,
+  });
   return {
     dispatch: (call) =>
       dispatch(call).catch((error) => {
@@ -75,6 +81,7 @@ export function makeForwarder(target: Target, parts: ForwarderParts): Forwarder 
       return held.size;
     },
     async close() {
+      closing.end(new McpError('connection_closed', 'The proxy was closed.'));
       held.close();
       await links.close();
     },

@@ -1,4 +1,4 @@
-import { hasEnded, withSignalOf } from '../../async/lifetime.js';
+import { hasEnded, type Lifetime, withSignalOf } from '../../async/lifetime.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome } from '../../protocol/call.js';
 import { userRejected } from '../../protocol/errors.js';
@@ -28,6 +28,8 @@ export interface ForwardingParts {
   /** Seals the states of the server for the callers. */
   readonly seal: StateSeal;
   readonly identify: (call: Call, progress: LoginProgress) => Identified | Promise<Identified>;
+  /** Ends when the connections are closed for good. */
+  readonly closing: Lifetime;
 }
 
 export interface CallForwarding {
@@ -43,7 +45,7 @@ interface Prepared {
 }
 
 /** Passes calls on over the connections of a proxy. */
-export function forwarding({ links, held, lists, identify, seal }: ForwardingParts): CallForwarding {
+export function forwarding({ links, held, lists, identify, closing, seal }: ForwardingParts): CallForwarding {
   const tags = new CallerTags();
 
   async function prepare(round: Call): Promise<Prepared | { readonly question: Outcome }> {
@@ -129,11 +131,14 @@ export function forwarding({ links, held, lists, identify, seal }: ForwardingPar
 
   async function forwardEvents(call: Call): Promise<Outcome> {
     const { passEvents } = await import('./events.js');
-    return passEvents(call, async (each) => {
-      const prepared = await prepare(each);
-      return 'question' in prepared
-        ? { isKnown: true, send: async () => prepared.question }
-        : { isKnown: prepared.identity !== undefined, send: () => send(prepared) };
+    return passEvents(call, {
+      closing,
+      async prepare(each) {
+        const prepared = await prepare(each);
+        return 'question' in prepared
+          ? { isKnown: true, send: async () => prepared.question }
+          : { isKnown: prepared.identity !== undefined, send: () => send(prepared) };
+      },
     });
   }
 

@@ -6,7 +6,7 @@ import { connect } from 'fullmcp/client';
 import { type GatewayOptions, gateway } from 'fullmcp/gateway';
 import { serve } from 'fullmcp/node';
 import { proxy } from 'fullmcp/proxy';
-import { testClient } from 'fullmcp/testing';
+import { testClient, wires } from 'fullmcp/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import {
@@ -288,6 +288,27 @@ describe('a gateway', () => {
     const only = inProcess(makeHub({ plain }));
     await only('tools/list');
     expect((await only('server/discover'))['capabilities']).not.toHaveProperty('events');
+  });
+
+  test.each(wires)('tells clients over $name', async ({ over, revision }) => {
+    const desk = makeDesk();
+    await using client = await testClient(makeHub({ desk }), { over, revision });
+    await using events = await client.collect('desk_changed', { queue: 'billing' });
+    await desk.emit('changed', ticket('T-1', 'other'), { eventId: 'one' });
+    await desk.emit('changed', ticket('T-2'), { eventId: 'two' });
+    expect(await events.next()).toMatchObject({ eventId: 'two', name: 'desk_changed', data: { id: 'T-2' } });
+  });
+
+  test('ends the streams of a server that is removed from its config', async () => {
+    const [desk, other] = [makeDesk(), makeDesk()];
+    const hub = makeHub({ desk, other });
+    const ask = inProcess(hub);
+    const { ended, active } = streaming(ask, { name: 'desk_changed' });
+    await active();
+    const end = ended.catch((error: unknown) => error);
+    await hub.reload({ mcpServers: { other: { target: other } } } as never);
+    expect(await soon('the end', end)).toMatchObject({ code: 'connection_closed' });
+    await expect(ask('events/stream', { name: 'desk_changed' })).rejects.toMatchObject({ number: -32011 });
   });
 
   test('passes streams and polls on, with its names in both directions', async () => {
