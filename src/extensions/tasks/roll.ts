@@ -1,7 +1,8 @@
 // The processes that run the tasks of a server.
 
 import { every } from '../../async/every.js';
-import type { Store } from '../../state/store.js';
+import type { Store, StoreChange } from '../../state/store.js';
+import type { Process } from './operator.js';
 
 /** The parts of a `Roll`. */
 export interface RollParts {
@@ -10,8 +11,8 @@ export interface RollParts {
   readonly prefix: string;
   /** This process. */
   readonly owner: () => string;
-  /** The version of the server in this process, for operators. */
-  readonly release: string;
+  /** The facts about this process, for operators. */
+  readonly describe: () => Process;
   /** The time after which a process counts as dead. */
   readonly leaseMs: number;
   readonly onFailure: (error: unknown) => void;
@@ -24,6 +25,8 @@ export class Roll {
   readonly #parts: RollParts;
   #startedAt = Number.POSITIVE_INFINITY;
   #stop: (() => void) | undefined;
+  #signing: Promise<void> | undefined;
+  #isFailing = false;
 
   constructor(parts: RollParts) {
     this.#parts = parts;
@@ -32,10 +35,9 @@ export class Roll {
   /** Signs on, and renews the entry until `close`. A failure is reported, and the next renewal tries again. */
   async start(): Promise<void> {
     if (this.#stop !== undefined) return;
-    const { leaseMs, onFailure } = this.#parts;
     this.#startedAt = performance.now();
-    this.#stop = every(leaseMs / 3, () => this.#sign(), { onError: onFailure });
-    await this.#sign().catch(onFailure);
+    this.#stop = every(this.#parts.leaseMs / 3, () => this.#sign());
+    await this.#sign();
   }
 
   /** The time since this process has signed on. */
@@ -59,13 +61,26 @@ export class Roll {
   async close(): Promise<void> {
     if (this.#stop === undefined) return;
     this.#stop();
-    const { store, onFailure } = this.#parts;
-    await store.write([{ do: 'delete', key: this.#key }]).catch(onFailure);
+    await this.#signing;
+    await this.#write({ do: 'delete', key: this.#key });
   }
 
-  async #sign(): Promise<void> {
-    const { store, release, leaseMs } = this.#parts;
-    await store.write([{ do: 'put', key: this.#key, value: { release }, ttlMs: leaseMs }]);
+  #sign(): Promise<void> {
+    const { describe, leaseMs } = this.#parts;
+    this.#signing = this.#write({ do: 'put', key: this.#key, value: { ...describe() }, ttlMs: leaseMs });
+    return this.#signing;
+  }
+
+  /** Reports the first of several failures. */
+  async #write(change: StoreChange): Promise<void> {
+    const { store, onFailure } = this.#parts;
+    try {
+      await store.write([change]);
+      this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing) onFailure(error);
+      this.#isFailing = true;
+    }
   }
 
   get #key(): string {

@@ -8,6 +8,7 @@ import { Claims } from '../../state/claims.js';
 import { LeaseKeeper } from '../../state/lease-keeper.js';
 import type { Lease } from '../../state/store.js';
 import { deadlineIn, LiveTasks } from './live-tasks.js';
+import type { Process } from './operator.js';
 import { readTask } from './requests.js';
 import { Roll } from './roll.js';
 import type { HeldTask } from './running/held-task.js';
@@ -80,8 +81,10 @@ export class TaskWorker {
     };
     const owner = (): string => this.owner;
     this.#sweep = new TaskSweep({ store, keys, leaseMs, owner });
+    const { server, release, serves } = parts;
+    const describe = (): Process => ({ server, release, tasks: serves() });
     this.#roll = new Roll({
-      ...{ store, leaseMs, prefix: keys.workers, owner, release: parts.release },
+      ...{ store, leaseMs, prefix: keys.workers, owner, describe },
       onFailure: (error) =>
         log(
           'warning',
@@ -126,7 +129,8 @@ export class TaskWorker {
   async start(): Promise<void> {
     if (this.#closing !== undefined) return;
     await this.#parts.changes.ready();
-    await this.#roll.start();
+    // While the store does not write, tasks can be read and claimed all the same.
+    void this.#roll.start();
     await this.#claims.start();
   }
 

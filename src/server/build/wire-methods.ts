@@ -132,6 +132,7 @@ function taskParts(
     changes: topics.tasks,
     log,
     workOf: tools.restartTask,
+    serves: () => registry.taskVersions(),
     knows: (name) => registry.tools.has(name),
     async migrate(task, journal) {
       const tool = registry.tools.get(task.tool);

@@ -29,6 +29,9 @@ export interface ResourceMatch {
   readonly values: TemplateValues;
 }
 
+/** The number of tools that a process describes to operators. */
+const MAX_DESCRIBED = 1000;
+
 const noValues: TemplateValues = Object.freeze({});
 
 /** The kinds of definitions that have a list. */
@@ -286,6 +289,16 @@ export class Registry {
 
   offersTasks(): boolean {
     return this.tools.versions().some((tool) => tool.task !== undefined);
+  }
+
+  /** The tools that can run as tasks, each with its versions; an empty array if it has none. */
+  taskVersions(): Readonly<Record<string, readonly string[]>> {
+    const tools = this.tools.all().flatMap(([name, tool]) => {
+      const all = tool.versions?.all ?? [tool];
+      const versions = all.flatMap(({ version }) => version ?? []);
+      return all.some(({ task }) => task !== undefined) ? [[name, versions] as const] : [];
+    });
+    return Object.fromEntries(tools.slice(0, MAX_DESCRIBED));
   }
 
   /** Whether the list of resources must be made for each caller. */

@@ -92,6 +92,8 @@ export interface TaskPluginParts {
   readonly log: Logger;
   /** Finds the tool of a task, to run it again. Rejects with an `McpError` if this process cannot run it. */
   readonly workOf: (task: StoredCall) => Promise<TaskWork>;
+  /** The tools that run as tasks here, each with its versions; an empty array if it has none. */
+  readonly serves: () => Readonly<Record<string, readonly string[]>>;
   /** Whether this process has the tool, in any version. */
   readonly knows: (tool: string) => boolean;
   /** Migrates a task whose version is gone; undefined if there is no migration from it. Rejects with an `McpError` if that fails. */

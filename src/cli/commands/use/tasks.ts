@@ -14,6 +14,7 @@ import { withTarget } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
 import { progressLine } from '../../terminal/progress-line.js';
 import { wrapLine } from '../../terminal/wrap.js';
+import { showUnfinished, storeAt } from './unfinished-tasks.js';
 
 const MAX_QUESTIONS = 20;
 
@@ -21,8 +22,8 @@ const MAX_QUESTIONS = 20;
 export const tasks: Command = {
   usage: '<target> <id>',
   details:
-    'Shows the state of a task that `fullmcp call … --detach` started, and its open questions. With --wait, prints its result; Ctrl+C then\nends the wait, and the task continues. With --answer alone, answers its questions without waiting.',
-  words: [2, 2],
+    'With the URL of a cluster (postgres:// or redis://) or the folder of an LMDB store alone, shows which processes run tasks, and how many tasks\nare unfinished in which version of their tool.\n\nShows the state of a task that `fullmcp call … --detach` started, and its open questions. With --wait, prints its result; Ctrl+C then\nends the wait, and the task continues. With --answer alone, answers its questions without waiting.',
+  words: [1, 2],
   options: {
     wait: { type: 'boolean', help: 'wait for the result and print it' },
     cancel: { type: 'boolean', help: 'cancel the task' },
@@ -39,9 +40,16 @@ export const tasks: Command = {
       says: 'Answers its question and prints the result.',
     },
     { line: 'fullmcp tasks https://example.com/mcp f713e8fc --cancel', says: 'Cancels it.' },
+    {
+      line: 'fullmcp tasks "$MCP_CLUSTER_URL"',
+      says: 'Says before a version is removed what waits in it.',
+    },
   ],
-  json: '{ ok: true, task: { id: string, status: "working" | "input_required" | "completed" | "failed" | "cancelled", statusMessage?: string, progress?: object, createdAt: string, lastUpdatedAt: string, ttlMs?: number | null, questions: Record<string, object> } }; with --wait that of call, where task is the id',
+  json: '{ ok: true, task: { id: string, status: "working" | "input_required" | "completed" | "failed" | "cancelled", statusMessage?: string, progress?: object, createdAt: string, lastUpdatedAt: string, ttlMs?: number | null, questions: Record<string, object> } } or, of a store, { ok: true, releases: { server: string, release: string, processes: number }[], tasks: { server: string, tool: string, version?: string, release: string, working: number, waiting: number, oldest: string, processes: number }[] }; with --wait that of call, where task is the id',
   run: async (input) => {
+    const [word = '', ...rest] = input.words;
+    const store = rest.length === 0 && input.process === undefined ? storeAt(word) : undefined;
+    if (store !== undefined) return showUnfinished(store, input);
     const file = fileToWrite(input);
     if (input.flag('wait') && input.flag('cancel'))
       throw usageError('--wait and --cancel exclude each other.');
