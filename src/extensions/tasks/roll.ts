@@ -15,7 +15,6 @@ export interface RollParts {
   readonly describe: () => Process;
   /** The time after which a process counts as dead. */
   readonly leaseMs: number;
-  readonly onFailure: (error: unknown) => void;
 }
 
 const PAGE = 100;
@@ -26,13 +25,12 @@ export class Roll {
   #startedAt = Number.POSITIVE_INFINITY;
   #stop: (() => void) | undefined;
   #signing: Promise<void> | undefined;
-  #isFailing = false;
 
   constructor(parts: RollParts) {
     this.#parts = parts;
   }
 
-  /** Signs on, and renews the entry until `close`. A failure is reported, and the next renewal tries again. */
+  /** Signs on, and renews the entry until `close`. */
   async start(): Promise<void> {
     if (this.#stop !== undefined) return;
     this.#startedAt = performance.now();
@@ -71,16 +69,9 @@ export class Roll {
     return this.#signing;
   }
 
-  /** Reports the first of several failures. */
+  // A store that fails is reported by the tasks and by their claims. The next renewal tries again.
   async #write(change: StoreChange): Promise<void> {
-    const { store, onFailure } = this.#parts;
-    try {
-      await store.write([change]);
-      this.#isFailing = false;
-    } catch (error) {
-      if (!this.#isFailing) onFailure(error);
-      this.#isFailing = true;
-    }
+    await this.#parts.store.write([change]).catch(() => undefined);
   }
 
   get #key(): string {

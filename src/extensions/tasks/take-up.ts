@@ -37,6 +37,8 @@ const SUSPECT_ATTEMPTS = 2;
 const SUSPECT_BACKOFF: BackoffOptions = { baseMs: 1000, maxMs: 60_000, jitter: [0.75, 1] };
 /** The time until a task that this process cannot continue may be claimed by another one. */
 const REFUSED_MS = 500;
+/** The same if this process has refused the task before: others have had their chance to claim it. */
+const REFUSED_AGAIN_MS = 2000;
 /** A tool may be added by the program after its start. Until then, its tasks do not fail. */
 const SETTLED_MS = 10_000;
 const WAITS_FOR_CODE = 'Waiting for a process that has the code which began the task';
@@ -207,7 +209,7 @@ export class TakeUp {
     }
     const { refused = [] } = held.head;
     if (refused.includes(this.#parts.owner()) && (await this.#hasOther(refused)))
-      return task.handBack(REFUSED_MS, {});
+      return task.handBack(REFUSED_AGAIN_MS, {});
     if (hasDied) {
       task.saved.change({ failed });
       await task.saved.save().catch(() => undefined);
@@ -228,11 +230,12 @@ export class TakeUp {
     const refused = [...new Set([...(task.saved.head.refused ?? []), owner()])].slice(-MAX_REFUSED);
     const mayCome = !knows(task.held.journal.call.tool) && roll.ageMs < SETTLED_MS;
     if (!mayCome && !(await this.#hasOther(refused))) return task.fail(error);
-    liveParts.log(
-      'warning',
-      `Task ${task.id} cannot run in this process, and is left for another one`,
-      error,
-    );
+    if (!task.saved.head.refused?.includes(owner()))
+      liveParts.log(
+        'warning',
+        `Task ${task.id} cannot run in this process, and is left for another one`,
+        error,
+      );
     await task.handBack(REFUSED_MS, { refused, statusMessage: WAITS_FOR_CODE });
   }
 

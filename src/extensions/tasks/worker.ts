@@ -83,15 +83,7 @@ export class TaskWorker {
     this.#sweep = new TaskSweep({ store, keys, leaseMs, owner });
     const { server, release, serves } = parts;
     const describe = (): Process => ({ server, release, tasks: serves() });
-    this.#roll = new Roll({
-      ...{ store, leaseMs, prefix: keys.workers, owner, describe },
-      onFailure: (error) =>
-        log(
-          'warning',
-          'The store does not know yet that this process runs tasks. The server retries.',
-          error,
-        ),
-    });
+    this.#roll = new Roll({ store, leaseMs, prefix: keys.workers, owner, describe });
     this.#takeUp = new TakeUp({
       ...{ live, liveParts: this.#liveParts, workOf, roll: this.#roll, owner },
       knows: parts.knows,

@@ -71,7 +71,7 @@ export interface ToolVersions {
   /** Whether the program decides which caller gets which version. */
   readonly isByCaller: boolean;
   /** The position of the version that was meant by arguments from an older list: the chosen one, unless they fit only another one. */
-  readonly meant: (args: unknown, chosen: number) => Promise<number>;
+  readonly meant: (all: readonly CompiledTool[], args: unknown, chosen: number) => Promise<number>;
 }
 
 /** Changes a tool, with all its versions. */

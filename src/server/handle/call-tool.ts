@@ -240,7 +240,7 @@ async function pinnedByArguments(
 ): Promise<{ readonly call: Call; readonly version: string } | undefined> {
   if (isByCaller || call.pinned?.of === choose) return undefined;
   const chosen = await choose(call);
-  const at = await meant(call.params['arguments'] ?? {}, chosen);
+  const at = await meant(all, call.params['arguments'] ?? {}, chosen);
   const version = all[at]?.version;
   return at === chosen || version === undefined
     ? undefined
@@ -256,7 +256,7 @@ async function pinnedToItsVersion(tool: CompiledTool | undefined, task: StoredCa
   const { all, choose, isByCaller, meant } = versions;
   const at =
     version === undefined
-      ? await choose(task).then((chosen) => (isByCaller ? chosen : meant(args, chosen)))
+      ? await choose(task).then((chosen) => (isByCaller ? chosen : meant(all, args, chosen)))
       : all.findIndex((one) => one.version === version);
   if (version !== undefined && at === -1) throw versionIsGone(task, all);
   return { ...task, pinned: { of: choose, at } };

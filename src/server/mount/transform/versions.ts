@@ -66,7 +66,7 @@ export function joinVersions(tools: Readonly<Record<string, Tool>>, given: Versi
       );
       return {
         ...(all[0] as CompiledTool),
-        versions: { all, choose: chooseAt, isByCaller, meant: meantOf(all) },
+        versions: { all, choose: chooseAt, isByCaller, meant: meantVersion },
       };
     },
   };
@@ -98,22 +98,23 @@ function chooser(
   };
 }
 
-/** Makes the function that finds the version that a caller without a list of its own means: one that was current once. */
-function meantOf(all: readonly CompiledTool[]): ToolVersions['meant'] {
-  return async function meantVersion(args, chosen) {
-    const fits = async (tool: CompiledTool | undefined): Promise<boolean> =>
-      tool !== undefined && hasOnlyKnown(tool, args) && (await tool.input.validate(args)).ok;
-    if (await fits(all[chosen])) return chosen;
-    const others = await Promise.all(all.map(async (tool, at) => at !== chosen && (await fits(tool))));
-    const at = others.indexOf(true);
-    return at !== -1 && at === others.lastIndexOf(true) ? at : chosen;
-  };
-}
+/** Finds the version that a caller with an older list means. `all` are the versions as callers see them: `transform` may have changed them. */
+const meantVersion: ToolVersions['meant'] = async (all, args, chosen) => {
+  const fits = async (tool: CompiledTool | undefined): Promise<boolean> =>
+    tool !== undefined && hasOnlyKnown(tool, args) && (await tool.input.validate(args)).ok;
+  if (await fits(all[chosen])) return chosen;
+  const others = await Promise.all(all.map(async (tool, at) => at !== chosen && (await fits(tool))));
+  const at = others.indexOf(true);
+  return at !== -1 && at === others.lastIndexOf(true) ? at : chosen;
+};
+
+/** Keywords through which a schema may know more arguments than those that it lists. */
+const OPEN = ['patternProperties', '$ref', 'allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'];
 
 /** Whether a tool knows all arguments by name. A validator may ignore what it does not know, and so accept the call of another version. */
 function hasOnlyKnown({ input: { json } }: CompiledTool, args: unknown): boolean {
-  const { properties, additionalProperties, patternProperties } = json;
-  if (!isObject(args) || !isObject(properties) || patternProperties !== undefined) return true;
+  const { properties, additionalProperties } = json;
+  if (!isObject(args) || !isObject(properties) || OPEN.some((keyword) => keyword in json)) return true;
   if (additionalProperties === true || isObject(additionalProperties)) return true;
   return Object.keys(args).every((name) => Object.hasOwn(properties, name));
 }

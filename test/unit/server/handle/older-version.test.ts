@@ -1,6 +1,6 @@
 import { type Call, createServer, inProcess, type Outcome, prompt, tool } from 'fullmcp';
 import { connect } from 'fullmcp/client';
-import { versions } from 'fullmcp/transform';
+import { transform, versions } from 'fullmcp/transform';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Revision } from '../../../../src/protocol/tables/revisions.js';
@@ -67,6 +67,26 @@ test('a version that answers through the current one is not called by it again',
   const server = createServer({ ...base, tools: { search: versions({ '1.0': adapter, '2.0': v2 }) } });
   const outcome = await search(server, { query: 'a b' });
   expect([textOf(outcome), metaOf(outcome)['fullmcp/version']]).toEqual(['2 a,b', '1.0']);
+});
+
+test('arguments are compared with the versions as `transform` shows them, and an open schema knows every argument', async () => {
+  const shop = createServer({ ...base, tools: { search: versions({ '1.0': v1, '2.0': v2 }) } });
+  const server = createServer({
+    ...base,
+    mount: { '': transform(shop, { tools: { search: { title: 'Search' } } } as never) },
+  });
+  expect(textOf(await search(server, { terms: ['a'] }))).toBe('2 a');
+  expect(textOf(await search(server, { query: 'a' }))).toBe('1 a');
+  const open = tool({
+    input: {
+      type: 'object',
+      properties: { terms: {} },
+      anyOf: [{ required: ['query'] }, { required: ['terms'] }],
+    },
+    run: () => 'open',
+  });
+  const either = createServer({ ...base, tools: { search: versions({ '1.0': v1, '2.0': open }) } });
+  expect(textOf(await search(either, { query: 'a' }))).toBe('open');
 });
 
 test('rules of the older version hold, and a version that `choose` gives to some callers is not found by its arguments', async () => {

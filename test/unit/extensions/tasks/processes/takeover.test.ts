@@ -321,8 +321,8 @@ describe('a task whose tool a process does not have', () => {
       tools: { another: tool({ task: 'required', run: () => 'done' }) },
     });
     await other.start();
-    await until('it was handed back', async () => (await lasting.entry(taskId))['failed'] !== undefined);
-    expect(await lasting.entry(taskId)).toMatchObject({ status: 'working', failed: { count: 1 } });
+    await until('it was handed back', async () => (await lasting.entry(taskId))['refused'] !== undefined);
+    expect(await lasting.entry(taskId)).toMatchObject({ status: 'working', refused: [expect.any(String)] });
     expect(logged).toEqual([`Task ${taskId} cannot run in this process, and is left for another one`]);
     await other.close();
     // Claimed again when its delay is over.
