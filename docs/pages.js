@@ -652,6 +652,12 @@ export const sections = [
             asks: 'mock server mock model llm record replay recording tape fixture agent test fake mockServer mockModel recorder',
           },
           {
+            file: 'evals.md',
+            name: 'Evals with models',
+            day: 'later',
+            asks: 'evals evaluation llm model benchmark accuracy score anthropic openai ollama tool choice confusion regression',
+          },
+          {
             file: 'requests.md',
             name: 'Requests that stay',
             day: 'later',

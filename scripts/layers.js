@@ -313,6 +313,30 @@ export const LAYERS = {
       operator: 'the events of a server for its author: emitted, and their deliveries',
     },
   },
+  evals: {
+    what: 'whether models understand the tools of a server: models over HTTP, conversations, expectations, tapes, reports',
+    may: [
+      'async',
+      'jsonrpc',
+      'schema',
+      'protocol',
+      'oauth',
+      'client',
+      'connect',
+      'adapters',
+      'testing',
+      'tooling',
+      'client.ts',
+    ],
+    rooms: {
+      model: 'models over HTTP: one request, one reply, in the API of each vendor',
+      cases: 'cases, conversations, and how one is judged by the other',
+      tape: 'conversations, recorded and compared with what would be asked today',
+      report: 'scores with their intervals, and reports',
+      run: 'conversations, had or replayed, within a budget',
+      '.': '`evals`',
+    },
+  },
   inspector: {
     what: 'the process behind the page of the inspector: its connections and what is seen on them, and how the page is served',
     tests: ['test/inspector'],
@@ -369,6 +393,7 @@ export const LAYERS = {
       'adapters',
       'testing',
       'tooling',
+      'evals',
       'inspector',
       'index.ts',
       'auth.ts',
@@ -403,7 +428,7 @@ export const LAYERS = {
       'commands/project': 'new, dev, run',
       'commands/learn': 'docs, install-skill',
       'commands/operate/conformance': 'the official suite, run',
-      'commands/check': 'inspect, manifest, test, lint, diff, lock, record, replay',
+      'commands/check': 'inspect, manifest, test, eval, lint, diff, lock, record, replay',
       'commands/hosts': 'install, uninstall, discover',
       'commands/operate/doctor': 'problems of a server, found step by step',
       'commands/operate': 'bench, doctor, proxy',
@@ -429,6 +454,8 @@ export const MAY_USE_NODE = [
   'testing/',
   'testing.ts',
   'tooling/requests/request-file.ts',
+  'evals/',
+  'evals.ts',
   'inspector/',
   'inspector.ts',
   'cli/',
@@ -494,6 +521,7 @@ export const NAMES_REVISIONS = 'protocol/';
 export const NAMES_DAYS = [
   'server/state/behaviours.ts',
   'server/state/deprecations.ts',
+  'evals/model/anthropic.ts',
   'testing/mock-model/anthropic.ts',
   'tooling/lint/host-profiles.ts',
 ];
@@ -506,7 +534,7 @@ export const MAX_ENTRIES = 18;
 /** The files in src itself are the entries of the package, each of which users know by its name. */
 export const MAX_PUBLIC_ENTRIES = 32;
 /** Folders in src: each is a row of the table above, in the order of who may import whom. */
-export const MAX_LAYERS = 20;
+export const MAX_LAYERS = 21;
 
 /**
  * The page with the table of the layers between its two marks; undefined if the page does not have the marks.

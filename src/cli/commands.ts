@@ -90,6 +90,11 @@ export const commandGroups: CommandGroups = {
       load: async () => (await import('./commands/check/test.js')).test,
     },
     {
+      name: 'eval',
+      summary: 'show whether models understand the tools, from tapes or by asking them',
+      load: async () => (await import('./commands/check/eval.js')).evalCommand,
+    },
+    {
       name: 'diff',
       summary: 'show what changed between two servers or manifests',
       load: async () => (await import('./commands/check/diff.js')).diff,

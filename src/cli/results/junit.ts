@@ -1,15 +1,25 @@
-// The reports of requests as a JUnit file, which CI services read.
+// Results as a JUnit file, which CI services read.
 
 import { clean } from '../../tooling/clean.js';
-import type { RequestReport } from '../../tooling/requests/run-requests.js';
+
+/** A test in a JUnit file. */
+export interface JUnitCase {
+  readonly group: string;
+  readonly name: string;
+  readonly ms: number;
+  /** The reasons why the test failed; none if it passed. */
+  readonly problems: readonly { readonly kind: string; readonly says: string }[];
+  /** The reason why the test did not run. */
+  readonly skipped?: string | undefined;
+}
 
 /** The text of a JUnit file with one suite. */
-export function junitText(suite: string, reports: readonly RequestReport[]): string {
-  const failures = reports.filter(({ problems }) => problems.length > 0).length;
-  const skipped = reports.filter((report) => report.skipped !== undefined).length;
-  const ms = reports.reduce((sum, report) => sum + report.ms, 0);
+export function junitText(suite: string, cases: readonly JUnitCase[]): string {
+  const failures = cases.filter(({ problems }) => problems.length > 0).length;
+  const skipped = cases.filter((one) => one.skipped !== undefined).length;
+  const ms = cases.reduce((sum, one) => sum + one.ms, 0);
   const counts = [
-    attribute('tests', String(reports.length)),
+    attribute('tests', String(cases.length)),
     attribute('failures', String(failures)),
     attribute('skipped', String(skipped)),
     attribute('time', seconds(ms)),
@@ -18,17 +28,15 @@ export function junitText(suite: string, reports: readonly RequestReport[]): str
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites ${counts}>`,
     `  <testsuite ${attribute('name', suite)} ${counts}>`,
-    ...reports.map(testCase),
+    ...cases.map(testCase),
     '  </testsuite>',
     '</testsuites>',
     '',
   ].join('\n');
 }
 
-function testCase({ what, name, ms, problems, skipped }: RequestReport): string {
-  const title = what === 'request' ? name : `${what} ${name}`;
-  const group = what === 'request' ? 'requests' : 'definitions';
-  const head = `    <testcase ${attribute('classname', group)} ${attribute('name', title)} ${attribute('time', seconds(ms))}`;
+function testCase({ group, name, ms, problems, skipped }: JUnitCase): string {
+  const head = `    <testcase ${attribute('classname', group)} ${attribute('name', name)} ${attribute('time', seconds(ms))}`;
   if (skipped !== undefined)
     return `${head}>\n      <skipped ${attribute('message', skipped)}/>\n    </testcase>`;
   const [first] = problems;

@@ -1,7 +1,7 @@
 import { createServer, resource, tool } from 'fullmcp';
 import { describe, expect, it } from 'vitest';
 import { served } from '../check/support.js';
-import { fullmcp } from '../support/run-cli.js';
+import { fullmcp, type Ran } from '../support/run-cli.js';
 
 // Results as a terminal shows them. A pipe gets the value alone, whatever the terminal could do.
 
@@ -35,8 +35,14 @@ const url = await served(
     resources: { 'text://readme': resource({ mimeType: 'text/markdown', read: () => '*a*  **b**' }) },
   }),
 );
+/** Runs a command that succeeds. A failure shows its own words, and not only that nothing was printed. */
+async function run(...line: Parameters<typeof fullmcp>): Promise<Ran> {
+  const ran = await fullmcp(...line);
+  expect(ran.exit, ran.stderr).toBe(0);
+  return ran;
+}
 const at = (name: string, env: Record<string, string> = {}) =>
-  fullmcp(['call', url, name], { terminal: true, env: { FORCE_COLOR: '1', ...env } });
+  run(['call', url, name], { terminal: true, env: { FORCE_COLOR: '1', ...env } });
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the codes of colours
 const withoutColours = (printed: string): string => printed.replaceAll(/\u001b\[\d+m/g, '');
 
@@ -48,12 +54,12 @@ describe('Markdown', () => {
     expect(stdout).toContain('\u001b[36mlet a = 1;\u001b[39m');
     expect(withoutColours(stdout)).toBe(`${MARKDOWN}\n`);
     expect(
-      (await fullmcp(['read', url, 'text://readme'], { terminal: true, env: { FORCE_COLOR: '1' } })).stdout,
+      (await run(['read', url, 'text://readme'], { terminal: true, env: { FORCE_COLOR: '1' } })).stdout,
     ).toBe('*a*  \u001b[1m**b**\u001b[22m\n');
   });
 
   it('has none in a pipe, and neither has other text', async () => {
-    expect((await fullmcp(['call', url, 'markdown'])).stdout).toBe(`${MARKDOWN}\n`);
+    expect((await run(['call', url, 'markdown'])).stdout).toBe(`${MARKDOWN}\n`);
     expect((await at('plain')).stdout).toBe('a * b * c, and __init__\n');
   });
 
@@ -67,19 +73,19 @@ describe('Markdown', () => {
 describe('data', () => {
   it('is a table on a terminal, and JSON in a pipe', async () => {
     expect((await at('rows')).stdout).toBe('name   age\nAda     36\nGrace   85\n');
-    expect(JSON.parse((await fullmcp(['call', url, 'rows'])).stdout)).toEqual({ rows });
+    expect(JSON.parse((await run(['call', url, 'rows'])).stdout)).toEqual({ rows });
   });
 
   it('is JSON on a terminal, too, if a table would leave something out', async () => {
     expect(JSON.parse((await at('more')).stdout)).toEqual({ rows, next: 2 });
-    const wide = (columns: number) => fullmcp(['call', url, 'wide'], { terminal: true, columns });
+    const wide = (columns: number) => run(['call', url, 'wide'], { terminal: true, columns });
     expect((await wide(70)).stdout).toBe(`text\n${'x'.repeat(70)}\n`);
     expect(JSON.parse((await wide(69)).stdout)).toEqual({ rows: [{ text: 'x'.repeat(70) }] });
   });
 
   it('is a table with --table, whose widest columns are cut at the width of the terminal', async () => {
     const table = async (more: object): Promise<readonly string[]> =>
-      (await fullmcp(['call', url, 'wide', '--table'], more)).stdout.trimEnd().split('\n');
+      (await run(['call', url, 'wide', '--table'], more)).stdout.trimEnd().split('\n');
     const narrow = await table({ terminal: true, columns: 30 });
     for (const line of narrow) expect(line.length).toBeLessThanOrEqual(30);
     expect(narrow.join('\n')).toContain('xxxx…');
@@ -117,7 +123,7 @@ describe('a picture', () => {
   });
 
   it('reaches a pipe as its bytes', async () => {
-    const { stdout } = await fullmcp(['call', url, 'picture'], { env: { TERM_PROGRAM: 'WezTerm' } });
+    const { stdout } = await run(['call', url, 'picture'], { env: { TERM_PROGRAM: 'WezTerm' } });
     expect(Buffer.from(stdout, 'latin1').equals(PNG)).toBe(true);
   });
 });

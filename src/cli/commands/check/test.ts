@@ -1,5 +1,4 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import process from 'node:process';
 import { closestName } from '../../../schema/explain/closest-name.js';
@@ -16,7 +15,8 @@ import {
 } from '../../../tooling/requests/saved-request.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { FoundError, usageError } from '../../command/failures.js';
-import { junitText } from '../../results/junit.js';
+import { type JUnitCase, junitText } from '../../results/junit.js';
+import { saveReport } from '../../results/save-report.js';
 import { withTarget } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
 import type { Output } from '../../terminal/output.js';
@@ -110,7 +110,7 @@ interface Finished {
 async function finish(input: Typed, { path, reports, run }: Finished): Promise<void> {
   const { out } = input;
   const junit = input.text('junit');
-  if (junit !== undefined) await save(junit, junitText(path, reports));
+  if (junit !== undefined) await saveReport(junit, junitText(path, reports.map(toCase)));
   const failed = reports.filter(({ problems }) => problems.length > 0).length;
   const skipped = reports.filter((report) => report.skipped !== undefined).length;
   const passed = reports.length - failed - skipped;
@@ -220,12 +220,10 @@ function print({ what, name, ms, problems, skipped }: RequestReport, out: Output
   for (const { says } of problems) line(indent + cleanLine(says, 2000));
 }
 
-async function save(file: string, text: string): Promise<void> {
-  try {
-    await writeFile(file, text);
-  } catch (error) {
-    throw usageError(`The file ${file} cannot be written: ${(error as Error).message}.`);
-  }
+function toCase({ what, name, ...rest }: RequestReport): JUnitCase {
+  return what === 'request'
+    ? { ...rest, group: 'requests', name }
+    : { ...rest, group: 'definitions', name: `${what} ${name}` };
 }
 
 function listed(names: readonly string[]): string {

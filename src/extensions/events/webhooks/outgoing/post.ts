@@ -1,6 +1,7 @@
 // One request to a webhook: signed when it is sent, to an address that is checked when it is dialled.
 
 import { type SafeFetch, SafeFetchError } from '../../../../oauth/fetch/safe-fetch.js';
+import { readRetryAfter } from '../../../../protocol/encoding/retry-after.js';
 import { signWebhook, type WebhookKey } from '../../../../protocol/events/signature.js';
 import { type CallbackReason, webhookHeaders } from '../../../../protocol/events/wire.js';
 import { reasonOf, reasonOfStatus } from './reasons.js';
@@ -70,7 +71,7 @@ export async function postWebhook(message: WebhookMessage, parts: PostParts): Pr
     });
     return response.ok
       ? { ok: true, reply: await response.text() }
-      : failure(response.status, retryAfterOf(response.headers, now));
+      : failure(response.status, readRetryAfter(response.headers.get('retry-after') ?? undefined, now));
   } catch (error) {
     signal?.throwIfAborted();
     const status = error instanceof SafeFetchError ? error.status : undefined;
@@ -88,12 +89,4 @@ function failure(status: number, retryAfterMs?: number): PostAttempt {
     isFinal: finalStatuses.includes(status),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   };
-}
-
-/** RFC 9110, 10.2.3: seconds, or a date. */
-function retryAfterOf(headers: Headers, now: () => number): number | undefined {
-  const value = headers.get('retry-after')?.trim() ?? '';
-  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
-  const at = /^[A-Z][a-z]{2}, /.test(value) ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now());
 }

@@ -1,0 +1,240 @@
+import { existsSync } from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
+import process from 'node:process';
+import type { Evals } from '../../../evals/evals.js';
+import type { CaseReport, EvalReport, ModelReport } from '../../../evals/report/report.js';
+import type { EvalRunOptions } from '../../../evals/run/options.js';
+import { cleanLine, shellWord } from '../../../tooling/clean.js';
+import type { Command, Typed } from '../../command/definition.js';
+import { CommandError, FoundError, usageError } from '../../command/failures.js';
+import { duration, wholeNumber } from '../../command/parse.js';
+import { type JUnitCase, junitText } from '../../results/junit.js';
+import { saveReport } from '../../results/save-report.js';
+import type { Output } from '../../terminal/output.js';
+import { wrapLine } from '../../terminal/wrap.js';
+import { loadFailure } from '../project/serving/load-failure.js';
+import { loadModule } from '../project/serving/load-module.js';
+
+const FILES = ['evals.ts', 'evals.js', 'evals.mjs', 'src/evals.ts', 'src/evals.js'];
+
+/** `fullmcp eval`. */
+export const evalCommand: Command = {
+  usage: '[file]',
+  details:
+    'Shows whether models choose the right tools of a server, with the right arguments. The file exports what `evals` of fullmcp/evals returns.\n\nWithout --record, no model is asked: the recorded answers come from the tapes beside the file, and no key is needed. A case whose request\nwould be another one today is stale, and one where only tools differ that it has nothing to do with is touched. Exits with 1 if a case fails\nor is stale.\n\n--record asks the models about all cases that are not fresh, and writes the tapes. Keys come from the environment: ANTHROPIC_API_KEY,\nOPENAI_API_KEY, or the variable that the file names. The models make real calls to the server: use one for tests.',
+  words: [0, 1],
+  options: {
+    record: { type: 'boolean', help: 'ask the models about the cases that are not fresh, and record them' },
+    again: { type: 'boolean', help: 'with --record: record fresh cases, too' },
+    model: {
+      type: 'string',
+      multiple: true,
+      value: 'name',
+      help: 'a model of the file, or one such as openai-chat:llama3@http://localhost:11434',
+    },
+    only: { type: 'string', multiple: true, value: 'case', help: 'one case; can be given several times' },
+    runs: { type: 'string', value: 'n', help: 'the number of runs of each case' },
+    strict: { type: 'boolean', help: 'let touched cases fail, too' },
+    'max-tokens': { type: 'string', value: 'n', help: 'the most tokens to use, in all' },
+    'max-cost': { type: 'string', value: 'n', help: 'the most money to use, in the currency of the prices' },
+    'max-time': { type: 'string', value: 'time', help: 'the longest time, such as 90s or 10m' },
+    tapes: { type: 'string', value: 'folder', help: 'the folder of the tapes; default: beside the file' },
+    junit: { type: 'string', value: 'file', help: 'write a JUnit report, for CI' },
+    html: { type: 'string', value: 'file', help: 'write a report for people, as one page' },
+  },
+  examples: [
+    { line: 'fullmcp eval', says: 'Replays the tapes beside evals.ts. For CI.' },
+    {
+      line: 'fullmcp eval --record --model anthropic:claude-sonnet-4-5 --max-tokens 500000',
+      says: 'Asks a model, and records its answers.',
+    },
+    {
+      line: 'fullmcp eval --record --model openai-chat:qwen3@http://localhost:11434 --html report.html',
+      says: 'A model on this computer, which needs no key.',
+    },
+  ],
+  json: '{ ok: boolean, mode: "recorded" | "replayed", models: { name: string, model: string, score: { share: number, low: number, high: number }, cases: { name: string, state: string, because: string[], ok: boolean, passed: number, of: number, runs: object[] }[], usage: object, cost?: number, medianMs: number, notes: string[] }[], tools: { name: string, tokens: number }[], spent: { tokens: number, cost?: number } }; EvalReport of fullmcp/evals has all fields',
+  run: evalFile,
+};
+
+async function evalFile(input: Typed): Promise<void> {
+  const { out } = input;
+  const file = fileOf(input);
+  const suite = await loadSuite(file);
+  const tapes = input.text('tapes') ?? join(dirname(file), `${basename(file, extname(file))}.tapes`);
+  const report = await suite.run(runOptions(input, tapes)).catch((error: unknown) => {
+    throw error instanceof TypeError ? usageError(error.message) : error;
+  });
+  out.redraw('');
+  for (const model of report.models) printModel(model, out);
+  await saveReports(input, { file, report });
+  const summary = summaryOf(report, { file, input });
+  if (!report.ok)
+    throw input.signal.aborted ? new CommandError('interrupted', summary) : new FoundError(summary, report);
+  out.json(report);
+  if (!out.isJson) out.note(summary);
+}
+
+function fileOf({ words: [typed] }: Typed): string {
+  if (typed !== undefined) {
+    if (!existsSync(typed)) throw usageError(`The file ${typed} does not exist.`);
+    return typed;
+  }
+  const found = FILES.find((file) => existsSync(file));
+  if (found !== undefined) return found;
+  throw usageError(
+    `There is no evals.ts. Save this as evals.ts, with your server, and run the command again:\n  import { call, evals } from 'fullmcp/evals';\n  import server from './server.js';\n\n  export default evals(server, [{ ask: '…', expect: call('…') }]);`,
+  );
+}
+
+async function loadSuite(file: string): Promise<Evals> {
+  const exports = await loadModule(file).catch((error: unknown) => {
+    throw loadFailure(file, error);
+  });
+  const inner = exports['default'] as Readonly<Record<string, unknown>> | undefined;
+  const found = [inner, exports['evals'], inner?.['default']].find(isSuite);
+  if (found !== undefined) return found;
+  throw usageError(
+    `${file} does not export what evals() returns: export default evals(server, [{ ask: '…' }]).`,
+  );
+}
+
+function isSuite(value: unknown): value is Evals {
+  const { names, run } = (value ?? {}) as Partial<Evals>;
+  return Array.isArray(names) && typeof run === 'function';
+}
+
+function runOptions(input: Typed, tapes: string): EvalRunOptions {
+  const { out, signal } = input;
+  const isRecording = input.flag('record');
+  for (const option of ['again', 'max-tokens', 'max-cost', 'max-time'])
+    if (!isRecording && input.text(option) === undefined && !input.flag(option)) continue;
+    else if (!isRecording)
+      throw usageError(`--${option} is only for --record: without it, no model is asked.`);
+  const runs = wholeNumber(input, 'runs', [1, 1000]);
+  const [tokens, cost, ms] = [
+    wholeNumber(input, 'max-tokens', [1, 999_999_999]),
+    money(input),
+    duration(input, 'max-time'),
+  ];
+  return {
+    tapes,
+    record: isRecording,
+    again: input.flag('again'),
+    models: input.texts('model'),
+    only: input.texts('only'),
+    strict: input.flag('strict'),
+    budget: {
+      ...(tokens !== undefined && { tokens }),
+      ...(cost !== undefined && { cost }),
+      ...(ms !== undefined && { ms }),
+    },
+    ...(runs !== undefined && { runs }),
+    env: process.env,
+    signal,
+    onProgress: (progress) =>
+      out.redraw(`${progress.done} of ${progress.of}  ${cleanLine(progress.case, 60)}`),
+  };
+}
+
+function money(input: Typed): number | undefined {
+  const text = input.text('max-cost');
+  if (text === undefined) return undefined;
+  if (/^\d{1,9}(?:\.\d{1,6})?$/.test(text)) return Number(text);
+  throw usageError(`--max-cost must be a number such as 2.50, not ${JSON.stringify(text)}.`);
+}
+
+function printModel({ name, cases, score, usage, cost, medianMs, notes }: ModelReport, out: Output): void {
+  const facts = [
+    `${percent(score.share)} (${percent(score.low)} to ${percent(score.high)})`,
+    `${usage.input + usage.output} tokens`,
+    ...(cost === undefined ? [] : [`cost ${cost.toFixed(4)}`]),
+    `${medianMs} ms`,
+  ];
+  out.styled(`${out.style('bold', cleanLine(name, 100))}  ${out.style('dim', facts.join(', '))}`);
+  for (const one of cases) printCase(one, out);
+  for (const note of notes) out.note(`${cleanLine(name, 100)}: ${note}`);
+}
+
+function printCase(one: CaseReport, out: Output): void {
+  const { name, state, because, ok, passed, of } = one;
+  const isWord = !['fresh', 'recorded'].includes(state);
+  const word = isWord ? state : ok ? 'ok' : 'FAILED';
+  const mark = out.style(ok ? (isWord ? 'yellow' : 'green') : 'red', word.padEnd(9));
+  const line = (words: string): void => out.styled(wrapLine(words, out.width, ' '.repeat(13)));
+  line(`  ${mark}  ${cleanLine(name, 200)}  ${out.style('dim', of > 0 ? `${passed} of ${of}` : '')}`);
+  if (isWord && because.length > 0) line(`${' '.repeat(13)}${cleanLine(because.join('; '), 500)}`);
+  for (const [says, count] of problemsOf(one))
+    line(`${' '.repeat(13)}${count > 1 ? `${count} times: ` : ''}${cleanLine(says, 500)}`);
+}
+
+/** The mistakes of all runs of a case, each with the number of runs that have it. */
+function problemsOf({ runs }: CaseReport): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { problems } of runs)
+    for (const says of new Set(problems.map((problem) => problem.says)))
+      counts.set(says, (counts.get(says) ?? 0) + 1);
+  return counts;
+}
+
+async function saveReports(
+  input: Typed,
+  { file, report }: { readonly file: string; readonly report: EvalReport },
+): Promise<void> {
+  const [junit, html] = [input.text('junit'), input.text('html')];
+  if (junit !== undefined) await saveReport(junit, junitText(file, report.models.flatMap(toCases)));
+  if (html !== undefined) {
+    const { htmlReport } = await import('../../../evals/report/html.js');
+    await saveReport(html, htmlReport(report, { title: basename(file) }));
+  }
+}
+
+function toCases({ name: model, cases }: ModelReport): readonly JUnitCase[] {
+  return cases.map((one) => {
+    const says = [...problemsOf(one).keys(), ...(one.state === 'fresh' ? [] : one.because)];
+    const problems = says.map((sentence) => ({ kind: one.state, says: sentence }));
+    return {
+      group: model,
+      name: one.name,
+      ms: one.runs.reduce((sum, { ms }) => sum + ms, 0),
+      problems: one.ok
+        ? []
+        : problems.length > 0
+          ? problems
+          : [{ kind: one.state, says: `It is ${one.state}.` }],
+      ...(one.state === 'skipped' && { skipped: one.because.join('; ') }),
+    };
+  });
+}
+
+function summaryOf(
+  { models, mode, spent }: EvalReport,
+  { file, input }: { readonly file: string; readonly input: Typed },
+): string {
+  const cases = models.flatMap((model) => model.cases);
+  const count = (test: (one: CaseReport) => boolean): number => cases.filter(test).length;
+  const parts = [
+    `${count(({ ok }) => ok)} ok`,
+    `${count(({ ok, state }) => !ok && ['fresh', 'recorded', 'touched'].includes(state))} failed`,
+    ...(['touched', 'stale', 'missing', 'failed', 'skipped'] as const)
+      .map((state) => [state, count((one) => one.state === state)] as const)
+      .filter(([, number]) => number > 0)
+      .map(([state, number]) => `${number} ${state === 'failed' ? 'without an answer' : state}`),
+  ];
+  const used =
+    mode === 'recorded' ? ` ${spent.isEstimate ? 'At most ' : ''}${spent.tokens} tokens used.` : '';
+  const old = count(({ state }) => ['stale', 'missing', 'touched'].includes(state));
+  const models_ = input
+    .texts('model')
+    .map((name) => ` --model ${shellWord(name)}`)
+    .join('');
+  const advice =
+    old > 0 && mode === 'replayed'
+      ? `\nRecord ${old === 1 ? 'it' : 'them'} again: fullmcp eval ${shellWord(file)} --record${models_}`
+      : '';
+  return `${parts.join(', ')}.${used}${advice}`;
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}
