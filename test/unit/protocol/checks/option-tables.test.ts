@@ -14,7 +14,8 @@ import { sandboxPage, showApp, withApp } from 'fullmcp/apps';
 import { apiKey, bearer, introspection, jwt, mintToken, sharedSecretJwt, trustedProxy } from 'fullmcp/auth';
 import { addCatalog } from 'fullmcp/catalog';
 import { connect } from 'fullmcp/client';
-import { receiver } from 'fullmcp/events';
+import { evals } from 'fullmcp/evals';
+import { eventFrom, receiver } from 'fullmcp/events';
 import { createPlugin } from 'fullmcp/fastify';
 import { gateway } from 'fullmcp/gateway';
 import { createHandler, memoryEventLog } from 'fullmcp/http';
@@ -116,6 +117,8 @@ const functions: Readonly<Record<string, Make>> = {
   discord,
   enterprise,
   errors,
+  evals: (options) => evals(server, [{ ask: 'Who?' }], options),
+  eventFrom: (options) => eventFrom(server as never, options),
   eventLogContract,
   exchangeToken,
   fenceContract,
@@ -139,6 +142,7 @@ const functions: Readonly<Record<string, Make>> = {
   memoryEventLog,
   memoryStore,
   mintToken: (options) => mintToken({ sub: 'ann' }, options),
+  model: (options) => evals(server, [{ ask: 'Who?' }], { models: [options] }),
   mockModel: (options) => mockModel([], options),
   mockServer,
   nats,
@@ -157,6 +161,7 @@ const functions: Readonly<Record<string, Make>> = {
   registerService: (options) => registerService(server, options),
   resilience: (options) => resilience({ execute: (work) => work() }, options),
   rest: (options) => rest(server, options),
+  run: (options) => evals(server, [{ ask: 'Who?' }]).run(options),
   receiver: (options) => receiver({ onEvent: () => undefined, ...(options as object) }),
   'receiver.subscribe': (options) =>
     receiver({ onEvent: () => undefined }).subscribe({} as never, 'news', {}, options as never),
