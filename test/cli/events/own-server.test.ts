@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { folderWith, serving } from '../project/support.js';
+import { Told } from '../project/told.js';
 import { fullmcp } from '../support/run-cli.js';
 
 // The file of an author: started for a command, or run by `fullmcp dev`.
@@ -57,5 +58,33 @@ serveStdio(server);
     await expect
       .poll(async () => (await fullmcp(['events', 'send', url, 'ticket_closed', 'id=1'])).exit)
       .toBe(0);
+  });
+
+  test('are followed through fullmcp dev across a change of the code', async () => {
+    const file = join(await folderWith({ 'desk.mjs': desk }), 'desk.mjs');
+    const { url } = await serving(['dev', file, '--port', '0', '--no-inspector']);
+    const told = new Told();
+    const printed = new Told();
+    const stop = new AbortController();
+    const ended = fullmcp(['events', 'listen', url, 'ticket_changed'], {
+      signal: stop.signal,
+      onStderr: told.set,
+      onStdout: printed.set,
+    });
+    await told.next(/Following ticket_changed/);
+    const send = (id: string) => fullmcp(['events', 'send', url, 'ticket_changed', `id=${id}`]);
+    await send('before');
+    await printed.next(/"id":"before"/);
+    // The new version has its own store in memory: an event is told when the stream is open there.
+    await writeFile(file, desk.replace('events: {', 'events: { added: event({ payload: z.object({}) }),'));
+    await expect.poll(async () => (await fullmcp(['events', 'list', url])).stdout).toContain('added');
+    await expect
+      .poll(async () => {
+        await send('after');
+        return printed.text;
+      })
+      .toContain('"id":"after"');
+    stop.abort();
+    expect((await ended).exit).toBe(130);
   });
 });

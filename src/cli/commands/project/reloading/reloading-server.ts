@@ -5,6 +5,8 @@ import { callEnded } from '../../../../async/lifetime.js';
 import { listen } from '../../../../connect/proxy/listen.js';
 import type { ProxyServer } from '../../../../connect/proxy/make-proxy.js';
 import type { Call, Dispatch, Outcome } from '../../../../protocol/call.js';
+import { EVENT_STREAM } from '../../../../protocol/events/methods.js';
+import { SUBSCRIPTION_ID } from '../../../../protocol/meta.js';
 import { asChanging, emptyList, grantingChanges } from './changing-lists.js';
 import type { LoadedCode } from './loaded-code.js';
 
@@ -28,8 +30,10 @@ export class ReloadingServer implements ProxyServer {
     this.#current = versionOf(first);
   }
 
-  readonly dispatch: Dispatch = (call) =>
-    call.method === 'subscriptions/listen' ? listen(call, this.#listen) : this.#forward(call);
+  readonly dispatch: Dispatch = (call) => {
+    if (call.method === 'subscriptions/listen') return listen(call, this.#listen);
+    return call.method === EVENT_STREAM ? this.#stream(call) : this.#forward(call);
+  };
 
   readonly logger = (): void => undefined;
   readonly start = async (): Promise<void> => undefined;
@@ -64,6 +68,15 @@ export class ReloadingServer implements ProxyServer {
     await Promise.race([version.dispatch({ ...call, signal, notify: grantingChanges(call) }), ended]);
     return ended;
   };
+
+  /** A stream of events ends with its version. Clients open it again, and get the events of the next one. */
+  #stream(call: Call): Promise<Outcome> {
+    const version = this.#current;
+    const signal = AbortSignal.any([call.signal, version.replaced.signal]);
+    const _meta = { [SUBSCRIPTION_ID]: call.id };
+    const ended = callEnded({ signal }).then((): Outcome => ({ resultType: 'complete', _meta }));
+    return Promise.race([version.dispatch({ ...call, signal, notify: call.notify }), ended]);
+  }
 
   async #forward(call: Call): Promise<Outcome> {
     const key = keyOf(call.params);
