@@ -56,7 +56,7 @@ const suites = {
     'test/flows/{asking,auth/{edge,expiry,request-tricks},hostile/{http,websocket},middleware/{middleware,mounted}}.test.ts',
     'test/flows/{deploys/rolling,promises,sessions/{modes,questions,streams}}.test.ts',
     'test/flows/{oauth/{attacks,grants,network-attacks,proxy/token-attacks},proxy/asking,real-clients/{http,stdio}}.test.ts',
-    'test/flows/{endings/{moments,phases,rolling},events/{attacks,both-ends,client-scenarios,gateways,killed,mounts,stacked,stream,webhooks}}.test.ts',
+    'test/flows/{endings/{moments,phases,rolling},events/{attacks,both-ends,client-scenarios,gateways,killed,mounts,stacked,stream,webhooks},fallbacks/hosts}.test.ts',
     'test/unit/{client/events/{poll,stream,receiver/{hostile,subscribing}},extensions/events/webhooks/{deliveries,races}}.test.ts',
     'test/flows/tasks/{absence,busy-disk,crash,idempotency-crash,replicas,shutdown,trouble}.test.ts',
     'test/inspector/{host/{cli,journal-process,processes},session/{causes,demo,lying-servers,webhooks}}.test.ts',

@@ -175,7 +175,7 @@ export const LAYERS = {
     },
   },
   extensions: {
-    what: 'extensions of the protocol: how one is made, tasks, skills, apps; definitions that come from anywhere',
+    what: 'extensions of the protocol: how one is made, tasks, skills, apps; help for clients that lack them; definitions that come from anywhere',
     tests: ['test/flows/tasks', 'test/simulation'],
     may: ['async', 'jsonrpc', 'schema', 'protocol', 'state', 'oauth', 'server'],
     rooms: {
@@ -194,6 +194,8 @@ export const LAYERS = {
       'events/sources':
         'events that come from elsewhere than `emit`: from transactions and changes of resources',
       'events/intake': 'webhooks of third parties, which become events: verified, and kept once',
+      'fallbacks/page': 'the page that asks the users of clients that cannot',
+      fallbacks: 'tasks and questions for clients that lack them, by tools',
       catalog: 'definitions that change while a server runs',
     },
   },

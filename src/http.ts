@@ -57,7 +57,9 @@ export interface Handler {
 export type DispatchSource = Pick<CoreServer, 'dispatch'> & {
   /** The name and version of the server. A gateway has a function instead, which is about the servers behind it. */
   readonly info?: CoreServer['info'] | (() => unknown);
-} & Partial<Pick<CoreServer, 'provideSecret' | 'logger' | 'shared' | 'auth' | 'secrets' | 'isGuarded'>>;
+} & Partial<
+    Pick<CoreServer, 'provideSecret' | 'logger' | 'shared' | 'auth' | 'secrets' | 'isGuarded' | 'askingPage'>
+  >;
 
 /**
  * Makes an HTTP handler for runtimes with `Request` and `Response`: Bun, Deno, Workers, Hono and others. It serves all
@@ -110,11 +112,17 @@ export function createEndpoint<Raw>(
     ...{ info, publicUrl, path },
     revisions: sessions ? revisions : [newestRevision],
   });
+  const { askingPage } = server;
   const handle: HttpEndpoint['handle'] =
-    serveCard === undefined
+    serveCard === undefined && askingPage === undefined
       ? endpoint.handle
-      : function handleWithCard(incoming, done) {
-          const replying = serveCard(incoming);
+      : function handleWithPages(incoming, done) {
+          const replying =
+            incoming.path === askingPage?.path
+              ? import('./transports/http/server/auth/asked-page.js').then(({ replyAsked }) =>
+                  replyAsked(incoming, askingPage, edge?.auth),
+                )
+              : serveCard?.(incoming);
           if (replying === undefined) endpoint.handle(incoming, done);
           else void replying.then(done, done);
         };

@@ -2,6 +2,7 @@
 
 import { eventHostLater } from './extensions/events/host-later.js';
 import type { EventLoaders } from './extensions/events/source-host.js';
+import { fallbacksLater } from './extensions/fallbacks/later.js';
 import { taskHostLater } from './extensions/tasks/host-later.js';
 import type { Handler, RequestContext } from './http.js';
 import { checkRuntime } from './protocol/checks/runtime.js';
@@ -91,6 +92,7 @@ export {
   event,
   type ResourceEventDefinition,
 } from './server/define/event.js';
+export type { FallbacksOptions, FallbackTasks, HostOverride } from './server/define/fallback-options.js';
 export type { NeedsState, NeedsUser, OrUndefined } from './server/define/fitting.js';
 export type { PromptBuilder, ResourceBuilder, ToolBuilder } from './server/define/fluent.js';
 export type {
@@ -226,6 +228,7 @@ export function createServer<
     WithMounted<E, Mounted, 'events'>
   >(options, {
     tasks: taskHostLater,
+    fallbacks: fallbacksLater,
     events: (parts) => eventHostLater(parts, { loadWebhooks, loadSources }),
   });
   let handler: Promise<Handler> | undefined;

@@ -45,6 +45,15 @@ export interface Call {
         readonly at: number;
       }
     | undefined;
+  /** Set if the server does for the client what the client cannot do itself (`fallbacks`): the call may become a task, also by its first question. */
+  readonly standIn?:
+    | {
+        /** The id of that task. */
+        readonly taskId: string;
+        /** Whether the first question of an ordinary call makes it a task, instead of ending it. */
+        readonly asks: boolean;
+      }
+    | undefined;
   /** Aborts when the client cancels the call or disconnects, when the call times out, and when the server shuts down. */
   readonly signal: AbortSignal;
   /** Sends a notification that belongs to this call. After the outcome it does nothing. */

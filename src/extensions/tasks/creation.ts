@@ -5,7 +5,7 @@ import type { Call } from '../../protocol/call.js';
 import { principalOf } from '../../protocol/caller.js';
 import { McpError } from '../../protocol/errors.js';
 import { isTerminal } from '../../protocol/tasks.js';
-import { newJournal } from '../../server/asking/journal.js';
+import { type Journal, newJournal } from '../../server/asking/journal.js';
 import type { RunningCall, TaskWork } from '../../server/handle/task-host.js';
 import type { Logger } from '../../server/state/log.js';
 import type { Count, Store, StoreChange, Written } from '../../state/store.js';
@@ -30,6 +30,12 @@ export interface TaskCreationParts {
   readonly onCreated: (id: string) => void;
 }
 
+/** The beginning of a task that was an ordinary call: a handler that runs, or the journal of one that has ended with a question. */
+export interface TaskBeginning {
+  readonly running?: RunningCall;
+  readonly journal?: Journal;
+}
+
 /** A task that is being created. */
 interface NewTask {
   readonly place: TaskPlace;
@@ -51,18 +57,22 @@ export class TaskCreation {
   }
 
   /** Creates a task for a call, or for a handler that already runs. Returns the task as the client sees it. */
-  create(call: Call, work: TaskWork, running?: RunningCall): Promise<JsonObject> {
-    return this.#worker.create(() => this.#create(call, work, running));
+  create(call: Call, work: TaskWork, beginning: TaskBeginning = {}): Promise<JsonObject> {
+    return this.#worker.create(() => this.#create(call, work, beginning));
   }
 
-  async #create(call: Call, work: TaskWork, running: RunningCall | undefined): Promise<JsonObject> {
+  async #create(call: Call, work: TaskWork, beginning: TaskBeginning): Promise<JsonObject> {
+    const { running } = beginning;
     this.#worker.checkOpen();
-    const task = await this.#prepare(call, work, running);
+    const task = await this.#prepare(call, work, beginning);
     const mustHold = running !== undefined || this.#worker.hasRoom;
     const requestedAt = performance.now();
-    const written = await this.#save(task, { mustHold, isRunning: running !== undefined });
-    this.#worker.quota.noteAdded();
+    const mayExist = call.standIn !== undefined && running === undefined;
+    const written = await this.#save(task, { mustHold, isRunning: running !== undefined, mayExist });
     const { place, head } = task;
+    // The same call, in another process, has created the task.
+    if (written === 'exists') return toSummary(head);
+    this.#worker.quota.noteAdded();
     this.#parts.onCreated(place.id);
     if (written.lease === undefined) {
       this.#worker.onEnqueued(place.id);
@@ -77,15 +87,15 @@ export class TaskCreation {
     return toSummary(head);
   }
 
-  async #prepare(call: Call, work: TaskWork, running: RunningCall | undefined): Promise<NewTask> {
+  async #prepare(call: Call, work: TaskWork, { running, journal: earlier }: TaskBeginning): Promise<NewTask> {
     const { limits, origin } = this.#parts;
     const { options } = work;
     const now = Date.now();
-    const id = crypto.randomUUID();
+    const id = call.standIn?.taskId ?? crypto.randomUUID();
     const place = await this.#worker.keys.placeOf(principalOf(call), id);
     const taskCall = taskCallOf(call, work);
     // From here on, the task writes what its handler adds to the journal.
-    const journal = running === undefined ? newJournal(work.runId) : running.replay.journal(running.ctx.sent);
+    const journal = running?.replay.journal(running.ctx.sent) ?? earlier ?? newJournal(work.runId);
     const item = firstItem(taskCall, journal);
     running?.replay.takeNews();
     const head: TaskHead = {
@@ -95,8 +105,8 @@ export class TaskCreation {
       ...(work.version !== undefined && { version: work.version }),
       createdAt: now,
       updatedAt: now,
-      ttlMs: options.ttlMs ?? limits.ttlMs,
-      pollIntervalMs: options.pollIntervalMs ?? limits.pollIntervalMs,
+      ttlMs: options?.ttlMs ?? limits.ttlMs,
+      pollIntervalMs: options?.pollIntervalMs ?? limits.pollIntervalMs,
       status: 'working',
       open: [],
       bytes: 0,
@@ -114,8 +124,8 @@ export class TaskCreation {
   // Spec, Tasks: the response is sent only when the task can be found.
   async #save(
     task: NewTask,
-    { mustHold, isRunning }: { readonly mustHold: boolean; readonly isRunning: boolean },
-  ): Promise<Written & { readonly ok: true }> {
+    { mustHold, isRunning, mayExist }: Record<'mustHold' | 'isRunning' | 'mayExist', boolean>,
+  ): Promise<(Written & { readonly ok: true }) | 'exists'> {
     const { log, store } = this.#parts;
     const { quota } = this.#worker;
     const { place } = task;
@@ -127,6 +137,7 @@ export class TaskCreation {
         isSent = true;
         const written = await store.write(changes);
         if (written.ok) return written;
+        if (mayExist && written.refusedBy === 0) return 'exists';
         const refused = written.refusedBy === 'guard' ? undefined : changes[written.refusedBy];
         const refusal = await quota.refusal(place, refused as Count | undefined);
         if (refusal === undefined || hasSwept) throw refusal ?? new Error('The id of the new task is taken');

@@ -5,6 +5,7 @@ import type { Call, Outcome } from '../../protocol/call.js';
 import { principalOf } from '../../protocol/caller.js';
 import { McpError } from '../../protocol/errors.js';
 import { supportsTasks, TASKS } from '../../protocol/tasks.js';
+import { missingCapability } from '../../server/asking/question.js';
 import type { TaskHost, TaskPluginParts, TaskWork } from '../../server/handle/task-host.js';
 import { TaskCreation } from './creation.js';
 import { answerTask, cancelTask, readTask, saving } from './requests.js';
@@ -36,15 +37,30 @@ export function taskHost(parts: TaskPluginParts, limits: TaskLimits): LoadedTask
   });
 
   async function serve(call: Call, work: TaskWork): Promise<Outcome> {
+    const { options } = work;
     void worker.start();
-    if (!supportsTasks(call.peer)) {
-      if (work.options.support === 'required') throw tasksNotSupported();
-      return work.inline();
+    if (options === undefined || !supportsTasks(call.peer)) {
+      if (options?.support === 'required') throw tasksNotSupported();
+      return untilAsked(call, work, work.inline());
     }
-    if (work.options.start === 'on-background')
-      return work.inline(async (running) => created(await creation.create(call, work, running)));
+    if (options.start === 'on-background') {
+      const moved = work.inline(async (running) => created(await creation.create(call, work, { running })));
+      return untilAsked(call, work, moved);
+    }
     await work.prepare?.();
     return created(await creation.create(call, work));
+  }
+
+  /** Continues an ordinary call as a task if it asks, and its client cannot be asked. */
+  async function untilAsked(call: Call, work: TaskWork, running: Promise<Outcome>): Promise<Outcome> {
+    const outcome = await running;
+    if (call.standIn?.asks !== true || outcome.resultType !== 'input_required') return outcome;
+    const { inputRequests = {}, requestState } = outcome;
+    const journal = await work.journalOf(requestState as string);
+    // The raw form has no journal, and cannot be continued elsewhere.
+    if (Object.keys(inputRequests as object).some((key) => !journal.keys.has(key)))
+      throw missingCapability({ elicitation: {} });
+    return created(await creation.create(call, work, { journal }));
   }
 
   function created(summary: JsonObject): Outcome {

@@ -32,6 +32,9 @@ export const VERSIONS = 'fullmcp/versions';
 /** On a server's request in the session era, whose requests have no keys: the key of the question. */
 export const QUESTION_KEY = 'fullmcp/key';
 
+/** On a question: `user` if nobody may answer it in the name of the user. */
+export const ANSWERED_BY = 'fullmcp/by';
+
 /** On a result whose value is there only as text, because its structured content could not be sent as it is. */
 export const STRUCTURED = 'fullmcp/structured';
 

@@ -19,6 +19,7 @@ import {
 } from '../../protocol/model/input.js';
 import type { ClientCapabilities } from '../../protocol/model/model.js';
 import { HANDLER_ADVICE } from '../../protocol/tables/failure-texts.js';
+import { ANSWERED_BY } from '../../protocol/tables/meta-keys.js';
 import { compileSchema } from '../../schema/compile.js';
 import type { Infer, Schema } from '../../schema/schema.js';
 import type { ReportDeprecated } from '../state/deprecations.js';
@@ -43,10 +44,14 @@ export type ElicitResult<T> =
       readonly action: 'accept';
       /** The values of the form, validated by its schema. */
       readonly content: T;
+      /** `model` if the client cannot ask its user, and the model has passed the answer on (the option `fallbacks`). */
+      readonly answeredBy?: 'model';
     }
   | {
       /** The user refused (`decline`) or closed the form (`cancel`). */
       readonly action: 'decline' | 'cancel';
+      /** `model` if the client cannot ask its user, and the model has passed the answer on (the option `fallbacks`). */
+      readonly answeredBy?: 'model';
     };
 
 /** A form for the user to fill in. */
@@ -55,6 +60,11 @@ export interface FormQuestion<S extends Schema> {
   readonly message: string;
   /** The fields, as a schema of a flat object of strings, numbers, booleans and choices. It must validate synchronously. */
   readonly schema: S;
+  /**
+   * `user`: an answer that the model has passed on does not count, so that a client that cannot ask its user needs the page of the option
+   * `fallbacks`. Default: it counts, and the result of `ctx.elicit` says so in `answeredBy`.
+   */
+  readonly by?: 'user';
   /** Not for forms: a question has either a `schema` or a `url`. */
   readonly url?: never;
 }
@@ -78,20 +88,24 @@ function checkQuestion(question: unknown, example: string): void {
 /** Makes the question that asks the user to fill in a form. */
 export function formQuestion<S extends Schema>(question: FormQuestion<S>): Question<ElicitResult<Infer<S>>> {
   checkQuestion(question, 'ctx.ask("size", { message, schema })');
-  const { message, schema } = question;
+  const { message, schema, by } = question;
   // The first argument is taken for the message, and the second for the schema.
   if (schema === undefined || typeof message !== 'string')
     throw new TypeError(
       `A question that shows a form needs a key, and an object with "message" and "schema": ctx.ask("size", { message: "Which size?", schema }).${'~standard' in question ? ' This object is a schema itself.' : ''}`,
     );
   const compiled = compileSchema(schema, { io: 'input', requireObject: true });
+  if (by !== undefined && by !== 'user') throw new TypeError('"by" of a question is "user", or left out.');
   const requestedSchema = formSchema(compiled.json);
+  const meta = by && { _meta: { [ANSWERED_BY]: by } };
   return {
-    request: { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema } },
+    request: { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema, ...meta } },
     read(response) {
       const action = actionOf(response);
-      if (action === undefined) return UNREADABLE;
-      if (action !== 'accept') return { ok: true, value: { action } };
+      const isByModel = (response as JsonObject | undefined)?.['answeredBy'] === 'model';
+      if (action === undefined || (isByModel && by === 'user')) return UNREADABLE;
+      const marked = isByModel ? ({ answeredBy: 'model' } as const) : undefined;
+      if (action !== 'accept') return { ok: true, value: { action, ...marked } };
       const checked = compiled.validate(
         withDefaults(requestedSchema, (response as JsonObject)['content'] ?? {}),
       );
@@ -99,7 +113,9 @@ export function formQuestion<S extends Schema>(question: FormQuestion<S>): Quest
         throw new TypeError(
           'The schema of a form must validate synchronously: remove its asynchronous checks',
         );
-      return checked.ok ? { ok: true, value: { action, content: checked.value as Infer<S> } } : UNREADABLE;
+      return checked.ok
+        ? { ok: true, value: { action, content: checked.value as Infer<S>, ...marked } }
+        : UNREADABLE;
     },
   };
 }
@@ -252,7 +268,7 @@ const approvalForm = {
 
 /** Asks for approval of a subject. An answer counts only for this question, asked about this subject. */
 export function approvalQuestion(message: string, subject: string): Question<ApprovalResult> {
-  return { ...formQuestion({ message, schema: approvalForm }), subject };
+  return { ...formQuestion({ message, schema: approvalForm, by: 'user' }), subject };
 }
 
 const DIGEST_BYTES = 8;

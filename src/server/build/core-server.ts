@@ -12,6 +12,7 @@ import type { ServerDefinitions } from '../define/definitions.js';
 import type { EmitEvent, EventType } from '../define/event.js';
 import type { Mountable } from '../define/options.js';
 import type { WebhookDesk } from '../define/webhook-options.js';
+import type { AskingPage } from '../handle/fallback-host.js';
 import type { Behaviour } from '../state/behaviours.js';
 import type { Changed } from '../state/changes.js';
 import type { Logger } from '../state/log.js';
@@ -67,6 +68,8 @@ export interface CoreServer<State = unknown, User = unknown, T = unknown, E = un
   readonly auth: AuthRun | undefined;
   /** The secrets of this server: the first one encrypts, all of them decrypt. Undefined if none was set. */
   readonly secrets: () => readonly string[] | undefined;
+  /** The page that asks the users of clients that cannot ask, with the option `fallbacks`; undefined if there is none. */
+  readonly askingPage: AskingPage | undefined;
   /** Runs the lifespan and resumes unfinished tasks now, instead of with the first call. */
   readonly start: () => Promise<void>;
   /**

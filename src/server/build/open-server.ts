@@ -106,6 +106,7 @@ function serverOf<State, User, T, E>(
     shared,
     auth: parts.auth,
     secrets: seal.secrets,
+    askingPage: parts.fallbacks?.page,
     ...running,
     [Symbol.asyncDispose]: running.close,
   };
@@ -126,17 +127,19 @@ function dispatchOf(
 function runningServer(
   { log }: CompiledOptions,
   { shared, topics, registry, releases, once }: OpenState,
-  { auth, life, tasks, events, watching }: AllParts,
+  { auth, life, tasks, events, fallbacks, watching }: AllParts,
 ): Pick<CoreServer, 'start' | 'drain' | 'close'> {
-  const drain: CoreServer['drain'] = async (limits) =>
-    void (await Promise.all([tasks?.close(limits), watching.close(), events?.drain(limits)]));
+  const drain: CoreServer['drain'] = async (limits) => {
+    fallbacks?.close();
+    await Promise.all([tasks?.close(limits), watching.close(), events?.drain(limits)]);
+  };
   return {
     async start() {
       await shared.start();
       await auth?.start();
       await topics.changes.ready();
       await life.serve();
-      if (registry.offersTasks()) await tasks?.resume();
+      if (registry.offersTasks() || fallbacks !== undefined) await tasks?.resume();
       if (registry.offersEvents) await events?.start();
       await releases.start();
     },

@@ -14,6 +14,7 @@ import { completions } from '../handle/complete.js';
 import { customMethod } from '../handle/custom-methods.js';
 import { Entrance } from '../handle/entrance.js';
 import type { EventHost, EventPluginParts } from '../handle/event-host.js';
+import type { FallbackHost, FallbackPluginParts } from '../handle/fallback-host.js';
 import { promptGets } from '../handle/get-prompt.js';
 import { listen } from '../handle/listen.js';
 import { listMethods } from '../handle/lists.js';
@@ -32,6 +33,7 @@ import type { OpenState } from './open-state.js';
 export interface Plugins {
   readonly tasks?: (parts: TaskPluginParts) => TaskHost;
   readonly events?: (parts: EventPluginParts) => EventHost;
+  readonly fallbacks?: (parts: FallbackPluginParts) => FallbackHost;
 }
 
 /** The methods of a server, with the middleware around them. */
@@ -44,6 +46,7 @@ export interface WiredMethods extends MethodTable, Pick<ToolCalls, 'useOf'> {
   readonly home: HandlerHome;
   readonly tasks: TaskHost | undefined;
   readonly events: EventHost | undefined;
+  readonly fallbacks: FallbackHost | undefined;
   readonly watching: Watching;
 }
 
@@ -74,8 +77,9 @@ export function wireMethods(compiled: CompiledOptions, state: OpenState, plugins
   state.registry.keepChange = events?.changed;
   const reads = resourceReads(parts);
   const watching = new Watching({ ...state, log: compiled.log, entrance: parts.entrance });
-  const handlers = methodHandlers(compiled, state, { parts, tools, tasks, events, reads, watching });
-  const methods = methodTable(handlers, compiled.compiled.methods);
+  const own = methodHandlers(compiled, state, { parts, tools, tasks, events, reads, watching });
+  const fallbacks = compiled.options.fallbacks && plugins.fallbacks?.(fallbackParts(compiled, state, own));
+  const methods = methodTable({ ...own, ...fallbacks }, compiled.compiled.methods);
   table.provide(methods);
   context.provide(contextParts(compiled, state, { tools, events, reads, methods }));
   return {
@@ -84,6 +88,7 @@ export function wireMethods(compiled: CompiledOptions, state: OpenState, plugins
     refusalListeners,
     tasks,
     events,
+    fallbacks,
     watching,
     home: parts.runner.home,
     useOf: tools.useOf,
@@ -166,6 +171,29 @@ function eventParts(
     webhooks: options.webhooks,
     secrets: seal.secrets,
     leaseMs: shared.leaseMs,
+  };
+}
+
+function fallbackParts(
+  { options, info, log }: CompiledOptions,
+  { shared, topics, registry, seal }: OpenState,
+  { listTools, callTool, tasks }: MethodHandlers,
+): FallbackPluginParts {
+  return {
+    server: info.name,
+    options: options.fallbacks as object,
+    store: shared.store,
+    tasks: tasks as TaskHost,
+    ...{ listTools, callTool, log },
+    kindOf(name) {
+      const tool = registry.tools.get(name);
+      if (tool?.task === undefined) return tool && 'call';
+      return tool.task.start === 'on-background' ? 'background' : 'task';
+    },
+    offersTasks: () => registry.offersTasks(),
+    changes: topics.tasks,
+    complete: registry.complete,
+    secrets: seal.secrets,
   };
 }
 

@@ -13,6 +13,7 @@ import type { DeprecationMode } from '../state/deprecations.js';
 import { idempotencyTable } from '../state/idempotency-options.js';
 import type { AccessOptions } from './access.js';
 import type { EventDefinition, ResourceEventDefinition } from './event.js';
+import { fallbacksTable } from './fallback-options.js';
 import type { AnyServerOptions, AskingOptions, Method, ServerOptions } from './options.js';
 import type { PromptOptions } from './prompt.js';
 import type { ResourceOptions } from './resource.js';
@@ -143,6 +144,7 @@ const server = {
   asking: { is: 'object', options: asking, default: {} },
   webhooks: { is: 'object', options: webhookTable },
   tasks: { is: 'object', options: tasksTable, default: {} },
+  fallbacks: { is: 'object', options: fallbacksTable },
   store: 'any',
   idempotency,
   pageSize: { is: 'count', default: 500 },

@@ -23,6 +23,7 @@ import type { AccessOptions } from './access.js';
 import type { NotInferred } from './definition.js';
 import type { EventType } from './event.js';
 import type { ServerExtension } from './extension.js';
+import type { FallbacksOptions } from './fallback-options.js';
 import type {
   AllInferred,
   AllSources,
@@ -163,6 +164,11 @@ export interface ServerDefinition<
   readonly webhooks?: WebhookOptions;
   /** Limits for the calls that run as tasks. */
   readonly tasks?: TasksOptions;
+  /**
+   * Help for clients that have no tasks or cannot ask their users, or that declare what they do not do: long calls end
+   * early and continue, and questions reach the user by the model or a page. Default: such calls wait, or are rejected.
+   */
+  readonly fallbacks?: FallbacksOptions;
   /**
    * Keeps tasks, and the outcomes of calls that have an idempotency key. The server closes it when the server closes. Default:
    * the store of `cluster`, or else a store in memory, which is lost when the process ends.

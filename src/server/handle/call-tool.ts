@@ -60,7 +60,7 @@ export function toolCalls(parts: ToolCallParts): ToolCalls {
     if (tool === undefined || !entrance.isOpen(call, tool)) return callGuarded(name, call);
     const input = readArguments(tool, call);
     if (input instanceof Promise) return input.then((result) => callWith(tool, result, call));
-    if (!input.ok || tool.idempotencyMs !== undefined || tool.task !== undefined || tool.use !== undefined)
+    if (!input.ok || tool.idempotencyMs !== undefined || tool.use !== undefined || mayBeTask(tool, call))
       return callWith(tool, input, call);
     return runHandler(call, tool.handler, input.value);
   }
@@ -122,7 +122,7 @@ export function toolCalls(parts: ToolCallParts): ToolCalls {
   /** Runs the tool, or starts a task if the tool can run as one. */
   function runOrStartTask(tool: CompiledTool, input: unknown, origin: Origin): Outcome | Promise<Outcome> {
     const { call, runId } = origin;
-    const host = tool.task && tasks();
+    const host = mayBeTask(tool, call) ? tasks() : undefined;
     if (host !== undefined) return host.serve(call, workOf(tool, input, origin));
     return runId === undefined
       ? runHandler(call, tool.handler, input)
@@ -136,7 +136,7 @@ export function toolCalls(parts: ToolCallParts): ToolCalls {
       name: tool.name,
       version: tool.version,
       args: origin?.call.params['arguments'] ?? {},
-      options: tool.task ?? { support: 'optional' },
+      options: tool.task,
       runId: origin?.runId,
       prepare:
         origin &&
@@ -161,6 +161,7 @@ export function toolCalls(parts: ToolCallParts): ToolCalls {
         replay.reportEnd(result.isError ? 'threw' : 'returned', result);
         return handler.finish(result);
       },
+      journalOf: async (state) => runner.journalOf((origin as Origin).call, handler, state),
       inline: async (background) => {
         if (origin === undefined)
           throw new TypeError('A task that was resumed has no call that it could answer');
@@ -271,3 +272,7 @@ function versionIsGone({ tool, version }: StoredCall, all: readonly CompiledTool
 }
 
 const plainly: Around = (_, run) => run();
+
+function mayBeTask(tool: CompiledTool, call: Call): boolean {
+  return tool.task !== undefined || call.standIn !== undefined;
+}

@@ -23,6 +23,8 @@ export interface MethodHandlers
   readonly tasks: TaskHost | undefined;
   readonly events: EventHost | undefined;
   readonly registry: Registry;
+  /** Whether the server has this tool, but only for clients that need it. */
+  readonly defines?: (tool: string) => boolean;
   /** Makes the function that answers a custom method. */
   readonly custom: (method: CompiledMethod) => DirectDispatch;
 }
@@ -67,7 +69,8 @@ export function methodTable(handlers: MethodHandlers, own: ReadonlyMap<string, C
 
   function defines({ method, params }: Call): boolean {
     const name = String(params['name']);
-    if (method === 'tools/call') return registry.tools.get(name) !== undefined;
+    if (method === 'tools/call')
+      return registry.tools.get(name) !== undefined || handlers.defines?.(name) === true;
     if (method === 'prompts/get') return registry.prompts.get(name) !== undefined;
     return methods.has(method) && (registry.offersEvents || !isEventMethod(method));
   }

@@ -20,6 +20,8 @@ import type { Logger } from '../state/log.js';
 export interface AskingRounds {
   /** Opens the state that an earlier round sealed. */
   readonly resume: (call: Call, target: CallTarget) => Promise<ResumedRun>;
+  /** Opens the journal in a state that was just sealed, to continue elsewhere. */
+  readonly journalOf: (call: Call, target: CallTarget, state: string) => Promise<Journal>;
   /** Makes the outcome of a run: the result, or the open questions. */
   readonly finishRound: (call: Call, ctx: CallContext<never, never>, run: FinishedRun) => Promise<Outcome>;
 }
@@ -58,6 +60,11 @@ export function askingRounds(parts: {
       throw new McpError('invalid_params', 'params.requestState must be a string');
     const { j, c } = await seal.open(requestState, bindingOf(call, target), answers);
     return resumedRun(readJournal(j as JsonObject), { state: c, answers });
+  }
+
+  async function journalOf(call: Call, target: CallTarget, state: string): Promise<Journal> {
+    const { j } = await seal.open(state, bindingOf(call, target));
+    return readJournal(j as JsonObject);
   }
 
   function resumedRun(journal: Journal, resumed: ResumedRun['resumed']): ResumedRun {
@@ -117,7 +124,7 @@ export function askingRounds(parts: {
     });
   }
 
-  return { resume, finishRound };
+  return { resume, journalOf, finishRound };
 }
 
 // The open questions of a handler that failed before it was suspended are not asked. In the background, the task has the

@@ -2,7 +2,7 @@
 
 import type { Call, Outcome } from '../../protocol/call.js';
 import { isInputRequired } from '../asking/input-required.js';
-import { newJournal } from '../asking/journal.js';
+import { type Journal, newJournal } from '../asking/journal.js';
 import { Replay } from '../asking/replay.js';
 import { cannotAsk, type Run } from '../asking/run.js';
 import type { Seal } from '../asking/sealed-state.js';
@@ -58,6 +58,12 @@ export interface HandlerRunner {
   ) => Promise<Outcome>;
   /** Makes the state and the user of a call whose handler runs later. */
   readonly prepare: (call: Call, home?: HandlerHome) => Promise<PreparedInputs>;
+  /** The journal of a call, from the state that one of its rounds has sealed. The state counts as used. */
+  readonly journalOf: (
+    call: Call,
+    handler: Pick<HandlerRun<never, unknown>, 'target'>,
+    state: string,
+  ) => Promise<Journal>;
   /** Warns the operator once if a call that leaves a task or answers behind has no identified caller. */
   readonly warnOfUnknownCaller: (call: Call) => void;
   /** Runs a handler whose questions and steps belong to another run, or to a task. */
@@ -258,6 +264,7 @@ export function createHandlerRunner(
     runHandler,
     runPrepared,
     prepare: (call, home = own) => home.prepare(call),
+    journalOf: (call, handler, state) => rounds.journalOf(call, handler.target(call), state),
     warnOfUnknownCaller,
     runNested,
     runMounted,

@@ -17,7 +17,8 @@ export interface TaskWork {
   /** The version of the tool; undefined if the tool has no versions. */
   readonly version: string | undefined;
   readonly args: unknown;
-  readonly options: TaskOptions;
+  /** The settings of the tool; undefined if it is a task only for a client that cannot be asked. */
+  readonly options: TaskOptions | undefined;
   /** The id of the run, if its steps must have the same idempotency keys in a later run. */
   readonly runId?: string | undefined;
   /** Makes the state and the user of the call while its request is open, for the first run. */
@@ -26,6 +27,8 @@ export interface TaskWork {
   readonly run: (call: Call, replay: Replay, onRunning: () => void) => Promise<Outcome>;
   /** Runs the handler as an ordinary call. With `background`, `ctx.background()` turns it into a task. */
   readonly inline: (background?: Background) => Promise<Outcome>;
+  /** The journal of a round of the call, from the state that the round has sealed. */
+  readonly journalOf: (state: string) => Promise<Journal>;
 }
 
 /** Called when a handler continues in the background. Makes the outcome of its call, which ends now. */

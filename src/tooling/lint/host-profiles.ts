@@ -1,16 +1,9 @@
 // The demands of each host, as data: which rules apply to its servers, how severe they are, and where and when that was learned.
 
+import type { Source } from '../../protocol/tables/hosts.js';
 import type { Severity } from './rules.js';
 
 export type HostName = 'chatgpt' | 'claude' | 'copilot' | 'cursor' | 'gemini' | 'codex';
-
-/** The origin of a fact: a page of the vendor, the host's own code, an observation, or a report of somebody else. */
-export interface Source {
-  readonly by: 'documentation' | 'source code' | 'observation' | 'report';
-  readonly says: string;
-  /** The day on which it was true. */
-  readonly date: string;
-}
 
 /** A rule of a host, of `HOST_RULES`. */
 export interface HostRow {
@@ -40,6 +33,8 @@ export interface HostProfile {
   readonly title: string;
   /** The host's programs that these rules were learned from. */
   readonly covers: string;
+  /** The names of its programs in `clientInfo` whose behaviour is known. */
+  readonly clients: readonly string[];
   readonly rows: readonly HostRow[];
   readonly connection: readonly ConnectionRow[];
 }
@@ -71,6 +66,7 @@ export const PROFILES: Readonly<Record<HostName, HostProfile>> = {
   chatgpt: {
     title: 'ChatGPT',
     covers: 'ChatGPT: apps, plugins and connectors',
+    clients: ['openai-mcp'],
     rows: [
       { rule: 'hints-explicit', severity: 'error', source: OPENAI },
       { rule: 'hints-contradict-name', severity: 'error', source: OPENAI },
@@ -100,6 +96,7 @@ export const PROFILES: Readonly<Record<HostName, HostProfile>> = {
   claude: {
     title: 'Claude',
     covers: 'the connectors directory, claude.ai, Claude Desktop and Claude Code',
+    clients: ['Anthropic/ClaudeAI', 'claude-ai', 'claude-code'],
     rows: [
       { rule: 'title-missing', severity: 'error', source: ANTHROPIC },
       { rule: 'hints-missing', severity: 'error', source: ANTHROPIC },
@@ -134,6 +131,7 @@ export const PROFILES: Readonly<Record<HostName, HostProfile>> = {
   copilot: {
     title: 'Copilot',
     covers: 'Copilot in VS Code, and Copilot CLI',
+    clients: ['Visual Studio Code', 'github-copilot-developer'],
     rows: [
       { rule: 'schema-refused', severity: 'error', source: VS_CODE },
       { rule: 'many-tools', severity: 'warning', limit: 128, source: VS_CODE },
@@ -143,6 +141,7 @@ export const PROFILES: Readonly<Record<HostName, HostProfile>> = {
   cursor: {
     title: 'Cursor',
     covers: 'Cursor',
+    clients: [],
     rows: [
       { rule: 'many-tools', severity: 'warning', limit: 40, source: CURSOR },
       { rule: 'full-name-long', severity: 'warning', limit: 60, prefix: '{server}', source: CURSOR },
@@ -152,6 +151,7 @@ export const PROFILES: Readonly<Record<HostName, HostProfile>> = {
   gemini: {
     title: 'Gemini CLI',
     covers: 'Gemini CLI',
+    clients: ['gemini-cli-mcp-client'],
     rows: [
       { rule: 'output-not-object', severity: 'error', source: GEMINI },
       { rule: 'full-name-long', severity: 'warning', limit: 63, prefix: 'mcp_{server}_', source: GEMINI },
@@ -162,6 +162,7 @@ export const PROFILES: Readonly<Record<HostName, HostProfile>> = {
   codex: {
     title: 'Codex',
     covers: 'Codex CLI, its extension for editors, and the ChatGPT desktop app',
+    clients: ['codex-mcp-client'],
     rows: [
       { rule: 'full-name-long', severity: 'warning', limit: 64, prefix: 'mcp__{server}__', source: CODEX },
       { rule: 'name-replaced', severity: 'warning', characters: /[^A-Za-z0-9_-]/gu, source: CODEX },
@@ -171,8 +172,3 @@ export const PROFILES: Readonly<Record<HostName, HostProfile>> = {
 };
 
 export const HOST_NAMES = Object.keys(PROFILES) as readonly HostName[];
-
-/** A source in a few words, for people. */
-export function shownSource({ by, says, date }: Source): string {
-  return `${says}, ${by} of ${date}`;
-}

@@ -1,9 +1,10 @@
 // Applies all rules to a manifest.
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { shownSource } from '../../protocol/tables/hosts.js';
 import { LIST_NAMES, LISTS, type Manifest } from '../manifest/manifest.js';
 import { checkForHost, checkListForHost, type HostFound } from './check-host.js';
-import { type HostName, type HostProfile, PROFILES, shownSource } from './host-profiles.js';
+import { type HostName, type HostProfile, PROFILES } from './host-profiles.js';
 import { HOST_RULES } from './host-rules.js';
 import { type Found, type LintFinding, type LintRule, RULES, type Severity } from './rules.js';
 import { checkSchema } from './schema-rules.js';

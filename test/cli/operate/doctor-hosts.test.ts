@@ -68,8 +68,14 @@ describe('fullmcp doctor --for', () => {
       'claude: registration ok',
       'claude: login time ok',
       'claude: tools ok',
+      'claude: calls ok',
+      'claude: calls ok',
+      'claude: calls ok',
       'cursor: tools ok',
     ]);
+    expect(find('claude: calls')?.message).toMatch(
+      /^claude\.ai gives up a call after 60 s \(.*, report of 2026-10-02\), has no tasks \(.*\), shows no questions \(/,
+    );
     expect(find('claude: address')).toMatchObject({
       message: 'The URL begins with http://.',
       fix: expect.stringContaining('documentation of 2026-09-02'),

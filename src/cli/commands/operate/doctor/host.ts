@@ -17,12 +17,8 @@ import { isPrivateName } from '../../../../oauth/fetch/names.js';
 import { parseChallenges } from '../../../../protocol/encoding/challenges.js';
 import { shorten } from '../../../../protocol/encoding/shorten.js';
 import { newestSession } from '../../../../protocol/tables/features.js';
-import {
-  type ConnectionRow,
-  type HostName,
-  PROFILES,
-  shownSource,
-} from '../../../../tooling/lint/host-profiles.js';
+import { type HostBehaviour, type HostFact, hostOf, shownSource } from '../../../../protocol/tables/hosts.js';
+import { type ConnectionRow, type HostName, PROFILES } from '../../../../tooling/lint/host-profiles.js';
 import { lintManifest } from '../../../../tooling/lint/lint-manifest.js';
 import { manifestOf } from '../../../../tooling/manifest/manifest.js';
 import type { Endpoint } from './endpoint.js';
@@ -225,14 +221,16 @@ function registrationProblem(issuer: AuthorizationServer | undefined): Problem |
     : { says: 'The authorization server takes metadata documents, but no client without a secret', fix };
 }
 
-/** Examines the definitions of a server with the rules of the hosts. */
+/** Examines the definitions of a server with the rules of the hosts, and says how the hosts treat its calls. */
 export async function examineToolsForHosts(
   client: Client,
   hosts: readonly HostName[],
 ): Promise<readonly StepFinding[]> {
   if (hosts.length === 0) return [];
   const manifest = await manifestOf(client, { onRefused: () => undefined });
-  return hosts.map((host) => {
+  return hosts.flatMap((host) => [examineDefinitions(host), ...behaviourOf(host)]);
+
+  function examineDefinitions(host: HostName): StepFinding {
     const { findings } = lintManifest(manifest, { ignore: new Set(), maxTokens: undefined, hosts: [host] });
     const own = findings.filter(({ source }) => source !== undefined);
     const count = (severity: string): number => own.filter((one) => one.severity === severity).length;
@@ -246,5 +244,20 @@ export async function examineToolsForHosts(
       says,
       `See each of them with: fullmcp lint <target> --for ${host}`,
     );
-  });
+  }
+}
+
+/** The programs of a host, and how they treat calls whatever they declare: the facts by which the option `fallbacks` decides. */
+function behaviourOf(host: HostName): readonly StepFinding[] {
+  return PROFILES[host].clients.map((name) => ok(`${host}: calls`, `${sentence(hostOf({ name }))}.`));
+}
+
+function sentence({ title, asks, tasks, callMs, lists }: HostBehaviour): string {
+  const dated = (text: string, { source }: HostFact<unknown>): string => `${text} (${shownSource(source)})`;
+  return [
+    dated(`${title} gives up a call after ${callMs.is / 1000} s`, callMs),
+    dated(tasks.is === 'never' ? 'has no tasks' : 'has tasks if it declares them', tasks),
+    dated(asks.is === 'never' ? 'shows no questions' : 'shows questions if it declares them', asks),
+    dated(lists.is === 'kept' ? 'keeps an old list of tools' : 'follows changes of the list', lists),
+  ].join(', ');
 }
