@@ -42,6 +42,8 @@ export type Invariant =
   | 'log level forgotten'
   /** A client that resumes its streams gets every message once, if the event log did not fail. */
   | 'event lost'
+  /** A follower is told every event that its publisher knows to be kept, once, in the order of the publisher, and of no gap. */
+  | 'event not told once in order'
   /** Every process hears of a change, or that it may have missed one, and so do its subscribers. */
   | 'change not heard'
   /** Everything that is counted is uncounted in the end. */

@@ -8,6 +8,7 @@ import { Changes } from './changes.js';
 import type { Invariant, Violate, Violation } from './invariants.js';
 import { type JobRecord, Jobs, type StepRun } from './jobs.js';
 import { Leases } from './leases.js';
+import { ToldEvents } from './told-events.js';
 
 /** A write as the store made it or refused it. */
 export interface ObservedWrite {
@@ -22,6 +23,7 @@ export class Ledger {
   readonly jobs = new Jobs();
   readonly calls: Calls;
   readonly changes: Changes;
+  readonly events: ToldEvents;
   /** The effects of keyed calls, by the caller and the order. */
   readonly payments = new Map<string, string[]>();
   /** The time of the last read of each replica that failed. */
@@ -36,6 +38,7 @@ export class Ledger {
     const violate: Violate = (invariant, detail) => this.violate(invariant, detail);
     this.calls = new Calls(world, violate);
     this.changes = new Changes(world, violate);
+    this.events = new ToldEvents(violate);
   }
 
   violate(invariant: Invariant, detail: string): void {

@@ -8,7 +8,7 @@ import { Condition } from './condition.js';
 import { eventLogLink } from './event-log-link.js';
 import type { SimulatedBus } from './simulated-bus.js';
 import { storeLink } from './store-link.js';
-import { simulatedTools } from './tools.js';
+import { simulatedEvents, simulatedTools } from './tools.js';
 
 const SERVER = 'sim';
 const SECRET = 's'.repeat(40);
@@ -67,6 +67,7 @@ export class Replica {
       tasks: { leaseMs, parkMs, maxRunning, pollIntervalMs: 500, ttlMs: TTL_MS },
       logger: (level, message, detail) => world.note(() => `${level}: ${message} ${detail ?? ''}`),
       tools: simulatedTools(parts, actor),
+      events: simulatedEvents,
       store: storeLink({ ...parts, replica: actor, condition: this.condition }),
       bus: bus.connect(actor, this.condition),
     });

@@ -1,6 +1,6 @@
 // The tools of the simulated server. Their effects go into the ledger.
 
-import { type Context, tool } from 'fullmcp';
+import { type Context, event, tool } from 'fullmcp';
 import type { Actor } from '../world/scheduler.js';
 import type { Recorded } from '../world/world.js';
 
@@ -30,6 +30,9 @@ export interface ConsultArgs {
 }
 
 const code = { type: 'object', properties: { code: { type: 'string' } }, required: ['code'] } as const;
+
+/** The types of events of a replica. */
+export const simulatedEvents = { happened: event({ payload: { type: 'object' } }) };
 
 /** Makes the tools of a replica. */
 export function simulatedTools({ world, ledger }: Recorded, replica: Actor) {
@@ -86,6 +89,14 @@ export function simulatedTools({ world, ledger }: Recorded, replica: Actor) {
         ledger.onPayment(replica, `${ctx.auth?.subject} ${id}`, nonce);
         await world.sleep(random.between(0, settings.stepMs));
         return { id, nonce };
+      },
+    }),
+    tell: tool({
+      input: { type: 'object' },
+      async run(input, ctx) {
+        const { id } = input as { id: string };
+        await ctx.emit('happened', { id }, { eventId: id });
+        return id;
       },
     }),
     consult: tool({

@@ -4,6 +4,7 @@ import type { ConsultArgs, JobArgs } from '../cluster/tools.js';
 import { newActor } from '../world/scheduler.js';
 import { Client, type ClientParts } from './client.js';
 import { consult } from './consult-client.js';
+import { follow, publish } from './event-clients.js';
 import { intrude } from './intruder.js';
 import { runJob } from './job-client.js';
 import { pay } from './payment-client.js';
@@ -54,6 +55,11 @@ export class Load {
       });
     for (let n = 1; n <= settings.sessions; n++) this.#beginSession(`session ${n}`);
     if (random.chance(0.3)) this.#begin('intruder', 'mallory', intrude);
+    const { events, followers } = settings;
+    for (let n = 1; n <= followers; n++)
+      this.#begin(`follower ${n}`, undefined, (client) => follow(client, random.pick(['poll', 'stream'])));
+    for (let n = 1; n <= 2 && events > 0; n++)
+      this.#begin(`publisher ${n}`, 'alice', (client) => publish(client, events, followers));
   }
 
   /** Lets the clients of sessions check that they are known, or have ended, everywhere. False if there are none. */

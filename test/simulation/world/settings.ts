@@ -24,6 +24,9 @@ export interface Settings {
   readonly sessions: number;
   /** Changes of the list of tools, or of a resource. */
   readonly changes: number;
+  /** Events that each of two publishers emits, and the clients that follow them. */
+  readonly events: number;
+  readonly followers: number;
   /** Whether an answer can be used only once. */
   readonly isOnce: boolean;
   readonly faults: number;
@@ -69,6 +72,10 @@ export function chooseSettings(random: Random): Settings {
     parkMs: random.pick([0, 300, 3000, 60_000]),
     maxRunning: random.pick([1, 2, 100]),
     stepMs: random.pick([20, 500, 4000]),
+    // The last ones, so that the rest of a seed does not depend on them.
+    ...(random.chance(0.25)
+      ? { events: random.whole(3, 12), followers: random.whole(1, 3) }
+      : { events: 0, followers: 0 }),
   };
 }
 
