@@ -4,7 +4,8 @@ import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Auth, Call, Outcome, Peer } from '../../protocol/call.js';
 import { copyCall } from '../../protocol/direct.js';
 import { McpError } from '../../protocol/errors.js';
-import { TASKS } from '../../protocol/tasks.js';
+import { sessionRevisions } from '../../protocol/tables/features.js';
+import { supportsTasks, TASKS } from '../../protocol/tasks.js';
 import type { FallbackPluginParts } from '../../server/handle/fallback-host.js';
 import { withoutSoon, withTime } from './cancelled-soon.js';
 import { ANSWER_QUESTION, CONTINUE_TASK } from './names.js';
@@ -80,6 +81,9 @@ export class FallbackFront implements LoadedFallbacks {
   }
 
   #serve(call: Call, needs: Needs): Outcome | Promise<Outcome> {
+    // A client of a session that asks for a task gets one, and nothing else.
+    if (sessionRevisions.includes(call.peer.revision) && supportsTasks(call.peer))
+      return this.#parts.callTool(call);
     if (!needs.tasks && !needs.asking) return this.#parts.callTool(call);
     const { name } = call.params;
     if (name === CONTINUE_TASK) return this.#continue(call, needs);

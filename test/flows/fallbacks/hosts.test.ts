@@ -33,10 +33,11 @@ const cancel = () => ({ action: 'cancel' as const });
 /** A host that declares forms, and shows them to nobody. */
 const drop = () => new Promise<never>(() => undefined);
 
+// In 2025-11-25 the client of this test would ask for tasks, which only VS Code does.
 const hosts: readonly (readonly [string, Host])[] = [
-  ['ChatGPT', { name: 'openai-mcp', revision: '2025-11-25' }],
-  ['claude.ai', { name: 'Anthropic/ClaudeAI', revision: '2025-11-25' }],
-  ['Claude Desktop', { name: 'local-agent-mode-hosted', revision: '2025-11-25', elicit: drop }],
+  ['ChatGPT', { name: 'openai-mcp', revision: '2025-06-18' }],
+  ['claude.ai', { name: 'Anthropic/ClaudeAI', revision: '2025-06-18' }],
+  ['Claude Desktop', { name: 'local-agent-mode-hosted', revision: '2025-06-18', elicit: drop }],
   ['Cowork', { name: 'claude-code', userAgent: 'claude-code/2.1.273 (remote_cowork)', elicit: drop }],
   [
     'Claude Code without a terminal',
