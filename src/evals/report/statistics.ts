@@ -42,10 +42,11 @@ export function overCases(shares: readonly number[]): Share {
 /** The verdict of a comparison: `too few` if not even a difference in every case that differs could be told from chance. */
 export type PairedVerdict = 'worse' | 'better' | 'none shown' | 'too few';
 
-/** The difference of the shares of the same cases, before and after. */
+/** The difference of the shares of the same cases, before and after. With several `models`, each needs a clearer one. */
 export function pairedDifference(
   before: readonly number[],
   after: readonly number[],
+  { models = 1 }: { readonly models?: number } = {},
 ): {
   readonly difference: number;
   readonly low: number;
@@ -58,7 +59,7 @@ export function pairedDifference(
   const [low, high] = moved.length === 0 ? [0, 0] : bootstrap(differences);
   const up = moved.filter((one) => one > 0).length;
   // The sign test alone decides with few cases: 5 to 0 is chance in 6 %, 6 to 0 in 3 %.
-  const isShown = signTest(up, moved.length - up) <= 0.05 && (low > 0 || high < 0);
+  const isShown = signTest(up, moved.length - up) <= 0.05 / models && (low > 0 || high < 0);
   const verdict = isShown
     ? difference < 0
       ? 'worse'

@@ -1,5 +1,6 @@
 // The options of evals, and of one run of them.
 
+import type { AuthInit } from '../../protocol/caller.js';
 import { type OptionTable, readOptions, type WithDefaults } from '../../protocol/checks/options.js';
 import type { EvalModel } from '../model/target.js';
 import type { EvalBudget } from './budget.js';
@@ -20,6 +21,8 @@ export interface EvalsOptions {
   readonly budget?: EvalBudget;
   /** The model that judges the cases with `judge`. Default: none. */
   readonly judge?: string | EvalModel;
+  /** The caller, for a server in the same process that has rules of access. Default: anonymous. */
+  readonly caller?: AuthInit;
 }
 
 /** The options of one run. */
@@ -72,6 +75,7 @@ const evalsTable = {
   concurrency: { is: 'count', default: 4, max: 64 },
   budget: { is: 'object', options: budgetTable },
   judge: ['string', 'object'],
+  caller: 'object',
 } as const satisfies OptionTable<EvalsOptions>;
 
 const runTable = {

@@ -122,7 +122,12 @@ class Recording {
     const { source, options } = this.#parts.suite;
     const target = this.#target;
     const { api } = target;
-    const server = await openServer(source, { api, asks: one.asks, tools: one.tools });
+    const server = await openServer(source, {
+      api,
+      asks: one.asks,
+      tools: one.tools,
+      caller: options.caller,
+    });
     try {
       const system = systemOf(server, options.system);
       const asked = askedParts(one, { server, system, target, judgedBy: this.#judgedBy });

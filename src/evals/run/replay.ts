@@ -58,7 +58,8 @@ export async function replayCases(
   const open = new Map<string, Promise<EvalServer>>();
   const serverFor = (tools: ReadCase['tools']): Promise<EvalServer> => {
     const key = JSON.stringify(tools ?? null);
-    const known = open.get(key) ?? openServer(suite.source, { api: target.api, tools });
+    const known =
+      open.get(key) ?? openServer(suite.source, { api: target.api, tools, caller: suite.options.caller });
     open.set(key, known);
     return known;
   };

@@ -19,7 +19,7 @@ import { Budget, BudgetError } from './budget.js';
 import { type EvalRunOptions, readRunOptions } from './options.js';
 import { recordModel } from './record.js';
 import { type EvalSuite, replayModel } from './replay.js';
-import { type EvalSource, openServer } from './server.js';
+import { openServer } from './server.js';
 
 /** Runs a suite. Rejects for mistakes in the options and tapes that cannot be read; everything else is in the report. */
 export async function runSuite(suite: EvalSuite, options: EvalRunOptions): Promise<EvalReport> {
@@ -30,7 +30,7 @@ export async function runSuite(suite: EvalSuite, options: EvalRunOptions): Promi
   const limits = { ...suite.options.budget, ...run.budget };
   if (record && limits.cost !== undefined) checkPrices(targets, suite);
   // First of all: a server that cannot be started must cost nothing.
-  const tools = await offeredTools(suite.source);
+  const tools = await offeredTools(suite);
   const budget = new Budget(limits);
   const env = run.env ?? process.env;
   const parts = { suite, folder, cases, budget, env, again: run.again, runs: run.runs };
@@ -125,8 +125,8 @@ function checkPrices(targets: readonly ModelTarget[], { options: { judge } }: Ev
     );
 }
 
-async function offeredTools(source: EvalSource): Promise<readonly OfferedReport[]> {
-  const server = await openServer(source, { api: 'anthropic' });
+async function offeredTools({ source, options: { caller } }: EvalSuite): Promise<readonly OfferedReport[]> {
+  const server = await openServer(source, { api: 'anthropic', caller });
   try {
     return server.listed.map((tool) => ({
       name: tool.name,

@@ -7,6 +7,7 @@ import type { ToolAnswer } from '../../client/tools/tool-search.js';
 import { vendorNames } from '../../client/tools/vendor-names.js';
 import { connect } from '../../client.js';
 import type { ServerObject, Target } from '../../connect/targets/target.js';
+import type { AuthInit } from '../../protocol/caller.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import type { ListedTool } from '../../protocol/model/model.js';
 import { calledTools, SEARCH_TOOL } from '../../protocol/model/search/search-tools.js';
@@ -57,19 +58,23 @@ interface ServerOptions {
   readonly api: ModelApi;
   readonly asks?: ReadCase['asks'] | undefined;
   readonly tools?: ReadCase['tools'] | undefined;
+  readonly caller?: AuthInit | undefined;
 }
 
 /** Connects to the server of an eval. */
 export async function openServer(
   source: EvalSource,
-  { api, asks = {}, tools: only }: ServerOptions,
+  { api, asks = {}, tools: only, caller }: ServerOptions,
 ): Promise<EvalServer> {
   const questions = new Questions(asks);
   const made =
     typeof source === 'function' && !('dispatch' in source) ? await (source as () => unknown)() : source;
   // Sealed state need not outlive the run, so any secret will do.
   (made as Partial<TestedServer>).provideSecret?.(randomSecret());
-  const client = (await connect(made as never, questions.handlers)) as Client;
+  const client = (await connect(made as never, {
+    ...questions.handlers,
+    ...(caller && { caller }),
+  })) as Client;
   try {
     return await toServer(client, { api, only, questions });
   } catch (error) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import { join } from 'node:path';
 import { type ModelScript, mockModel } from 'fullmcp/testing';
@@ -108,6 +108,40 @@ describe('fullmcp eval', () => {
     expect(await readFile(junit, 'utf8')).toContain(
       '<failure type="recorded" message="create_invoice was not called',
     );
+  });
+
+  it('explains mistakes, and compares with an earlier output', async () => {
+    const { file, folder } = await project();
+    const before = join(folder, 'before.json');
+    const recorded = await fullmcp(['eval', file, '--record', '--json']);
+    await writeFile(before, recorded.stdout);
+    const compared = await fullmcp(['eval', file, '--compare', before, '--explain']);
+    expect(compared.exit).toBe(0);
+    expect(compared.stdout).toContain('too few cases to tell: 0 points (0 to 0) in 2 cases');
+    expect(compared.stdout).toMatch(/\d+ +2 {2}create_quote/);
+    expect(compared.stdout).toContain('The description of create_quote has fewer than 4 words');
+    const json = await fullmcp(['eval', file, '--compare', before, '--explain', '--json']);
+    expect(json.json()).toMatchObject({ explanation: { dead: [] }, comparison: [{ verdict: 'too few' }] });
+    await writeFile(before, '{}');
+    expect((await fullmcp(['eval', file, '--compare', before])).stderr).toContain(
+      'is not an output of fullmcp eval --json',
+    );
+  });
+
+  it.each([
+    ['minimal', { name: 'greet', args: { name: 'Ada' } }],
+    ['http-auth', { name: 'add_note', args: { text: 'The milk is empty' } }],
+  ])('runs the cases of a new project (%s)', async (template, call) => {
+    const { folder } = await project();
+    const made = join(folder, template);
+    expect((await fullmcp(['new', made, '--template', template, '--evals', '--yes'])).exit).toBe(0);
+    const open = await mockModel(({ ask, results }) =>
+      results.length > 0 || ask.startsWith('Add') ? 'Done: 4' : { calls: [call] },
+    );
+    onTestFinished(() => open.close());
+    const words = ['--record', '--model', `openai-chat:m@${open.url}`];
+    const ran = await fullmcp(['eval', join(made, 'src/evals.ts'), ...words]);
+    expect([ran.exit, ran.stdout]).toEqual([0, expect.stringContaining('ok')]);
   });
 
   it('stops at the budget that was typed', async () => {

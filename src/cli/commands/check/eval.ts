@@ -1,9 +1,13 @@
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import process from 'node:process';
 import type { Evals } from '../../../evals/evals.js';
+import type { ModelComparison } from '../../../evals/report/compare.js';
+import type { EvalExplanation } from '../../../evals/report/explain.js';
 import type { CaseReport, EvalReport, ModelReport } from '../../../evals/report/report.js';
 import type { EvalRunOptions } from '../../../evals/run/options.js';
+import { tryParse } from '../../../jsonrpc/try-parse.js';
 import { cleanLine, shellWord } from '../../../tooling/clean.js';
 import type { Command, Typed } from '../../command/definition.js';
 import { CommandError, FoundError, usageError } from '../../command/failures.js';
@@ -39,6 +43,15 @@ export const evalCommand: Command = {
     'max-cost': { type: 'string', value: 'n', help: 'the most money to use, in the currency of the prices' },
     'max-time': { type: 'string', value: 'time', help: 'the longest time, such as 90s or 10m' },
     tapes: { type: 'string', value: 'folder', help: 'the folder of the tapes; default: beside the file' },
+    explain: {
+      type: 'boolean',
+      help: 'show tools that are mixed up or not used, the cost of each, and proposals',
+    },
+    compare: {
+      type: 'string',
+      value: 'before.json',
+      help: 'show whether it is worse than an earlier output of --json; exits with 1 if it is',
+    },
     junit: { type: 'string', value: 'file', help: 'write a JUnit report, for CI' },
     html: { type: 'string', value: 'file', help: 'write a report for people, as one page' },
   },
@@ -52,8 +65,12 @@ export const evalCommand: Command = {
       line: 'fullmcp eval --record --model openai-chat:qwen3@http://localhost:11434 --html report.html',
       says: 'A model on this computer, which needs no key.',
     },
+    {
+      line: 'fullmcp eval --json > before.json',
+      says: 'Keeps the scores. After a change and a new recording: fullmcp eval --compare before.json',
+    },
   ],
-  json: '{ ok: boolean, mode: "recorded" | "replayed", models: { name: string, model: string, score: { share: number, low: number, high: number }, cases: { name: string, state: string, because: string[], ok: boolean, passed: number, of: number, runs: object[] }[], usage: object, cost?: number, medianMs: number, notes: string[] }[], tools: { name: string, tokens: number }[], spent: { tokens: number, cost?: number } }; EvalReport of fullmcp/evals has all fields',
+  json: '{ ok: boolean, mode: "recorded" | "replayed", models: { name: string, model: string, score: { share: number, low: number, high: number }, cases: { name: string, state: string, because: string[], ok: boolean, passed: number, of: number, runs: object[] }[], usage: object, cost?: number, medianMs: number, notes: string[] }[], tools: { name: string, tokens: number }[], spent: { tokens: number, cost?: number }, explanation?: object, comparison?: object[] }; EvalReport of fullmcp/evals has all fields',
   run: evalFile,
 };
 
@@ -67,12 +84,73 @@ async function evalFile(input: Typed): Promise<void> {
   });
   out.redraw('');
   for (const model of report.models) printModel(model, out);
+  const more = await moreAbout(report, input);
   await saveReports(input, { file, report });
   const summary = summaryOf(report, { file, input });
-  if (!report.ok)
-    throw input.signal.aborted ? new CommandError('interrupted', summary) : new FoundError(summary, report);
-  out.json(report);
+  const isWorse = more.comparison?.some(({ verdict }) => verdict === 'worse') ?? false;
+  const answer = { ...report, ...more, ok: report.ok && !isWorse };
+  if (!answer.ok)
+    throw input.signal.aborted ? new CommandError('interrupted', summary) : new FoundError(summary, answer);
+  out.json(answer);
   if (!out.isJson) out.note(summary);
+}
+
+interface MoreAbout {
+  readonly explanation?: EvalExplanation;
+  readonly comparison?: readonly ModelComparison[];
+}
+
+/** The parts that were asked for besides the report. */
+async function moreAbout(report: EvalReport, input: Typed): Promise<MoreAbout> {
+  const { out } = input;
+  const before = input.text('compare');
+  const explanation = input.flag('explain')
+    ? (await import('../../../evals/report/explain.js')).explainReport(report)
+    : undefined;
+  const comparison = before === undefined ? undefined : await compareWith(before, report);
+  if (explanation !== undefined) printExplanation(explanation, out);
+  for (const one of comparison ?? []) printComparison(one, out);
+  return { ...(explanation && { explanation }), ...(comparison && { comparison }) };
+}
+
+async function compareWith(path: string, report: EvalReport): Promise<readonly ModelComparison[]> {
+  const { compareReports, isEvalReport } = await import('../../../evals/report/compare.js');
+  const text = await readFile(path, 'utf8').catch((error: Error) => {
+    throw usageError(`The file ${path} cannot be read: ${error.message}.`);
+  });
+  const before = tryParse(text);
+  if (!isEvalReport(before)) throw usageError(`${path} is not an output of fullmcp eval --json.`);
+  return compareReports(before, report);
+}
+
+function printExplanation({ tools, proposals }: EvalExplanation, out: Output): void {
+  const line = (words: string): void => out.styled(wrapLine(words, out.width, ' '.repeat(4)));
+  out.styled(out.style('bold', 'Tools: tokens in each request, calls in all runs'));
+  for (const { name, tokens, calls } of tools)
+    line(`  ${String(tokens).padStart(6)} ${String(calls).padStart(6)}  ${cleanLine(name, 100)}`);
+  if (proposals.length > 0) out.styled(out.style('bold', 'Proposals'));
+  for (const proposal of proposals) line(`  - ${cleanLine(proposal, 600)}`);
+}
+
+const VERDICTS: Readonly<Record<ModelComparison['verdict'], string>> = {
+  worse: 'worse',
+  better: 'better',
+  'none shown': 'no difference shown',
+  'too few': 'too few cases to tell',
+};
+
+function printComparison(one: ModelComparison, out: Output): void {
+  const { name, cases, difference, low, high, verdict, worse, better, tokensPerRun } = one;
+  const points = (share: number): string => `${share > 0 ? '+' : ''}${Math.round(share * 100)}`;
+  const colour = verdict === 'worse' ? 'red' : verdict === 'better' ? 'green' : 'yellow';
+  out.styled(
+    `${out.style('bold', cleanLine(name, 100))}  ${out.style(colour, VERDICTS[verdict])}: ${points(difference)} points (${points(low)} to ${points(high)}) in ${cases} cases, ${tokensPerRun.join(' → ')} tokens a run`,
+  );
+  for (const [mark, names] of [
+    ['-', worse],
+    ['+', better],
+  ] as const)
+    for (const each of names.slice(0, 20)) out.styled(`  ${mark} ${cleanLine(each, 200)}`);
 }
 
 function fileOf({ words: [typed] }: Typed): string {

@@ -39,6 +39,7 @@ export const newProject: Command = {
     },
     transport: { type: 'string', choices: TRANSPORTS, help: 'how `npm start` serves: stdio or http' },
     'no-agents': { type: 'boolean', help: 'leave out AGENTS.md and CLAUDE.md' },
+    evals: { type: 'boolean', help: 'add cases that show whether models understand the tools' },
     yes: { type: 'boolean', short: 'y', help: 'ask nothing, take the defaults' },
   },
   examples: [
@@ -51,7 +52,9 @@ export const newProject: Command = {
     const { name, template, transport } = await choices(input, typed);
     const folder = typed ?? name;
     const hasAgents = !input.flag('no-agents');
-    const files = projectFiles(template, { name, transport, version: fullmcp.version, hasAgents });
+    const hasEvals = input.flag('evals');
+    const version = fullmcp.version;
+    const files = projectFiles(template, { name, transport, version, hasAgents, hasEvals });
     await writeProject(resolve(folder), files);
     const next = [
       ...(resolve(folder) === process.cwd() ? [] : [`cd ${shellWord(folder)}`]),

@@ -4,6 +4,7 @@ import { json, type Template } from './template.js';
 export const gateway: Template = {
   summary: 'several servers as one, behind a gateway',
   firstCall: 'clock_now',
+  cases: "{ ask: 'Tell me the time', expect: call('clock_now') },",
   requests: [
     {
       name: 'tells the time',

@@ -4,6 +4,8 @@ import type { Template } from './template.js';
 export const httpAuth: Template = {
   summary: 'notes over HTTP, protected by an API key',
   firstCall: 'add_note text=Hello',
+  cases: "{ ask: 'Note that the milk is empty', expect: call('add_note', { text: /milk/i }) },",
+  evalOptions: "{ caller: { subject: 'me', scopes: ['notes:read', 'notes:write'] } }",
   requests: [
     { name: 'has no notes at first', tool: 'read_notes', expect: { equal: 'No notes yet' } },
     { name: 'takes a note', tool: 'add_note', arguments: { text: 'Hello' }, expect: { equal: 'Noted' } },

@@ -4,6 +4,8 @@ import type { Template } from './template.js';
 export const minimal: Template = {
   summary: 'one tool to begin with',
   firstCall: 'greet name=Ada',
+  cases:
+    "{ ask: 'Say hello to Ada', expect: call('greet', { name: /ada/i }) },\n{ ask: 'Add 2 and 2 yourself', expect: [] },",
   requests: [
     { name: 'greets Ada', tool: 'greet', arguments: { name: 'Ada' }, expect: { equal: 'Hello, Ada!' } },
     { name: 'needs a name', tool: 'greet', expect: { fails: 'name' } },

@@ -4,6 +4,7 @@ import { json, type Template } from './template.js';
 export const openapi: Template = {
   summary: 'the operations of a REST API as tools',
   firstCall: 'getItem id=1',
+  cases: "{ ask: 'Tell me the name of item 1', expect: call('getItem', { id: 1 }), answer: /pear/i },",
   requests: [
     { name: 'gets an item', tool: 'getItem', arguments: { id: 1 }, expect: { contains: { name: 'Pear' } } },
   ],

@@ -14,6 +14,8 @@ export interface Choices {
   readonly version: string;
   /** Whether the project has the files that coding agents read. */
   readonly hasAgents: boolean;
+  /** Whether the project has cases for `fullmcp eval`. */
+  readonly hasEvals: boolean;
 }
 
 /** The files of a project by their paths. */
@@ -28,6 +30,10 @@ export interface Template {
   readonly firstCall: string;
   /** The requests that `fullmcp test` runs. */
   readonly requests: readonly SavedRequest[];
+  /** The cases of `fullmcp eval`, as code. */
+  readonly cases: string;
+  /** The options of `evals`, as code. */
+  readonly evalOptions?: string;
   /** The variable with the bearer token that a client sends over HTTP. */
   readonly token?: string;
   /** More for the README. */
@@ -65,7 +71,21 @@ export function commonFiles(template: Template, choices: Choices): Files {
     [REQUESTS_FILE]: writeRequests({ version: 1, target: 'src/server.ts', requests: template.requests }),
     'README.md': readme(template, choices),
     ...(choices.hasAgents && agentFiles(template)),
+    ...(choices.hasEvals && { 'src/evals.ts': evalsFile(template) }),
   };
+}
+
+function evalsFile({ cases, evalOptions }: Template): string {
+  const options = evalOptions === undefined ? '' : `, ${evalOptions}`;
+  return `import { call, evals } from 'fullmcp/evals';
+import server from './server.ts';
+
+// To ask a model: npx fullmcp eval --record --model anthropic:<model>, with its key in ANTHROPIC_API_KEY. Commit the tapes in
+// src/evals.tapes: npx fullmcp eval replays them in CI, without a key.
+export default evals(server, [
+${cases.replaceAll(/^/gm, '  ')}
+]${options});
+`;
 }
 
 /**
