@@ -44,7 +44,7 @@ const suites = {
     'test/examples/{cluster,{recipes,tracker}/postgres}.test.ts',
     'test/flows/{cluster,hostile/outages}/**/*.test.ts',
     'test/flows/sessions/processes.test.ts',
-    'test/flows/events/webhooks-killed.test.ts',
+    'test/flows/events/{sources,webhooks}-killed.test.ts',
   ],
   // Tests that take long for what they test: many streams, random rules, compilers, processes that are started and killed.
   long: [

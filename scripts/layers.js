@@ -191,8 +191,9 @@ export const LAYERS = {
         'requests to webhooks: one attempt, the times of the next ones, and whether a receiver wants them',
       'events/webhooks/stored': 'a subscription of a webhook as it is kept',
       'events/webhooks': 'subscriptions of webhooks, from the request to the last delivery',
+      'events/sources/schedules': 'schedules of events: their moments in time zones, told once',
       'events/sources':
-        'events that come from elsewhere than `emit`: from transactions and changes of resources',
+        'events that come from elsewhere than `emit`: from transactions, schedules and changes of resources',
       'events/intake': 'webhooks of third parties, which become events: verified, and kept once',
       'fallbacks/page': 'the page that asks the users of clients that cannot',
       fallbacks: 'tasks and questions for clients that lack them, by tools',

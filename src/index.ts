@@ -92,6 +92,7 @@ export {
   event,
   type ResourceEventDefinition,
 } from './server/define/event.js';
+export type { EventRetention } from './server/define/event-retention.js';
 export type { FallbacksOptions, FallbackTasks, HostOverride } from './server/define/fallback-options.js';
 export type { NeedsState, NeedsUser, OrUndefined } from './server/define/fitting.js';
 export type { PromptBuilder, ResourceBuilder, ToolBuilder } from './server/define/fluent.js';
@@ -122,6 +123,7 @@ export {
   resource,
   type SubscriptionContext,
 } from './server/define/resource.js';
+export type { EventSchedule, ScheduleTick } from './server/define/schedule-options.js';
 export type { TaskOptions, TasksOptions } from './server/define/task-options.js';
 export type { TemplateValues, VariablesOf } from './server/define/template-values.js';
 export {

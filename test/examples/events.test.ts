@@ -8,6 +8,7 @@ import { intakeOf, server as issues } from '../../examples/events/github.js';
 import { server as payroll } from '../../examples/events/guarded.js';
 import { billing } from '../../examples/events/poll.js';
 import { server as news, relay } from '../../examples/events/relay.js';
+import { server as scheduled } from '../../examples/events/schedule.js';
 import { server as payments } from '../../examples/events/step.js';
 
 // Runs the code that docs/events.md shows.
@@ -73,6 +74,13 @@ test('A webhook of GitHub is an event, once', async () => {
   expect((await ask('events/poll', { name: 'issue_changed', cursor }))['events']).toMatchObject([
     { eventId: 'd1', data: { number: 7, action: 'opened' } },
   ]);
+});
+
+test('The schedules of the example are right, and begin when the server starts', async () => {
+  await scheduled.start();
+  const { events } = await inProcess(scheduled)('events/list', {});
+  expect(events).toMatchObject([{ name: 'ticket_overdue' }, { name: 'week_began' }]);
+  await scheduled.close();
 });
 
 test('A caller gets the events of its own department', async () => {

@@ -21,8 +21,9 @@ export function openHistory(
   name: string,
   retentionMs: number = DAY,
   server = 'shop',
+  maxUnits?: number,
 ): Promise<EventHistory> {
-  return eventHistory(store, { server, name }, { retentionMs });
+  return eventHistory(store, { server, name }, { retentionMs, maxUnits });
 }
 
 /** Makes an event with a number in it. */
@@ -252,6 +253,43 @@ export const eventHistoryCases: Readonly<Record<string, (subject: Subject) => Pr
     expect(page.isTruncated).toBe(true);
     expect(page.events.at(-1)?.eventId).toBe('e9999');
     expect(await reader.read(page.next, 10)).toMatchObject({ events: [], isTruncated: false });
+  },
+
+  async 'A log with a limit keeps the newest events, whoever appends them, and forgets no id'({
+    store,
+    other,
+  }) {
+    const name = fresh();
+    const limited = (one: Store) => openHistory(one, name, DAY, 'shop', 2000);
+    const logs = [await limited(store), await limited(other)] as const;
+    const start = await logs[0].tail();
+    const write = async (log: EventHistory, from: number): Promise<void> => {
+      for (let n = from; n < 6000; n += 200) await log.append(range(100).map((each) => numbered(n + each)));
+    };
+    await Promise.all([write(logs[0], 0), write(logs[1], 100)]);
+    const reader = await limited(other);
+    const { events, isTruncated } = await reader.read(start, 10_000);
+    expect(isTruncated).toBe(true);
+    expect(events.length).toBeGreaterThan(1000);
+    expect(events.length).toBeLessThanOrEqual(2000);
+    expect(new Set(idsOf(events)).size).toBe(events.length);
+    expect((await reader.read(await reader.tail(), 10)).isTruncated).toBe(false);
+    expect(await logs[0].append([numbered(0)])).toEqual([{ eventId: 'e0', isNew: false }]);
+    const last = await logs[1].append([numbered(6001)]);
+    expect(last).toEqual([{ eventId: 'e6001', isNew: true }]);
+    expect(idsOf((await (await limited(store)).read(start, 10_000)).events).at(-1)).toBe('e6001');
+  },
+
+  async 'A log begun without a limit has one from then on'({ store }) {
+    const name = fresh();
+    const free = await openHistory(store, name);
+    const start = await free.tail();
+    await free.append(range(3000).map((n) => numbered(n)));
+    const limited = await openHistory(store, name, DAY, 'shop', 1000);
+    await limited.append(range(3000).map((n) => numbered(3000 + n)));
+    const { events } = await (await openHistory(store, name)).read(start, 10_000);
+    expect(events.at(-1)?.eventId).toBe('e5999');
+    expect(idsOf(events)).not.toContain('e3000');
   },
 
   async 'A log that is begun by many at once is one log'({ store, other }) {

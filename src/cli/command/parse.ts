@@ -1,6 +1,7 @@
 // Reads what a user typed, by the definition of the command.
 
 import { parseArgs } from 'node:util';
+import { readDuration } from '../../protocol/checks/duration.js';
 import { closestName } from '../../schema/explain/closest-name.js';
 import type { Command, Option, Options, Typed } from './definition.js';
 import { usageError } from './failures.js';
@@ -153,13 +154,11 @@ export function wholeNumber(
   );
 }
 
-const UNITS: Readonly<Record<string, number>> = { '': 1000, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-
-/** Reads a time such as `500ms`, `30s`, `5m` or `2h`; a number alone is seconds. Returns milliseconds. */
+/** Reads a time such as `500ms`, `30s`, `5m`, `2h` or `1d`; a number alone is seconds. Returns milliseconds. */
 export function duration(input: Typed, option: string): number | undefined {
   const text = input.text(option);
   if (text === undefined) return undefined;
-  const [, number, unit = ''] = /^(\d{1,7})(ms|s|m|h)?$/.exec(text) ?? [];
-  if (number !== undefined && Number(number) > 0) return Number(number) * (UNITS[unit] ?? 1000);
+  const ms = readDuration(/^\d+$/.test(text) ? `${text}s` : text);
+  if (ms !== undefined) return ms;
   throw usageError(`--${option} must be a time such as 500ms, 30s or 5m, not ${JSON.stringify(text)}.`);
 }

@@ -66,8 +66,7 @@ export class Emitter {
       throw new TypeError(`emit: this server has no events of the type ${quote(name, 128)}.`);
     // The type belongs to a mounted server, which tells this one of the event.
     if (type.mounted !== undefined) return type.mounted.emit(data as object, options);
-    const given = snapshot(data, 'The data');
-    return this.tell(type, await readEvent(type, { data: given, to }, options), options.transaction);
+    return this.tell(type, await this.read(type, data, options, to), options.transaction);
   }
 
   /** Keeps an event that was checked, here and in the servers that this one is mounted in. Resolves when all of them have it. */
@@ -80,6 +79,16 @@ export class Emitter {
       transaction === undefined ? this.#append(type, event) : this.#ways.keep(type, event, transaction);
     const [kept] = await Promise.all([keeping, ...this.#parts.relay(type.name, event, transaction)]);
     return kept;
+  }
+
+  /** Checks an event, and gives it an id and a time if it has none. */
+  async read(
+    type: CompiledEvent,
+    data: unknown,
+    options: EmitOptions,
+    to?: readonly Recipient[],
+  ): Promise<NewEvent> {
+    return readEvent(type, { data: snapshot(data, 'The data'), to }, options);
   }
 
   /** Resolves when no event is being written. */

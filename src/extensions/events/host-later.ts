@@ -9,6 +9,7 @@ import { type EventLoaders, hasSources } from './source-host.js';
 /** Makes the host of the extension `io.modelcontextprotocol/events`. */
 export function eventHostLater(parts: EventPluginParts, loaders: EventLoaders): EventHost {
   let loading: Promise<EventHost> | undefined;
+  let isStarted = false;
   let isClosed = false;
 
   function load(): Promise<EventHost> {
@@ -42,7 +43,14 @@ export function eventHostLater(parts: EventPluginParts, loaders: EventLoaders): 
       redeliver: async (...which) => (await load()).webhooks.redeliver(...which),
     },
     async start() {
+      isStarted = true;
       if (parts.webhooks !== undefined || hasSources(parts)) await (await load()).start();
+    },
+    added() {
+      if (isStarted && hasSources(parts))
+        load()
+          .then((host) => host.start())
+          .catch((error: unknown) => parts.log('error', 'A schedule of events could not be started', error));
     },
     drain: async (options) => (await loading)?.drain(options),
     async close() {

@@ -18,7 +18,7 @@ const DRAIN_MS = 5000;
 
 /** Makes the host of the extension `io.modelcontextprotocol/events`. */
 export function eventHost(parts: EventPluginParts, { loadWebhooks, loadSources }: EventLoaders): EventHost {
-  const histories = new Histories(parts.store, parts.server);
+  const histories = new Histories(parts);
   let loading: Promise<WebhookHost> | undefined;
   let loadingSources: Promise<SourceHost> | undefined;
   let isDrained = false;
@@ -48,9 +48,11 @@ export function eventHost(parts: EventPluginParts, { loadWebhooks, loadSources }
       },
       redeliver: async (subscription, eventId) => (await hooks()).redeliver(subscription, eventId),
     },
+    // In `host-later.ts`, which alone knows whether the server has started.
+    added: () => undefined,
     async start() {
       if (parts.webhooks !== undefined) await hooks();
-      if (hasSources(parts) && !isDrained) (await sources()).start();
+      if (hasSources(parts) && !isDrained) await (await sources()).start();
     },
     async drain({ drainMs = DRAIN_MS } = {}) {
       isDrained = true;
@@ -96,7 +98,11 @@ export function eventHost(parts: EventPluginParts, { loadWebhooks, loadSources }
   }
 
   function sources(): Promise<SourceHost> {
-    loadingSources ??= loadSources({ parts, histories, emit: (...event) => emitter.emit(...event) });
+    loadingSources ??= loadSources({
+      ...{ parts, histories },
+      emit: (...event) => emitter.emit(...event),
+      read: (...event) => emitter.read(...event),
+    });
     return loadingSources;
   }
 }

@@ -3,7 +3,7 @@
 import type { CompiledEvent } from '../../server/catalog/events.js';
 import type { EventPluginParts } from '../../server/handle/event-host.js';
 import type { ChangeMessage, Recipient } from '../../server/state/changes.js';
-import type { EmitAny, Emitted } from '../../server/state/emitting.js';
+import type { EmitAny, EmitOptions, Emitted } from '../../server/state/emitting.js';
 import { putInOf, type TransactionClient } from '../../state/transaction.js';
 import type { Histories } from './histories.js';
 import type { Appended, NewEvent } from './log/stored-event.js';
@@ -15,8 +15,11 @@ export interface SourceHost {
   readonly keep: (type: CompiledEvent, event: NewEvent, client: TransactionClient) => Promise<Appended>;
   /** Keeps the change of a resource as events. Resolves when they are kept, or cannot be. */
   readonly changed: (message: ChangeMessage) => Promise<void>;
-  /** Begins to tell the events of transactions that were committed. Call it again when there are other types. */
-  readonly start: () => void;
+  /**
+   * Begins to tell the events of transactions that were committed, and of schedules. Call it again when there are other types. Rejects if a
+   * schedule is wrong.
+   */
+  readonly start: () => Promise<void>;
   /** Leaves everything to other processes. Work that is under way may end within `drainMs`. */
   readonly close: (drainMs: number) => Promise<void>;
   /** Waits for the changes of resources that are not kept yet. After `close`: the server may announce some in between. */
@@ -27,11 +30,15 @@ export interface SourceHost {
 export interface SourceParts {
   readonly parts: EventPluginParts;
   readonly histories: Histories;
+  readonly read: ReadEvent;
   /** Emits an event, if `to` is given to these callers alone. */
   readonly emit: (
     ...event: [...Parameters<EmitAny>, to?: readonly Recipient[] | undefined]
   ) => Promise<Emitted>;
 }
+
+/** Checks an event, and gives it an id and a time if it has none. */
+export type ReadEvent = (type: CompiledEvent, data: unknown, options: EmitOptions) => Promise<NewEvent>;
 
 /** Loads the parts of events that most servers do not use. */
 export interface EventLoaders {
@@ -40,6 +47,6 @@ export interface EventLoaders {
 }
 
 /** Whether events may come from elsewhere than `emit`, so that this process has to look for them. */
-export function hasSources({ store }: Pick<EventPluginParts, 'store'>): boolean {
-  return putInOf(store) !== undefined;
+export function hasSources({ store, events }: Pick<EventPluginParts, 'store' | 'events'>): boolean {
+  return putInOf(store) !== undefined || [...events.values()].some(({ schedule }) => schedule !== undefined);
 }

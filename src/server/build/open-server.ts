@@ -95,8 +95,12 @@ function serverOf<State, User, T, E>(
     },
     ...addersOf(parts.define),
     definitions: definitionsOf(() => ({ registry, gate, access })),
-    event: (name, definition) =>
-      registry.add('events', name, compileDefinition('event', name, definition, compiled.defaults)),
+    event(name, definition) {
+      const entry = compileDefinition('event', name, definition, compiled.defaults);
+      const registration = registry.add('events', name, entry);
+      if (entry.schedule !== undefined) parts.events?.added();
+      return registration;
+    },
     emit: async (name, data, options) => (parts.events as EventHost).emit(name, data as object, options),
     webhooks: (parts.events as EventHost).webhooks,
     mount: (prefix, other) => parts.mounts.add(prefix, other),

@@ -168,6 +168,7 @@ function eventParts(
     news: topics.events,
     relay: (...event) => registry.relay(...event),
     log,
+    retention: options.eventRetention,
     webhooks: options.webhooks,
     secrets: seal.secrets,
     leaseMs: shared.leaseMs,

@@ -11,6 +11,7 @@ import type { JsonSchema } from '../../schema/document/plain-json.js';
 import type { GuardedOptions, ServerAccess } from '../access/access.js';
 import type { Guarded } from '../access/views.js';
 import type { EventSubscriber, EventType } from '../define/event.js';
+import type { EventSchedule } from '../define/schedule-options.js';
 import type { EmitOptions, Emitted } from '../state/emitting.js';
 import { checkFunction } from './check-functions.js';
 import { listDescription } from './description.js';
@@ -23,6 +24,8 @@ export interface CompiledEvent extends Guarded {
   readonly payload: CompiledSchema;
   /** The resources whose changes are the events; undefined if there are none. */
   readonly resource: UriTemplate | undefined;
+  /** The moments at which events happen; undefined if there are none. */
+  readonly schedule: EventSchedule | undefined;
   readonly match: ((data: unknown, args: unknown, subscriber: EventSubscriber) => unknown) | undefined;
   /** The options of the definition that follow it into a server that it is mounted in. */
   readonly options: GuardedOptions & { readonly delivery?: unknown };
@@ -51,8 +54,11 @@ export function compileEvent(
   const { resource: uri } = options;
   const given = options.payload ?? (uri === undefined ? undefined : changeSchema(uri));
   if (given === undefined) throw new TypeError('it has no "payload"');
-  if (options.payload !== undefined && uri !== undefined)
-    throw new TypeError('it has "resource", from which the payload follows: leave out "payload"');
+  const { schedule } = options;
+  if (uri !== undefined && (options.payload ?? schedule) !== undefined)
+    throw new TypeError(
+      'it has "resource", from which its events follow: leave out "payload" and "schedule"',
+    );
   if (options.match !== undefined) checkFunction('match', options.match);
   if (uri !== undefined && !/[{}]/.test(uri) && !URL.canParse(uri))
     throw new TypeError('"resource" must be an absolute URI, such as "config://app", or a template');
@@ -68,7 +74,10 @@ export function compileEvent(
   };
   const access = rules.of({ kind: 'event', name }, options as GuardedOptions);
   const match = options.match as CompiledEvent['match'];
-  return { name, listed, input, payload, resource, match, access, options: options as GuardedOptions };
+  return {
+    ...{ name, listed, input, payload, resource, schedule, match, access },
+    options: options as GuardedOptions,
+  };
 }
 
 /** Throws a TypeError if events of a type cannot have this name. */

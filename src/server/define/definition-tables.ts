@@ -6,6 +6,7 @@ import {
   fillDefaults,
   type OptionTable,
   optionMistakes,
+  type WithDefaults,
 } from '../../protocol/checks/options.js';
 import type { Annotations } from '../../protocol/model/content.js';
 import { searchTable } from '../../protocol/model/search/options.js';
@@ -13,10 +14,12 @@ import type { DeprecationMode } from '../state/deprecations.js';
 import { idempotencyTable } from '../state/idempotency-options.js';
 import type { AccessOptions } from './access.js';
 import type { EventDefinition, ResourceEventDefinition } from './event.js';
+import { type EventRetention, retentionTable } from './event-retention.js';
 import { fallbacksTable } from './fallback-options.js';
 import type { AnyServerOptions, AskingOptions, Method, ServerOptions } from './options.js';
 import type { PromptOptions } from './prompt.js';
 import type { ResourceOptions } from './resource.js';
+import { scheduleTable } from './schedule-options.js';
 import { type TasksOptions, tasksTable, taskTable } from './task-options.js';
 import { annotationRow, type ToolOptions } from './tool.js';
 import { webhookTable } from './webhook-options.js';
@@ -99,6 +102,7 @@ const event = {
   input: 'any',
   payload: 'any',
   resource: 'string',
+  schedule: { is: 'object', options: scheduleTable },
   delivery: 'any',
   match: 'any',
 } as const satisfies OptionTable<EventDefinition & ResourceEventDefinition>;
@@ -128,6 +132,7 @@ const server = {
   resources: 'any',
   prompts: 'any',
   events: 'any',
+  eventRetention: { is: 'object', options: retentionTable, default: {} },
   mount: 'any',
   search: { is: ['boolean', 'object'], options: searchTable },
   methods: 'any',
@@ -164,6 +169,7 @@ interface ServerDefaults {
   readonly deprecations: DeprecationMode;
   readonly asking: Required<AskingOptions>;
   readonly tasks: Required<TasksOptions>;
+  readonly eventRetention: WithDefaults<EventRetention, 'forMs'>;
 }
 
 /** The options of a server with their defaults. */

@@ -6,6 +6,7 @@ import type { Infer, Schema, SchemaLike, Sent } from '../../schema/schema.js';
 import type { EmitOptions, Emitted } from '../state/emitting.js';
 import type { AccessRule } from './access.js';
 import type { Described } from './definition.js';
+import type { EventSchedule } from './schedule-options.js';
 import type { VariablesOf } from './template-values.js';
 import type { Awaitable } from './tool-handler.js';
 
@@ -34,6 +35,8 @@ export interface EventDefinition<In = undefined, Payload = SchemaLike>
   extends EventOptions<In, Infer<Payload>> {
   /** The data of an event, as a schema of an object. Emitted data is checked against it. */
   readonly payload: Payload;
+  /** The moments at which events happen, and the function that makes them. Default: only those that `emit` emits. */
+  readonly schedule?: EventSchedule<Sent<Payload>>;
 }
 
 /** The argument of `event()` for a type whose events are the changes of resources. */
@@ -61,7 +64,13 @@ export interface EventType<Data = unknown, Signature = unknown> {
   readonly kind: 'event';
   /** The description of the type. */
   readonly options: EventOptions<Schema | undefined, never> &
-    Partial<Pick<EventDefinition<undefined, Schema>, 'payload'> & Pick<ResourceEventDefinition, 'resource'>>;
+    Partial<
+      Pick<EventDefinition<undefined, Schema>, 'payload'> &
+        Pick<ResourceEventDefinition, 'resource'> & {
+          /** The moments at which events happen. */
+          readonly schedule: EventSchedule;
+        }
+    >;
   /** For types only: the data of an event. */
   readonly '~data'?: (data: Data) => void;
   /** For types only: the signature that a typed client reads. */

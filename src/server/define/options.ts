@@ -22,6 +22,7 @@ import type { Logger } from '../state/log.js';
 import type { AccessOptions } from './access.js';
 import type { NotInferred } from './definition.js';
 import type { EventType } from './event.js';
+import type { EventRetention } from './event-retention.js';
 import type { ServerExtension } from './extension.js';
 import type { FallbacksOptions } from './fallback-options.js';
 import type {
@@ -157,6 +158,8 @@ export interface ServerDefinition<
   readonly secret?: string | readonly string[];
   /** Limits for the questions that handlers ask. */
   readonly asking?: AskingOptions;
+  /** The events that are kept for subscribers that were away. Give all processes of the server the same. */
+  readonly eventRetention?: EventRetention;
   /**
    * Lets callers subscribe webhooks to the `events` of the server: `{}` for those on public addresses that want them. The subscriptions are
    * in the store. Default: no webhooks.

@@ -2,11 +2,13 @@
 
 import type { Call, Outcome } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
+import type { WithDefaults } from '../../protocol/checks/options.js';
 import type { Store } from '../../state/store.js';
 import type { Topic } from '../../state/topic.js';
 import type { Gate } from '../access/gate.js';
 import type { Catalog } from '../catalog/catalog.js';
 import type { CompiledEvent } from '../catalog/events.js';
+import type { EventRetention } from '../define/event-retention.js';
 import type { WebhookDesk, WebhookOptions } from '../define/webhook-options.js';
 import type { Complete } from '../results/results.js';
 import type { ChangeMessage } from '../state/changes.js';
@@ -25,6 +27,8 @@ export interface EventHost {
   readonly webhooks: WebhookDesk;
   /** Begins to deliver events to webhooks. */
   readonly start: () => Promise<void>;
+  /** Begins with the schedule of a type that was added to a server that has started. */
+  readonly added: () => void;
   /** Leaves the deliveries to other processes. Those that are under way may end within `drainMs`. */
   readonly drain: (options?: { readonly drainMs?: number }) => Promise<void>;
   /** Waits until everything that was emitted is kept, or has failed. */
@@ -57,6 +61,8 @@ export interface EventPluginParts {
   /** Tells the servers that this one is mounted in of an event. Each promise resolves when one of them keeps it. */
   readonly relay: (...event: Parameters<RelayEvent>) => readonly Promise<unknown>[];
   readonly log: Logger;
+  /** How long events are kept, and how many. */
+  readonly retention: WithDefaults<EventRetention, 'forMs'>;
   /** The options of webhooks; undefined if the server has none. */
   readonly webhooks: WebhookOptions | undefined;
   /** The secrets of the server. */

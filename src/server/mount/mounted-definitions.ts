@@ -124,6 +124,8 @@ export function mountEvent(name: string, event: CompiledEvent, parts: MountParts
     return {
       ...event,
       name,
+      // The server that it was mounted from tells its moments.
+      schedule: undefined,
       listed: { ...event.listed, name, delivery: deliveryIn(event, hasWebhooks) },
       access: combineAccess({ kind: 'event', name }, own, event.access),
       mounted: {

@@ -47,6 +47,8 @@ export interface EventHistory {
 export interface EventHistoryOptions {
   /** The time for which events are kept, at least. */
   readonly retentionMs: number;
+  /** The most room that events take; the oldest make room. Undefined if the store alone is the limit. */
+  readonly maxUnits?: number | undefined;
 }
 
 /** Opens the log of a type of events. */
@@ -75,11 +77,11 @@ class StoredHistory implements EventHistory {
   #looking: Promise<Segment> | undefined;
   #nextLook: Promise<Segment> | undefined;
 
-  constructor(store: Store, keys: LogKeys, { retentionMs }: EventHistoryOptions) {
+  constructor(store: Store, keys: LogKeys, { retentionMs, maxUnits }: EventHistoryOptions) {
     const quarter = Math.ceil(retentionMs / 4);
     this.#store = store;
     this.#keys = keys;
-    this.#heads = new Heads(store, keys, { openMs: quarter });
+    this.#heads = new Heads(store, keys, { openMs: quarter, maxUnits });
     this.#appender = new Appender(store, keys, {
       heads: this.#heads,
       idMs: retentionMs,

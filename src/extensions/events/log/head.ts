@@ -1,7 +1,8 @@
 // The entry that names the newest segment of a log, and how the next segment is begun.
 
-import type { Store } from '../../../state/store.js';
+import type { Store, StoreChange } from '../../../state/store.js';
 import type { LogKeys } from './keys.js';
+import { SEGMENT_UNITS } from './stored-event.js';
 
 /** The facts about the segments of a log. */
 export interface Head {
@@ -20,17 +21,34 @@ export interface VersionedHead extends Head {
 
 const OPEN = { name: 'open', value: {} } as const;
 
+/** The options of `Heads`. */
+interface HeadsOptions {
+  /** The time for which events are appended to a segment, measured by the store. */
+  readonly openMs: number;
+  /** The most room that all segments may take. */
+  readonly maxUnits: number | undefined;
+}
+
+/** The room that the complete segments take which are kept, as far as it is known. */
+interface Sizes {
+  /** The first of these segments. */
+  readonly first: number;
+  readonly sizes: readonly number[];
+}
+
 /** Reads and changes the head of a log. */
 export class Heads {
   readonly #store: Store;
   readonly #keys: LogKeys;
   /** The time for which events are appended to a segment, measured by the store. */
   readonly #openMs: number;
+  readonly #maxUnits: number | undefined;
 
-  constructor(store: Store, keys: LogKeys, { openMs }: { readonly openMs: number }) {
+  constructor(store: Store, keys: LogKeys, { openMs, maxUnits }: HeadsOptions) {
     this.#store = store;
     this.#keys = keys;
     this.#openMs = openMs;
+    this.#maxUnits = maxUnits;
   }
 
   /** Reads the head. Begins the log if there is none. */
@@ -60,13 +78,44 @@ export class Heads {
       return;
     }
     const next = segment + 1;
+    const previous = countOf(size.value);
+    const { from, changes } = await this.#makeRoom(segment, previous);
+    const value = { segment: next, oldest: Math.max(oldest, from), previous };
     await this.#store.write([
-      { do: 'put', key, value: { segment: next, oldest, previous: countOf(size.value) }, if: { version } },
+      { do: 'put', key, value, if: { version } },
       // An event that was appended in the meantime has changed the size.
       { do: 'delete', key: sizeOf(segment), if: { version: size.version } },
       { do: 'drop', list: openOf(segment) },
       this.#opening(next),
+      ...changes,
     ]);
+  }
+
+  /** Drops the oldest segments when one is complete, so that there is room for the next one. Returns the oldest that is kept. */
+  async #makeRoom(
+    segment: number,
+    size: number,
+  ): Promise<{ readonly from: number; readonly changes: readonly StoreChange[] }> {
+    if (this.#maxUnits === undefined) return { from: 0, changes: [] };
+    const { sizes: key, events } = this.#keys;
+    const entry = await this.#store.get(key);
+    const known = entry?.value as unknown as Sizes | undefined;
+    // A process without the limit may have written in between. Those before expire in their time.
+    const isCurrent = known !== undefined && known.first + known.sizes.length === segment;
+    const sizes = [...(isCurrent ? known.sizes : []), size];
+    let first = isCurrent ? known.first : segment;
+    let room = sizes.reduce((sum, each) => sum + each, SEGMENT_UNITS);
+    const changes: StoreChange[] = [];
+    // The segment that was completed last stays: its readers know the room that it took.
+    while (room > this.#maxUnits && sizes.length > 1) {
+      room -= sizes.shift() as number;
+      changes.push({ do: 'drop', list: events(first++) });
+    }
+    const put: StoreChange = {
+      ...{ do: 'put', key, value: { first, sizes } },
+      if: entry === undefined ? 'absent' : { version: entry.version },
+    };
+    return { from: first, changes: [...changes, put] };
   }
 
   #opening(segment: number) {

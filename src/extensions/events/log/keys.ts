@@ -12,6 +12,8 @@ export interface LogKeys {
   readonly events: (segment: number) => string;
   /** The entry that counts the room which the events of the newest segment take. */
   readonly size: (segment: number) => string;
+  /** The entry with the room that each segment takes, if there is a limit for all of them. */
+  readonly sizes: string;
   /** The list that has an item while events may be appended to a segment. */
   readonly open: (segment: number) => string;
   /** The entry of an event that was appended, by the id of the event. */
@@ -32,6 +34,7 @@ export function logKeys(group: string): LogKeys {
     head: `event-head:${group}`,
     events: numbered('event-log'),
     size: numbered('event-size'),
+    sizes: `event-sizes:${group}`,
     open: numbered('event-open'),
     id: (eventId) => `event-id:${group}:${eventId}`,
   };

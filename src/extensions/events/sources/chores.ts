@@ -105,6 +105,7 @@ export class Chores {
   async #leave(lease: Lease): Promise<void> {
     const { store } = this.#parts;
     if (lease.attempt < MAX_UNKNOWN) return this.#release(lease, backoff(lease.attempt - 1, RETRY), true);
+    this.#added.delete(lease.key);
     await store.write([{ do: 'dequeue', queue: lease.queue, key: lease.key }], { guard: lease });
   }
 

@@ -1,21 +1,24 @@
-// The sources of the events of a server, besides `emit`: transactions and changes of resources.
+// The sources of the events of a server, besides `emit`: transactions, schedules and changes of resources.
 
 import { putInOf } from '../../../state/transaction.js';
 import { eventGroup } from '../log/keys.js';
 import type { SourceHost, SourceParts } from '../source-host.js';
 import { Chores } from './chores.js';
 import { ResourceChanges } from './resource-changes.js';
+import { Schedules } from './schedules/schedules.js';
 import { TransactionEvents } from './transactions.js';
 
 /** Makes the sources of a server. */
-export async function sourceHost({ parts, histories, emit }: SourceParts): Promise<SourceHost> {
+export async function sourceHost({ parts, histories, emit, read }: SourceParts): Promise<SourceHost> {
   const { server, store, log, leaseMs, news, events } = parts;
   const changes = new ResourceChanges({ events, log, emit });
+  const schedules = new Schedules({ ...parts, histories, read });
   // No type has this name.
   const group = await eventGroup(server, '');
   const chores = new Chores({
     ...{ store, log, leaseMs, queue: `event-work:${group}` },
-    find: async (key) => (key === group ? (lease, signal) => committed.move(lease, signal) : undefined),
+    find: async (key) =>
+      key === group ? (lease, signal) => committed.move(lease, signal) : schedules.find(key),
   });
   const committed = new TransactionEvents({
     ...{ store, histories, news, server, group },
@@ -27,7 +30,8 @@ export async function sourceHost({ parts, histories, emit }: SourceParts): Promi
       return committed.keep(type, event, client);
     },
     changed: (message) => changes.keep(message),
-    start() {
+    async start() {
+      for (const key of await schedules.keys()) chores.add(key);
       if (putInOf(store) !== undefined) chores.add(group);
     },
     async close(drainMs) {
