@@ -48,23 +48,34 @@ export function installGlobals(scheduler: Scheduler, random: Random): () => void
     clearInterval: clear,
     clearImmediate: clear,
     crypto: simulatedCrypto(random),
+    Date: simulatedDate(() => Math.floor(EPOCH + scheduler.now + scheduler.current.skewMs)),
   };
   const before = Object.entries(Object.getOwnPropertyDescriptors(globalThis)).filter(
     ([name]) => name in simulated,
   );
-  const { now } = Date;
   const { random: randomNumber } = Math;
   for (const [name, value] of Object.entries(simulated))
     Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
-  Date.now = () => Math.floor(EPOCH + scheduler.now + scheduler.current.skewMs);
   Math.random = () => random.next();
   Object.defineProperty(performance, 'now', { value: () => scheduler.now, configurable: true });
   return () => {
     for (const [name, descriptor] of before) Object.defineProperty(globalThis, name, descriptor);
-    Date.now = now;
     Math.random = randomNumber;
     Reflect.deleteProperty(performance, 'now');
   };
+}
+
+/** A `Date` with this clock. */
+function simulatedDate(now: () => number): DateConstructor {
+  return class extends Date {
+    constructor(...given: [] | [number | string | Date]) {
+      super(given.length === 0 ? now() : given[0]);
+    }
+
+    static override now(): number {
+      return now();
+    }
+  } as DateConstructor;
 }
 
 function atLeastOne(ms: number): number {
