@@ -458,6 +458,12 @@ export const sections = [
             asks: 'hundreds thousands too many tools find search context window tokens lazy',
           },
           {
+            file: 'code-mode.md',
+            name: 'Code mode',
+            day: 'later',
+            asks: 'code mode program script sandbox quickjs javascript typescript execute loop many calls model writes',
+          },
+          {
             file: 'extensions.md',
             name: 'Extensions',
             day: 'later',

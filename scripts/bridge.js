@@ -1,4 +1,5 @@
-// Writes the two scripts of apps as strings that are put into pages: the bridge of an app, and the relay of a sandbox. --check only compares.
+// Writes scripts as strings: the two of apps, which are put into pages (the bridge of an app, the relay of a sandbox), and that of the worker
+// threads that run programs of models. --check only compares.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,6 +7,12 @@ import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 import { conclude, kilobytes, root } from './files.js';
 
+const page = {
+  what: '',
+  platform: /** @type {const} */ ('browser'),
+  format: /** @type {const} */ ('iife'),
+  use: '',
+};
 const SCRIPTS = [
   {
     source: 'src/extensions/apps/connect-to-host.ts',
@@ -13,6 +20,7 @@ const SCRIPTS = [
     name: 'connectToHost',
     constant: 'BRIDGE',
     maxBytes: 8_000,
+    ...page,
   },
   {
     source: 'src/client/apps/relay-app.ts',
@@ -20,6 +28,18 @@ const SCRIPTS = [
     name: 'relayApp',
     constant: 'RELAY',
     maxBytes: 4_000,
+    ...page,
+  },
+  {
+    source: 'src/adapters/quickjs/worker/run-worker.ts',
+    target: 'src/adapters/quickjs/worker/worker-text.ts',
+    name: 'runWorker',
+    constant: 'WORKER',
+    maxBytes: 12_000,
+    what: 'The module that a worker thread runs',
+    platform: /** @type {const} */ ('node'),
+    format: /** @type {const} */ ('esm'),
+    use: 'await runWorker();',
   },
 ];
 const ENTRY = '\0entry';
@@ -30,13 +50,15 @@ const failures = [];
 /** @type {string[]} */
 const sizes = [];
 for (const script of SCRIPTS) await make(script);
-conclude(failures, `the scripts of apps: ${sizes.join(', ')}`);
+conclude(failures, `the scripts in strings: ${sizes.join(', ')}`);
 
 /** @param {typeof SCRIPTS[number]} script */
-async function make({ source, target, name, constant, maxBytes }) {
-  const code = await bundle(source, name);
+async function make(script) {
+  const { source, target, name, constant, maxBytes } = script;
+  const what = script.what || `The code that defines \`${name}\` in a page`;
+  const code = await bundle(script);
   const text = formatted(
-    `// ${name} of ${source}, minified by scripts/bridge.js.\n\n/** The code that defines \`${name}\` in a page. */\nexport const ${constant}: string =\n  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code\n  ${JSON.stringify(code)};\n`,
+    `// ${name} of ${source}, minified by scripts/bridge.js.\n\n/** ${what}. */\nexport const ${constant}: string =\n  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code\n  ${JSON.stringify(code)};\n`,
     target,
   );
   sizes.push(`${name} ${kilobytes(code.length)} (${kilobytes(gzipSync(code).length)} gzipped)`);
@@ -48,11 +70,12 @@ async function make({ source, target, name, constant, maxBytes }) {
     failures.push(`${target} is not what ${source} compiles to. Run: node scripts/bridge.js`);
 }
 
-/** @param {string} source @param {string} name */
-async function bundle(source, name) {
+/** @param {typeof SCRIPTS[number]} script */
+async function bundle({ source, name, platform, format, use }) {
   const build = await rolldown({
     input: ENTRY,
-    platform: 'browser',
+    platform,
+    external: /^node:/,
     tsconfig: false,
     plugins: [
       {
@@ -60,13 +83,13 @@ async function bundle(source, name) {
         resolveId: (id) => (id === ENTRY ? id : undefined),
         load: (id) =>
           id === ENTRY
-            ? `import { ${name} } from ${JSON.stringify(join(root, source))}; globalThis.${name} = ${name};`
+            ? `import { ${name} } from ${JSON.stringify(join(root, source))}; ${use || `globalThis.${name} = ${name};`}`
             : undefined,
       },
     ],
     resolve: { extensionAlias: { '.js': ['.ts'] } },
   });
-  const { output } = await build.generate({ format: 'iife', minify: true });
+  const { output } = await build.generate({ format, minify: true });
   await build.close();
   if (output.length !== 1) failures.push(`${name} has more than one file. Import nothing dynamically.`);
   return output[0].code.trim();

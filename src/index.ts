@@ -77,6 +77,8 @@ export type { CallerState, CallerStates, StateWithId } from './server/context/ca
 export type { ClientFacts, Context, Elicit } from './server/context/context.js';
 export { type ContextStore, type Stored, type StoredOptions, stored } from './server/context/stored.js';
 export type { AccessOptions, AccessRule, Allow } from './server/define/access.js';
+export type { CodeEngine } from './server/define/code-engine.js';
+export type { CodeOptions } from './server/define/code-options.js';
 export type { Completer, Completers, Described } from './server/define/definition.js';
 export type {
   ArgumentsCheck,

@@ -88,14 +88,14 @@ test('the package exports no transport interface, no builder, no system() and no
   for (const name of left) expect(names).not.toContain(name);
 });
 
-test('the package has no entry and no command for code mode, React, agents, bundling, tunnels and codemods', () => {
+test('the package has no entry and no command for React, agents, bundling, tunnels and codemods', () => {
   const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
   const entries = Object.keys((JSON.parse(read('package.json')) as { readonly exports: object }).exports);
   const commands = readdirSync(new URL('../../docs/cli', import.meta.url)).map((file) =>
     file.replace(/\.md$/, ''),
   );
   expect([entries.length, commands.length].every((count) => count > 20)).toBe(true);
-  for (const name of ['code', 'code-mode', 'react', 'agent', 'agents', 'bundle', 'tunnel', 'codemod']) {
+  for (const name of ['react', 'agent', 'agents', 'bundle', 'tunnel', 'codemod']) {
     expect(entries).not.toContain(`./${name}`);
     expect(commands).not.toContain(name);
   }

@@ -35,7 +35,7 @@ const MAX_CHANGES = 3;
 export class ReplayState {
   readonly #journal: Journal;
   readonly #newAnswers: JsonObject;
-  readonly #maxBytes: number;
+  #maxBytes: number;
   #bytes: number;
   readonly #answers: Map<string, unknown>;
   readonly #steps: Map<string, unknown>;
@@ -101,6 +101,11 @@ export class ReplayState {
     if (!this.#keys.has(key)) this.#bytes += 2 * key.length + KEY_OVERHEAD;
     this.#keys.set(key, digest);
     this.#news.keys.push([key, digest]);
+  }
+
+  /** Lets the journal grow to this size, if that is more than before. */
+  allow(maxBytes: number): void {
+    this.#maxBytes = Math.max(this.#maxBytes, maxBytes);
   }
 
   /** The error if the journal is too large to begin anything more. */

@@ -207,6 +207,15 @@ export class Replay implements Run {
     return this.#state.digestOf(key);
   }
 
+  known(key: string): { readonly value: unknown } | undefined {
+    return this.#state.resultOf(key);
+  }
+
+  /** Lets the journal grow to this size, if that is more than it may have. A journal that travels through the client has its own limit. */
+  allow(maxBytes: number): void {
+    this.#state.allow(maxBytes);
+  }
+
   step<T>(key: string, work: StepWork<T>): Promise<T> {
     if (this.#reason !== undefined) return this.#refuse(this.#reason);
     return markHandled(this.#runStep(key, work));

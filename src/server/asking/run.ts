@@ -39,6 +39,8 @@ export type StepWork<T> = (step: OpenStep) => T | Promise<T>;
 export interface Run {
   ask<T>(key: string, question: Question<T>): Promise<T>;
   step<T>(key: string, work: StepWork<T>): Promise<T>;
+  /** The result of a step that an earlier run has kept; undefined if there is none. */
+  known(key: string): { readonly value: unknown } | undefined;
   /** The reason why the run is over; undefined while it is running. */
   readonly reason: Error | undefined;
   /** Ends the run. Only the first reason counts. */
@@ -136,6 +138,10 @@ export class NestedRun implements Run {
     return this.#start(() => this.#outer.make().step(this.#prefix + key, work));
   }
 
+  known(key: string): { readonly value: unknown } | undefined {
+    return this.#outer.find()?.known(this.#prefix + key);
+  }
+
   #start<T>(begin: () => Promise<T>): Promise<T> {
     if (this.#reason !== undefined) return refuse(this.#reason, ++this.#refusals);
     const result = begin().then((value) => {
@@ -167,12 +173,13 @@ function cannotAskHere(): never {
   );
 }
 
-const nothing = (): void => undefined;
+const nothing = (): undefined => undefined;
 
 /** The run of a function that cannot ask. Spec, Multi Round-Trip Requests: only tools, prompts and resources may ask questions. */
 export const cannotAsk: Run = {
   ask: cannotAskHere,
   step: cannotAskHere,
+  known: nothing,
   reason: undefined,
   end: nothing,
   close: nothing,

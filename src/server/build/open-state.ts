@@ -43,7 +43,7 @@ export interface OpenState extends ServerLists {
 interface ServerLists {
   readonly gate: Gate;
   readonly registry: Registry;
-  /** The two tools that the server lists in place of all others; undefined if it lists all of them. */
+  /** The tools that the server lists in place of the others; undefined if it lists all its tools and no others. */
   readonly front: SearchFront | undefined;
 }
 
@@ -65,8 +65,8 @@ export function openState(compiled: CompiledOptions): OpenState {
   const shared = new ChosenState({ ...options, log, checks });
   const { store, leaseMs } = shared;
   const topics = serverTopics(shared, log);
-  const lists = openLists(compiled, topics);
   const hasUser = options.user !== undefined;
+  const lists = openLists(compiled, topics, { hasUser, attach: lifetimes.attach });
   return {
     ...lists,
     shared,
@@ -81,13 +81,14 @@ export function openState(compiled: CompiledOptions): OpenState {
   };
 }
 
-/** Makes the lists. The two tools of the search are among the definitions that they search. */
+/** Makes the lists. The tools of the front are among the definitions that they search. */
 function openLists(
   { options, info, log, complete, defaults, compiled }: CompiledOptions,
   { changes }: ServerTopics,
+  parts: Pick<Parameters<typeof searchFront>[1], 'hasUser' | 'attach'>,
 ): ServerLists {
   const finding = late<Omit<FinderParts, 'options'>>('the lists');
-  const front = searchFront(options.search, { defaults, compiled, server: finding.get });
+  const front = searchFront(options, { ...parts, defaults, compiled, server: finding.get });
   const gate = new Gate(log);
   const registry = new Registry(info, options, { compiled, complete, changes, gate, front });
   finding.provide({ registry, gate, log });

@@ -9,6 +9,7 @@ import { copyCall } from '../../protocol/direct.js';
 import { cancelledBy, userRejected } from '../../protocol/errors.js';
 import { progressToken } from '../../protocol/meta.js';
 import type { ResourceContents } from '../../protocol/model/content.js';
+import type { InputRequest } from '../../protocol/model/input.js';
 import { atLeast } from '../../protocol/tables/log-level.js';
 import type { QuestionEvent } from '../../protocol/telemetry/events.js';
 import { type HandlerLog, handlerLog, LoggedCall } from '../../protocol/telemetry/handler-log.js';
@@ -253,6 +254,22 @@ export class CallContext<State, User> implements Context<State, User> {
     // The server that a tool is mounted in may ask, too.
     const key = level === undefined ? APPROVAL : `${APPROVAL}:${level}`;
     return this.#ask(key, () => approvalQuestion(message, subject));
+  }
+
+  /** Asks the client a question of another call. Resolves with the answer as it came; only the answer to this question counts. */
+  relay(key: string, request: InputRequest): Promise<unknown> {
+    return this.#ask(key, () => ({ request, subject: key, read: (value) => ({ ok: true, value }) }));
+  }
+
+  /** The result of a step that an earlier run has kept; undefined if there is none. */
+  known(key: string): { readonly value: unknown } | undefined {
+    return this.#run?.known(key);
+  }
+
+  /** Lets the journal of the run grow to this size. */
+  allowJournal(maxBytes: number): void {
+    const run = this.#ensureRun();
+    if (run instanceof Replay) run.allow(maxBytes);
   }
 
   get sample(): Context['sample'] {

@@ -13,6 +13,7 @@ import { searchTable } from '../../protocol/model/search/options.js';
 import type { DeprecationMode } from '../state/deprecations.js';
 import { idempotencyTable } from '../state/idempotency-options.js';
 import type { AccessOptions } from './access.js';
+import { codeTable } from './code-options.js';
 import type { EventDefinition, ResourceEventDefinition } from './event.js';
 import { type EventRetention, retentionTable } from './event-retention.js';
 import { fallbacksTable } from './fallback-options.js';
@@ -135,6 +136,7 @@ const server = {
   eventRetention: { is: 'object', options: retentionTable, default: {} },
   mount: 'any',
   search: { is: ['boolean', 'object'], options: searchTable },
+  code: { is: 'object', options: codeTable },
   methods: 'any',
   access: { is: 'any', options: access, foreign: foreignRuleNames },
   use: 'any',

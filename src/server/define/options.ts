@@ -20,6 +20,7 @@ import type { IdempotencyOptions } from '../state/idempotency-options.js';
 import type { Lifespan } from '../state/lifespan.js';
 import type { Logger } from '../state/log.js';
 import type { AccessOptions } from './access.js';
+import type { CodeOptions } from './code-options.js';
 import type { NotInferred } from './definition.js';
 import type { EventType } from './event.js';
 import type { EventRetention } from './event-retention.js';
@@ -116,6 +117,11 @@ export interface ServerDefinition<
    * whose list would fill the context of a model. Default: every tool is listed.
    */
   readonly search?: boolean | SearchOptions;
+  /**
+   * Lets models write programs that call the tools: lists `run_code` and `search_tools` in place of all others. With `search: false`, every
+   * tool is listed beside `run_code`. Default: no programs.
+   */
+  readonly code?: CodeOptions;
   /** Custom methods, in addition to those of the protocol, by name. A name needs a prefix, such as `acme/search`. */
   readonly methods?: { readonly [Name in keyof M]: Method<State, User, M[Name]> };
 

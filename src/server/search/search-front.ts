@@ -1,26 +1,33 @@
-// The two tools that a server with `search` lists in place of all others, and the way of a call through them.
+// The tools that a server with `search` or `code` lists in place of all others, and the way of a call through them.
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { type Call, type Dispatch, withoutParamHeaders } from '../../protocol/call.js';
 import { fillDefaults } from '../../protocol/checks/options.js';
 import { copyCall, fromDirect, toDirect } from '../../protocol/direct.js';
-import { type SearchOptions, searchTable } from '../../protocol/model/search/options.js';
-import { CALL_TOOL, callTool, SEARCH_TOOL, searchTool } from '../../protocol/model/search/search-tools.js';
+import { type SearchOptions, type SearchSettings, searchTable } from '../../protocol/model/search/options.js';
+import {
+  CALL_TOOL,
+  callTool,
+  type FoundTools,
+  SEARCH_TOOL,
+  searchTool,
+} from '../../protocol/model/search/search-tools.js';
 import {
   type CompiledDefinitions,
   compileDefinition,
   type Defaults,
   DefinitionError,
 } from '../catalog/compile.js';
-import type { ToolFront } from '../catalog/tools.js';
+import type { CompiledTool, ToolFront } from '../catalog/tools.js';
 import type { CallContext } from '../context/call-context.js';
+import type { CodeOptions } from '../define/code-options.js';
 import { tool } from '../define/tool.js';
 import { ToolError } from '../results/tool-error.js';
 import type { FinderParts, ToolFinder } from './tool-finder.js';
 
 const MAX_NAME = 128;
 
-/** The two tools, and the parts of a server that they change. */
+/** The tools of the front, and the parts of a server that they change. */
 export interface SearchFront extends ToolFront {
   /** Makes calls through `call_tool` calls of the tool itself, before any middleware sees them. Called once, with the finished server. */
   readonly around: (dispatch: Dispatch) => Dispatch;
@@ -32,25 +39,74 @@ interface CallToolInput {
   readonly arguments?: JsonObject;
 }
 
-/** The server that the two tools belong to. */
+/** The server that the tools belong to. */
 interface FrontParts {
   readonly defaults: Defaults;
   readonly compiled: CompiledDefinitions;
   readonly server: () => Omit<FinderParts, 'options'>;
+  /** Whether the server has the option `user`. */
+  readonly hasUser: boolean;
+  /** Adds a part that closes with the server. */
+  readonly attach: (part: { readonly close: () => Promise<void> }) => void;
 }
 
-/** Makes the two tools; undefined if the server lists all its tools. Throws a `DefinitionError`. */
-export function searchFront(
-  option: boolean | SearchOptions | undefined,
-  { defaults, compiled, server }: FrontParts,
-): SearchFront | undefined {
-  if (option === undefined || option === false) return undefined;
-  const options = fillDefaults(option === true ? {} : option, searchTable);
-  const taken = [SEARCH_TOOL, CALL_TOOL].filter((name) => compiled.tools.has(name));
+/** The options that add tools. */
+interface FrontOptions {
+  readonly search?: boolean | SearchOptions | undefined;
+  readonly code?: CodeOptions | undefined;
+}
+
+/** The parts of a front that an engine for programs changes. */
+interface FrontChanges {
+  /** The description of `search_tools`. */
+  readonly description: string;
+  /** The result of `search_tools`. */
+  readonly print: (found: FoundTools) => string;
+}
+
+/** The parts of a server from which an engine for programs makes the front. */
+export interface CodeFrontParts
+  extends Pick<FrontOptions, 'search'>,
+    Pick<FrontParts, 'defaults' | 'hasUser' | 'attach'>,
+    Omit<CodeOptions, 'engine'> {
+  /** Makes the front of the search. */
+  readonly make: (changes: FrontChanges) => SearchFront;
+  /** Compiles a tool of the front. */
+  readonly compile: typeof compileFront;
+}
+
+/** The part of an engine that makes the front. */
+type MakeCodeFront = (parts: CodeFrontParts) => SearchFront;
+
+/**
+ * Makes the tools; undefined if the server lists all its tools and no others. With `code`, the engine makes them, so that servers without
+ * programs load nothing of it. Throws a `DefinitionError`.
+ */
+export function searchFront({ search, code }: FrontOptions, parts: FrontParts): SearchFront | undefined {
+  if (code === undefined && (search === undefined || search === false)) return undefined;
+  const options = fillDefaults(typeof search === 'object' ? search : {}, searchTable);
+  const make = (changes?: FrontChanges) => findingFront(options, parts, changes);
+  const front =
+    code === undefined
+      ? make()
+      : (code.engine['~front'] as MakeCodeFront)({ ...parts, ...code, search, make, compile: compileFront });
+  const taken = [...front.tools.keys()].filter((name) => parts.compiled.tools.has(name));
   if (taken.length > 0)
     throw new DefinitionError(
-      taken.map((name) => `"search" adds the tool "${name}": rename your tool of that name`),
+      taken.map(
+        (name) =>
+          `"${code === undefined ? 'search' : 'code'}" adds the tool "${name}": rename your tool of that name`,
+      ),
     );
+  return front;
+}
+
+/** The front of the search: `search_tools` and `call_tool`. */
+function findingFront(
+  options: SearchSettings,
+  { defaults, server }: FrontParts,
+  changes?: FrontChanges,
+): SearchFront {
   const { limit, always } = options;
   const listed = new Set(always);
   let finder: Promise<ToolFinder> | undefined;
@@ -58,14 +114,15 @@ export function searchFront(
   const searching = searchTool(limit);
   const search = tool({
     title: searching.title as string,
-    description: searching.description as string,
+    description: changes?.description ?? (searching.description as string),
     annotations: { readOnly: true, openWorld: false },
     input: searching.inputSchema,
     async run(input: unknown, ctx) {
       // Loaded with the first search.
       finder ??= import('./tool-finder.js').then((module) => new module.ToolFinder({ ...server(), options }));
       const request = { limit, ...(input as { query: string; limit?: number }), signal: ctx.signal };
-      return (await finder).find((ctx as unknown as CallContext<never, never>).caller, request);
+      const found = await (await finder).find((ctx as unknown as CallContext<never, never>).caller, request);
+      return changes?.print(found) ?? found;
     },
   });
 
@@ -87,16 +144,7 @@ export function searchFront(
     },
   });
 
-  // The policy is about the tools that are found and called.
-  const { access } = defaults;
-  const of: typeof access.of = (target, rules) => {
-    const own = access.of(target, rules);
-    const isOpen = own?.scopes.length === 0 && own.allow.length === 0;
-    return own === undefined || isOpen ? undefined : { ...own, policy: undefined };
-  };
-  const compile = (name: string, definition: object) =>
-    compileDefinition('tool', name, definition, { ...defaults, access: { ...access, of } });
-  const calling = compile(CALL_TOOL, call);
+  const calling = compileFront(defaults, CALL_TOOL, call);
 
   function redirect(original: Call): Call {
     const { method, params } = original;
@@ -112,7 +160,7 @@ export function searchFront(
 
   return {
     tools: new Map([
-      [SEARCH_TOOL, compile(SEARCH_TOOL, search)],
+      [SEARCH_TOOL, compileFront(defaults, SEARCH_TOOL, search)],
       [CALL_TOOL, calling],
     ]),
     lists: (name) => name === SEARCH_TOOL || name === CALL_TOOL || listed.has(name),
@@ -123,6 +171,17 @@ export function searchFront(
       return (original) => dispatch(redirect(original));
     },
   };
+}
+
+/** Compiles a tool of the front without the policy, which is about the tools that are found and called. */
+function compileFront(defaults: Defaults, name: string, definition: object): CompiledTool {
+  const { access } = defaults;
+  const of: typeof access.of = (target, rules) => {
+    const own = access.of(target, rules);
+    const isOpen = own?.scopes.length === 0 && own.allow.length === 0;
+    return own === undefined || isOpen ? undefined : { ...own, policy: undefined };
+  };
+  return compileDefinition('tool', name, definition, { ...defaults, access: { ...access, of } });
 }
 
 // The tool may come later.

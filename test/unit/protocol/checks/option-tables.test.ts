@@ -14,6 +14,7 @@ import { sandboxPage, showApp, withApp } from 'fullmcp/apps';
 import { apiKey, bearer, introspection, jwt, mintToken, sharedSecretJwt, trustedProxy } from 'fullmcp/auth';
 import { addCatalog } from 'fullmcp/catalog';
 import { connect } from 'fullmcp/client';
+import { quickjs } from 'fullmcp/code';
 import { evals } from 'fullmcp/evals';
 import { eventFrom, receiver } from 'fullmcp/events';
 import { createPlugin } from 'fullmcp/fastify';
@@ -155,6 +156,7 @@ const functions: Readonly<Record<string, Make>> = {
   postgres,
   privateKeyJwt,
   proxy: (options) => proxy(server, options),
+  quickjs,
   rateLimit,
   recorder,
   redis,

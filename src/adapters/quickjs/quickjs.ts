@@ -1,0 +1,189 @@
+// The engine: QuickJS in WebAssembly, in worker threads.
+
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { availableParallelism } from 'node:os';
+import { pathToFileURL } from 'node:url';
+import { MissingPackageError } from '../../protocol/checks/optional-package.js';
+import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
+import { McpError } from '../../protocol/errors.js';
+import { codeFront } from '../../server/code/front.js';
+import {
+  type CodeEngine,
+  type CodeRealm,
+  type CodeRealms,
+  RealmLost,
+} from '../../server/define/code-engine.js';
+import { Thread } from './thread.js';
+import { PRELUDE_VERSION } from './worker/prelude.js';
+import type { RealmLimits, WorkerStart } from './worker/protocol.js';
+
+/** The options of `quickjs`. */
+export interface QuickJSOptions {
+  /** The memory of one program, in bytes. Default: 32 MB. */
+  readonly memoryBytes?: number;
+  /** The steps of one program, of which a loop takes two or three with each round. Some seconds of computing. Default: 50,000,000. */
+  readonly maxSteps?: number;
+  /** The number of programs that may run at the same time, those that wait for a call included. Default: 64. */
+  readonly maxPrograms?: number;
+  /** The number of worker threads. Default: the number of cores, at most 4. */
+  readonly threads?: number;
+}
+
+const optionTable = {
+  memoryBytes: { is: 'count', min: 4_194_304, max: 1_073_741_824, default: 33_554_432 },
+  maxSteps: { is: 'count', min: 100_000, default: 50_000_000 },
+  maxPrograms: { is: 'count', max: 1000, default: 64 },
+  threads: { is: 'count', max: 64 },
+} as const satisfies OptionTable<QuickJSOptions>;
+
+const PACKAGE = 'quickjs-wasi';
+const TYPES_PACKAGE = '@swc/wasm-typescript';
+/** Below this version, strings and buffers do not count as memory of the program. */
+const LEAST_VERSION = [3, 3, 1] as const;
+
+const FIXED_LIMITS = {
+  stackBytes: 262_144,
+  turnMs: 3000,
+  maxValueChars: 1_000_000,
+  maxPrintedChars: 64_000,
+  maxTurnCalls: 10_000,
+} as const satisfies Partial<RealmLimits>;
+
+/**
+ * The engine for `createServer({ code: { engine: quickjs() } })`: QuickJS in WebAssembly, in worker threads, with an instance for each
+ * program. Needs Node and the package `quickjs-wasi`; for programs in TypeScript, also `@swc/wasm-typescript`.
+ *
+ * @example
+ * createServer({ name: 'ops', version: '1.0.0', tools, code: { engine: quickjs() } });
+ */
+export function quickjs(options: QuickJSOptions = {}): CodeEngine {
+  const { memoryBytes, maxSteps, maxPrograms, threads } = readOptions('quickjs', options, optionTable);
+  const limits: RealmLimits = { ...FIXED_LIMITS, memoryBytes, maxSteps };
+  let start: Promise<WorkerStart> | undefined;
+  const engine: Pick<CodeEngine, 'id' | 'open'> = {
+    get id() {
+      return `${PACKAGE}@${installedVersion()} prelude ${PRELUDE_VERSION} memory ${memoryBytes} steps ${maxSteps}`;
+    },
+    async open() {
+      start ??= load(limits).catch((error: unknown) => {
+        start = undefined;
+        throw error;
+      });
+      return new Realms(await start, {
+        maxPrograms,
+        threads: threads ?? Math.min(4, availableParallelism()),
+      });
+    },
+  };
+  return Object.assign(engine, {
+    '~front': (parts: Parameters<typeof codeFront>[1]) => codeFront(engine, parts),
+  });
+}
+
+const require = createRequire(import.meta.url);
+
+function installedVersion(): string {
+  try {
+    return (require(`${PACKAGE}/package.json`) as { readonly version: string }).version;
+  } catch (error) {
+    throw new MissingPackageError(
+      `quickjs() needs the package "${PACKAGE}". Install it: npm install ${PACKAGE}`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+async function load(limits: RealmLimits): Promise<WorkerStart> {
+  const version = installedVersion();
+  if (isOlder(version))
+    throw new Error(
+      `quickjs() needs ${PACKAGE} ${LEAST_VERSION.join('.')} or newer, and ${version} is installed. Update it: npm install ${PACKAGE}@latest`,
+    );
+  const wasm = await WebAssembly.compile(await readFile(require.resolve(`${PACKAGE}/quickjs.wasm`)));
+  return { wasm, engine: addressOf(PACKAGE) as string, types: addressOf(TYPES_PACKAGE), limits };
+}
+
+function isOlder(version: string): boolean {
+  const parts = version.split(/[.-]/).map(Number);
+  for (const [at, least] of LEAST_VERSION.entries()) {
+    const part = parts[at] ?? 0;
+    if (part !== least) return part < least;
+  }
+  return false;
+}
+
+function addressOf(name: string): string | undefined {
+  try {
+    return pathToFileURL(require.resolve(name)).href;
+  } catch {
+    return undefined;
+  }
+}
+
+interface RealmsSettings {
+  readonly maxPrograms: number;
+  readonly threads: number;
+}
+
+/** The programs of a server, in threads that are started when they are needed. */
+class Realms implements CodeRealms {
+  readonly #start: WorkerStart;
+  readonly #settings: RealmsSettings;
+  readonly #threads = new Set<Thread>();
+  #lastRealm = 0;
+  #open = 0;
+  #isClosed = false;
+
+  constructor(start: WorkerStart, settings: RealmsSettings) {
+    this.#start = start;
+    this.#settings = settings;
+  }
+
+  realm: CodeRealms['realm'] = (program) => {
+    if (this.#isClosed) throw new McpError('connection_closed', 'The server is closing');
+    if (this.#open >= this.#settings.maxPrograms)
+      throw new McpError(
+        'overloaded',
+        `${this.#open} programs are running, as many as this server allows. Retry later.`,
+      );
+    this.#open++;
+    const realm = ++this.#lastRealm;
+    const thread = this.#leastBusy();
+    thread.add(realm);
+    let isOpen = true;
+    const end: CodeRealm['end'] = () => {
+      if (!isOpen) return;
+      isOpen = false;
+      this.#open--;
+      thread.remove(realm);
+    };
+    return {
+      async run(result) {
+        if (!isOpen) throw new RealmLost('it was ended');
+        return thread.run(
+          result === undefined ? { do: 'start', realm, program } : { do: 'result', realm, result },
+        );
+      },
+      end,
+    };
+  };
+
+  close: CodeRealms['close'] = async () => {
+    this.#isClosed = true;
+    await Promise.all([...this.#threads].map((thread) => thread.close()));
+  };
+
+  #leastBusy(): Thread {
+    const threads = [...this.#threads];
+    const idle = threads.find(({ size }) => size === 0);
+    if (idle !== undefined) return idle;
+    if (threads.length >= this.#settings.threads)
+      return threads.reduce((one, other) => (other.size < one.size ? other : one));
+    const thread: Thread = new Thread(this.#start, () => this.#threads.delete(thread));
+    this.#threads.add(thread);
+    return thread;
+  }
+}

@@ -1,0 +1,13 @@
+// The entry `fullmcp/code`: the engine that runs the programs of models.
+
+export { type QuickJSOptions, quickjs } from './adapters/quickjs/quickjs.js';
+export type {
+  CodeCall,
+  CodeEnd,
+  CodeEngine,
+  CodeProgram,
+  CodeRealm,
+  CodeRealms,
+  CodeResult,
+  CodeTurn,
+} from './server/define/code-engine.js';

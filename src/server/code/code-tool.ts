@@ -1,0 +1,56 @@
+// The tool `run_code`: runs a program that a model has written. Everything behind it is loaded with the first program.
+
+import type { Call } from '../../protocol/call.js';
+import { SEARCH_TOOL } from '../../protocol/model/search/search-tools.js';
+import type { CallContext } from '../context/call-context.js';
+import { type Tool, tool } from '../define/tool.js';
+import type { CodeHost, CodeSettings } from './code-host.js';
+
+/** The name of the tool. */
+export const CODE_TOOL = 'run_code';
+
+/** The longest program, in characters. */
+const MAX_SOURCE = 65_536;
+
+/** Defines the tool. `finds` is whether the model finds the tools with `search_tools`, and does not see them in its list. */
+export function codeTool({ maxCalls }: CodeSettings, finds: boolean, host: () => CodeHost): Tool {
+  return tool({
+    title: 'Run a program',
+    description: describe(maxCalls, finds),
+    annotations: { readOnly: false, destructive: true, openWorld: true },
+    task: 'optional',
+    input: {
+      type: 'object',
+      properties: {
+        code: { type: 'string', minLength: 1, maxLength: MAX_SOURCE, description: 'The program' },
+      },
+      required: ['code'],
+      additionalProperties: false,
+    },
+    async run(input: unknown, ctx) {
+      const { runCode } = await import('./run-code.js');
+      const context = ctx as unknown as CallContext<never, never>;
+      return runCode((input as { readonly code: string }).code, {
+        ...host(),
+        ctx: context,
+        call: context.caller as Call,
+      });
+    },
+  });
+}
+
+function describe(maxCalls: number, finds: boolean): string {
+  const find = finds
+    ? ` Find tools with ${SEARCH_TOOL} first, or inside with tools.${SEARCH_TOOL}({ query }).`
+    : '';
+  return `Runs a short program in JavaScript or TypeScript that calls tools. It is the body of an async function.${find}
+- tools.name({ ... }) calls a tool and gives its value, not text. Await every call; use Promise.all for independent ones.
+- Filter and count here, and return little: what you return and console.log is all that you see, at most 24,000 characters.
+- A call that fails throws a ToolError (message, code). An error names the line, and the calls that were made.
+- There is no network, no file, no timer. At most ${maxCalls} calls. Times are UTC.
+Example:
+const open = await tools.list_invoices({ status: 'open' });
+const late = open.filter((one) => one.days > 30);
+await Promise.all(late.map((one) => tools.remind({ id: one.id })));
+return { reminded: late.length };`;
+}

@@ -1,0 +1,53 @@
+// The tool of programs and its engine, for a server with the option `code`. Only the entry of the engine loads it.
+
+import { late } from '../../async/late.js';
+import { CALL_TOOL, SEARCH_TOOL } from '../../protocol/model/search/search-tools.js';
+import type { CodeEngine } from '../define/code-engine.js';
+import type { CodeFrontParts, SearchFront } from '../search/search-front.js';
+import type { CodeHost } from './code-host.js';
+import { CODE_TOOL, codeTool } from './code-tool.js';
+import { declarationsOf } from './declarations.js';
+
+const DEFAULT_CALLS = 200;
+
+/**
+ * Makes the tools of a server with programs. With `code` alone, tools are found and called by programs; with `search` as well, also one by
+ * one; with `search: false`, they are all listed. The engine is opened with the first program, and closes with the server.
+ */
+export function codeFront(engine: Pick<CodeEngine, 'id' | 'open'>, parts: CodeFrontParts): SearchFront {
+  const { search, maxCalls = DEFAULT_CALLS, hasUser, attach, defaults, make, compile } = parts;
+  const finds = search !== false;
+  const hasSearch = finds && search !== undefined;
+  const host = late<CodeHost>('the host of programs');
+  let opening: ReturnType<CodeHost['realms']> | undefined;
+  const realms: CodeHost['realms'] = () => {
+    opening ??= engine.open().catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    });
+    return opening;
+  };
+  attach({ close: async () => (await opening?.catch(() => undefined))?.close() });
+  const settings = { engine, maxCalls };
+  const finding = make({ description: describeSearch(hasSearch), print: declarationsOf });
+  const tools = new Map(finds ? finding.tools : []);
+  if (!hasSearch) tools.delete(CALL_TOOL);
+  tools.set(CODE_TOOL, compile(defaults, CODE_TOOL, codeTool(settings, finds, host.get)));
+  return {
+    tools,
+    lists: (name) => !finds || tools.has(name) || finding.lists(name),
+    around(dispatch) {
+      const isFront = (name: string): boolean => tools.has(name) && name !== SEARCH_TOOL;
+      host.provide({ settings, dispatch, realms, hasUser, isFront });
+      const found = finding.around(dispatch);
+      return hasSearch ? found : dispatch;
+    },
+  };
+}
+
+function describeSearch(hasSearch: boolean): string {
+  const use = hasSearch
+    ? `Call them in ${CODE_TOOL}, or one with ${CALL_TOOL}.`
+    : `Call them in ${CODE_TOOL}.`;
+  return `Finds tools by what they do. Returns a line of TypeScript for each: its arguments, its result and what it does. ${use}`;
+}
