@@ -49,7 +49,7 @@ export class FallbackFront implements LoadedFallbacks {
     const needs = this.#needs.of(call);
     const listed = this.#parts.listTools(call);
     const hasTasks = needs.tasks && this.#parts.offersTasks();
-    if (!hasTasks && !this.#passesOn(needs)) return listed;
+    if (!hasTasks && !this.#mayPassOn(needs)) return listed;
     return listed instanceof Promise
       ? listed.then((outcome) => this.#withTools(outcome, needs))
       : this.#withTools(listed, needs);
@@ -58,8 +58,8 @@ export class FallbackFront implements LoadedFallbacks {
   #withTools(outcome: Outcome, needs: Needs): Outcome {
     const { tools, nextCursor } = outcome;
     const isChanged = (tool: JsonObject): boolean =>
-      this.#passesOn(needs) || this.#parts.kindOf(String(tool['name'])) !== 'call';
-    const own = [continueTask, ...(this.#passesOn(needs) ? [answerQuestion] : [])];
+      this.#mayPassOn(needs) || this.#parts.kindOf(String(tool['name'])) !== 'call';
+    const own = [continueTask, ...(this.#mayPassOn(needs) ? [answerQuestion] : [])];
     return {
       ...outcome,
       tools: [
@@ -75,7 +75,7 @@ export class FallbackFront implements LoadedFallbacks {
     const { cancelsWithinMs } = needs.host;
     if (needs.asking || cancelsWithinMs === 0) return this.#serve(call, needs);
     const { call: next, wasSoon } = withoutSoon(call, cancelsWithinMs);
-    // Nobody can have read the question: from now on, the client counts as one that cannot ask.
+    // Nobody can have read the question: for this call, the client counts as one that cannot ask.
     const outcome = this.#serve(next, wasSoon ? { ...needs, asking: true } : needs);
     return outcome instanceof Promise ? outcome.then(withTime) : withTime(outcome);
   }
@@ -84,11 +84,17 @@ export class FallbackFront implements LoadedFallbacks {
     // A client of a session that asks for a task gets one, and nothing else.
     if (sessionRevisions.includes(call.peer.revision) && supportsTasks(call.peer))
       return this.#parts.callTool(call);
-    if (!needs.tasks && !needs.asking) return this.#parts.callTool(call);
     const { name } = call.params;
+    if (name === ANSWER_QUESTION && this.#mayPassOn(needs))
+      return this.#answer(call, { ...needs, asking: true });
+    if (!needs.tasks && !needs.asking) return this.#parts.callTool(call);
     if (name === CONTINUE_TASK) return this.#continue(call, needs);
-    if (name === ANSWER_QUESTION && this.#passesOn(needs)) return this.#answer(call, needs);
     return this.#call(call, needs);
+  }
+
+  /** Whether questions may reach the user in another way: always, or because the host cancels some of them by itself. */
+  #mayPassOn(needs: Needs): boolean {
+    return this.#passesOn({ ...needs, asking: needs.asking || needs.host.cancelsWithinMs > 0 });
   }
 
   /** Whether questions reach the user in another way. */

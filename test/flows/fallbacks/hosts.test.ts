@@ -41,7 +41,10 @@ const hosts: readonly (readonly [string, Host])[] = [
   ['Cowork', { name: 'claude-code', userAgent: 'claude-code/2.1.273 (remote_cowork)', elicit: drop }],
   [
     'Claude Code without a terminal',
-    { name: 'claude-code', userAgent: 'claude-code/2.1.326 (sdk-cli)', elicit: cancel },
+    {
+      ...{ name: 'claude-code', userAgent: 'claude-code/2.1.326 (sdk-cli)' },
+      ...{ revision: '2025-06-18', elicit: cancel },
+    },
   ],
   ['VS Code', { name: 'Visual Studio Code', revision: '2025-11-25', elicit: answer }],
   ['Codex', { name: 'codex-mcp-client', revision: '2025-06-18', elicit: answer }],
