@@ -94,7 +94,7 @@ describe('fullmcp', () => {
       '<uri> is missing: fullmcp read <target> <uri>\n',
     );
     expect((await fullmcp(['tasks'])).stderr).toBe(
-      '<target> and <id> are missing: fullmcp tasks <target> <id>\nA target is a URL, a file, the name of a configured server, or a command after `--`.\n',
+      '<target> is missing: fullmcp tasks <target> [id]\nA target is a URL, a file, the name of a configured server, or a command after `--`.\n',
     );
     expect((await fullmcp(['install', '--', 'node', 'x.js'])).stderr).toMatch(/^<host> is missing: /);
     expect((await fullmcp(['diff', '--', 'node', 'x.js'])).stderr).toMatch(/^<before> is missing: /);

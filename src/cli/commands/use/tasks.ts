@@ -20,7 +20,7 @@ const MAX_QUESTIONS = 20;
 
 /** `fullmcp tasks`. */
 export const tasks: Command = {
-  usage: '<target> <id>',
+  usage: '<target> [id]',
   details:
     'With the URL of a cluster (postgres:// or redis://) or the folder of an LMDB store alone, shows which processes run tasks, and how many tasks\nare unfinished in which version of their tool.\n\nShows the state of a task that `fullmcp call … --detach` started, and its open questions. With --wait, prints its result; Ctrl+C then\nends the wait, and the task continues. With --answer alone, answers its questions without waiting.',
   words: [1, 2],
