@@ -35,7 +35,8 @@ describeInChromium('too much from a server', { timeout: 180_000 }, () => {
       ['large', 'The result has 6'],
     ] as const) {
       await run(page, name);
-      await place(page).locator('.tools-result').getByText(says).first().waitFor();
+      // The largest result has tens of megabytes, which other suites may slow down.
+      await place(page).locator('.tools-result').getByText(says).first().waitFor({ timeout: 90_000 });
       const show = place(page).getByRole('button', { name: 'Show it' });
       if (await show.isVisible()) {
         await show.click();
