@@ -30,6 +30,8 @@ let remote: Serving;
 let hub: Gateway;
 let front: Serving;
 const log: string[] = [];
+/** Processes that another file of tests in this process has started, and that have not ended yet. */
+const strangers = new Set<string>();
 
 function remoteServer(text = 'from afar') {
   return createServer({
@@ -59,6 +61,8 @@ async function save(servers: object): Promise<void> {
 }
 
 beforeAll(async () => {
+  for (const words of ['server-everything', 'server-filesystem'])
+    for (const pid of await pidsOf(words)) strangers.add(pid);
   folder = await realpath(await mkdtemp(join(tmpdir(), 'gateway-')));
   config = join(folder, 'mcp.json');
   old = await startObservedAt(0, everything, 'sse');
@@ -260,7 +264,8 @@ async function pidsOf(words: string): Promise<readonly string[]> {
     .split('\n')
     .map((line) => line.trim().split(/\s+/))
     .filter(([, parent, ...args]) => parent === String(process.pid) && args.join(' ').includes(words))
-    .map(([pid = '']) => pid);
+    .map(([pid = '']) => pid)
+    .filter((pid) => !strangers.has(pid));
 }
 
 async function killAll(words: string): Promise<void> {
