@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { memoryStore } from 'fullmcp';
+import { memoryStore, type Store } from 'fullmcp';
 import { lmdbStore } from 'fullmcp/lmdb';
 import { nats } from 'fullmcp/nats';
 import { postgres } from 'fullmcp/postgres';
@@ -12,20 +12,34 @@ import { describeWithPostgres } from '../../support/engines/postgres.js';
 import { describeWithRedis, type RedisServer, startRedis } from '../../support/engines/redis.js';
 import { changedCodeTable } from './tables/changed-code.js';
 
-function useFolder(): () => string {
+/** A store that both releases of a deploy have open at once in this process. */
+function shared(store: Store): Store {
+  afterAll(() => store.close());
+  return new Proxy(store, {
+    get(target, name) {
+      if (name === 'close') return async () => undefined;
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+}
+
+/** The same, in a folder of its own. */
+function useLmdb(): Store {
   const folder = mkdtempSync(join(tmpdir(), 'fullmcp-changed-code-'));
+  const store = lmdbStore(folder);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  return () => folder;
+  return shared(store);
 }
 
 describe('a deploy in one process, with a store in memory', () => {
-  const { close: _close, ...store } = memoryStore();
-  changedCodeTable(() => ({ store: { ...store, close: async () => undefined } }));
+  const store = shared(memoryStore());
+  changedCodeTable(() => ({ store }));
 });
 
 describe('a deploy on LMDB', () => {
-  const folder = useFolder();
-  changedCodeTable(() => ({ store: lmdbStore(folder()) }));
+  const store = useLmdb();
+  changedCodeTable(() => ({ store }));
 });
 
 describeWithPostgres('a deploy on Postgres', (server) => {
@@ -43,6 +57,6 @@ describeWithRedis('a deploy on Redis', () => {
 
 describeWithNats('a deploy on NATS', () => {
   const used = useNats();
-  const folder = useFolder();
-  changedCodeTable(() => ({ cluster: nats({ url: used.engine.url }), store: lmdbStore(folder()) }));
+  const store = useLmdb();
+  changedCodeTable(() => ({ cluster: nats({ url: used.engine.url }), store }));
 });

@@ -131,14 +131,18 @@ export class SessionCalls {
   ): Promise<CallRecord | undefined> | undefined {
     // The process may take over its own call later, which has the same id then.
     const known = running.ids.map((id) => calls.get(id));
-    const end = (): void => {
-      stream.abandon();
-      const reason = new McpError('connection_closed', 'Another process has taken over the call.');
+    const endCalls = (reason: McpError): void => {
       for (const [at, id] of running.ids.entries()) (known[at] ?? calls.get(id))?.end(reason);
     };
+    const end = (): void => {
+      stream.abandon();
+      endCalls(new McpError('connection_closed', 'Another process has taken over the call.'));
+    };
+    const overdue = (): void =>
+      endCalls(new McpError('overloaded', 'The store did not respond, and the call was ended. Retry later.'));
     const record = { ...running, stream: stream.name, revision: session.revision };
     const ended = (): void => void this.#repeatable.delete(stream);
-    return this.#watch.begin(tag, record, { lost: end, ended })?.then((run) => {
+    return this.#watch.begin(tag, record, { lost: end, overdue, ended })?.then((run) => {
       if (run !== undefined && running.again !== undefined) this.#repeatable.set(stream, { run, end });
       return run;
     });

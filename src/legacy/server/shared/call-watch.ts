@@ -127,10 +127,9 @@ export class CallWatch {
       { do: 'dequeue', queue, key },
     ];
     if (leftMs() > 0 && (await isWritten(removal, { forMs: leftMs() }))) return;
-    // The call may fail at the same moment, because it needs the store, too. Then its client gets the error. After the lease, another
-    // process may have ended the call already, and this one must ask nothing more.
-    const isOver = performance.now() - sentAt >= this.#keeper.leaseMs;
-    if (!isOver) await delay(Math.max(leftMs(), GRACE_MS), { unref: true });
+    if (performance.now() - sentAt >= this.#keeper.leaseMs) on.overdue?.();
+    // The call may fail at the same moment, because it needs the store, too. Then its client gets the error.
+    await delay(Math.max(leftMs(), GRACE_MS), { unref: true });
     // Now the call belongs to the process that finds the record, so there must be one.
     on.lost();
     await isWritten([put, { do: 'enqueue', queue, key }], { maxAttempts: MAX_ATTEMPTS });

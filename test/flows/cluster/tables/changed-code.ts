@@ -24,8 +24,8 @@ interface Change {
   readonly after: Handler | undefined;
   /** The handler before the deploy. */
   readonly before?: Handler;
-  /** The end of a call that waited for an answer during the deploy. */
-  readonly end: 'refused' | 'left' | 'asks again' | 'completed';
+  /** The end of a call that waited for an answer during the deploy. The tool of one that is `invalid` is gone, or needs another input. */
+  readonly end: 'refused' | 'invalid' | 'asks again' | 'completed';
   /** The key that the error names. */
   readonly names?: string;
   /** The effects of the new code, in order. */
@@ -165,8 +165,8 @@ const changes: Readonly<Record<string, Change>> = {
     end: 'refused',
     names: 'inner#1/pack',
   },
-  'is gone': { after: undefined, end: 'left' },
-  'needs another input': { after: before, end: 'left', hasNewInput: true },
+  'is gone': { after: undefined, end: 'invalid' },
+  'needs another input': { after: before, end: 'invalid', hasNewInput: true },
 };
 
 const question = (message = 'Sure?') => ({ message, schema: z.object({ ok: z.boolean() }) });
@@ -175,12 +175,15 @@ const kinds = ['task', 'call'] as const;
 type Kind = (typeof kinds)[number];
 const nameOf = (change: string, kind: Kind) => `${kind} ${change}`.replaceAll(/\W+/g, '_');
 
-/** Runs a waiting task and a waiting call whose code a deploy changes: no effect of the new code precedes the check. */
+/**
+ * Runs waiting tasks and calls whose code a deploy changes: no effect of the new code precedes the check. First only the new code runs,
+ * and then the old one beside it.
+ */
 export function changedCodeTable(onEngine: OnEngine): void {
   const effects = new Map<string, string[]>();
   const waiting = new Map<string, Outcome>();
-  const log: string[] = [];
-  let old: Server | undefined;
+  /** The tasks that wait until the old code runs again, by the names of their tools. */
+  const refused = new Map<string, Outcome>();
   let server: Server;
   let call: InProcess;
 
@@ -207,7 +210,7 @@ export function changedCodeTable(onEngine: OnEngine): void {
       name: 'shop',
       version: '1.0.0',
       secret: 'x'.repeat(32),
-      logger: (_level, message, detail) => void log.push(`${message} ${detail}`),
+      logger: () => undefined,
       tools: {
         ...Object.fromEntries(tools),
         inner: tool({ run: (_, ctx) => ctx.step('pack', () => 'packed') }),
@@ -217,15 +220,22 @@ export function changedCodeTable(onEngine: OnEngine): void {
   }
 
   beforeAll(async () => {
-    old = deploy('before');
+    const old = deploy('before');
     call = inProcess(old, able);
-    for (const change of Object.keys(changes))
+    const start = async (name: string): Promise<Outcome> => {
+      const started = await call('tools/call', { name });
+      const { taskId } = started;
+      if (taskId !== undefined) await waitForStatus(call, taskId, 'input_required');
+      return started;
+    };
+    for (const [change, { end }] of Object.entries(changes)) {
       for (const kind of kinds) {
         const name = nameOf(change, kind);
-        const started = await call('tools/call', { name });
-        if (kind === 'task') await waitForStatus(call, started['taskId'], 'input_required');
-        waiting.set(name, started);
+        waiting.set(name, await start(name));
       }
+      const name = nameOf(change, 'task');
+      if (end === 'refused' || end === 'invalid') refused.set(name, await start(name));
+    }
     await old.close();
     effects.clear();
     server = deploy('after');
@@ -238,14 +248,12 @@ export function changedCodeTable(onEngine: OnEngine): void {
       ? call('tools/call', { name, inputResponses: answers, requestState })
       : call('tasks/update', { taskId, inputResponses: answers });
 
-  /** The reason for which a call is refused, or a task left for a process with the code before. */
+  /** The reason for which a call is refused, or a task fails because no process has the code before. */
   async function refusal(name: string, started: Outcome): Promise<string> {
     const { taskId } = started;
-    if (taskId === undefined) return answer(name, started).then(String, String);
+    if (taskId === undefined) return answer(name, started).then((result) => JSON.stringify(result), String);
     await answer(name, started);
-    const left = () => log.find((line) => line.startsWith(`Task ${taskId} cannot run in this process`));
-    await until('the task is left for another process', () => left() !== undefined);
-    return left() as string;
+    return JSON.stringify((await waitForStatus(call, taskId, 'failed'))['error']);
   }
 
   describe.concurrent.each(kinds)('a waiting %s whose handler', (kind) => {
@@ -254,12 +262,9 @@ export function changedCodeTable(onEngine: OnEngine): void {
       const started = waiting.get(name) as Outcome;
       const { taskId } = started;
       if (end === 'refused') {
-        expect(await refusal(name, started)).toContain(`did not reach "${names}" again`);
-      } else if (end === 'left' && taskId === undefined) {
-        const outcome = await answer(name, started).catch((error: unknown) => error);
-        expect(JSON.stringify(outcome)).toMatch(/invalid_params|"isError":true/);
-      } else if (end === 'left') {
-        await refusal(name, started);
+        expect(await refusal(name, started)).toMatch(new RegExp(`did not reach \\\\?"${names}\\\\?" again`));
+      } else if (end === 'invalid') {
+        expect(await refusal(name, started)).toMatch(/Unknown tool|[Ii]nvalid|no longer valid/);
       } else {
         let last = await answer(name, started);
         if (end === 'asks again') {
@@ -279,21 +284,16 @@ export function changedCodeTable(onEngine: OnEngine): void {
     });
   });
 
-  describe('a waiting task that a process with the new code has left', () => {
-    const left = Object.entries(changes).filter(([, { end }]) => end === 'refused' || end === 'left');
-
+  describe('a waiting task that a process with the new code refuses', () => {
     test('is continued by a process with the code before, and each of its steps runs once', async () => {
-      await server.close();
-      server = deploy('before');
-      call = inProcess(server, able);
-      await server.start();
-      for (const [change] of left) {
-        const name = nameOf(change, 'task');
-        await waitForStatus(call, waiting.get(name)?.['taskId'], 'completed');
-        expect(effects.get(name), change).toEqual(
-          change.includes('tool that had') ? ['ship'] : ['ship', 'mail'],
-        );
+      const before = deploy('before');
+      await before.start();
+      for (const [name, started] of refused) await answer(name, started);
+      for (const [name, { taskId }] of refused) {
+        await waitForStatus(call, taskId, 'completed');
+        expect(effects.get(name), name).toEqual(name.includes('tool_that_had') ? ['ship'] : ['ship', 'mail']);
       }
+      await before.close();
     });
   });
 }
