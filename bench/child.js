@@ -2,6 +2,8 @@ import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
+const SECRET = 'a secret that all replicas of the bench share';
+
 /** @param {string} name */
 export function serverPath(name) {
   return fileURLToPath(new URL(`./servers/${name}.js`, import.meta.url));
@@ -46,8 +48,22 @@ export function startStreams() {
  * @param {ForkOptions} [options]
  */
 export function startReplica(options) {
-  const env = { MCP_SECRET: 'a secret that all replicas of the bench share', ...options?.env };
+  const env = { MCP_SECRET: SECRET, ...options?.env };
   return start(fileURLToPath(new URL('./engines/replica.js', import.meta.url)), { ...options, env });
+}
+
+/**
+ * Starts a server with events on an engine.
+ * @param {ForkOptions} [options]
+ */
+export function startDesk(options) {
+  const env = { MCP_SECRET: SECRET, ...options?.env };
+  return start(fileURLToPath(new URL('./events/desk.js', import.meta.url)), { ...options, env });
+}
+
+/** Starts a process that receives events. */
+export function startReceiver() {
+  return start(fileURLToPath(new URL('./events/receiver.js', import.meta.url)));
 }
 
 /**

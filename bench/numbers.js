@@ -1,5 +1,10 @@
 import { execFileSync } from 'node:child_process';
 
+/** Milliseconds on a clock that all processes of a machine share. */
+export function now() {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
+
 /** @param {readonly number[]} values */
 export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);

@@ -1,8 +1,8 @@
 // Measures fullmcp, the official SDK and the bare floor in turn, in one run. --quick takes a fifth of the time;
 // --against <checkout> measures another build of fullmcp in the same rounds. With `engines` as the first argument, measures many
-// processes on each engine instead; with `auth`, the check of credentials; with `middleware`, each built-in middleware;
-// with `audit`, the log of calls; with `streams`, ten thousand open streams; with `search`, a search over ten thousand tools;
-// with `composition`, servers that are mounted and proxied; with `peers`, the other libraries for MCP.
+// processes on each engine instead; with `events`, events on each engine; with `auth`, the check of credentials; with `middleware`, each
+// built-in middleware; with `audit`, the log of calls; with `streams`, ten thousand open streams; with `search`, a search over ten
+// thousand tools; with `composition`, servers that are mounted and proxied; with `peers`, the other libraries for MCP.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -14,6 +14,12 @@ prepare();
 if (process.argv[2] === 'engines') {
   const { measureEngines } = await import('./engines/run.js');
   await measureEngines(process.argv.slice(3));
+  process.exit();
+}
+
+if (process.argv[2] === 'events') {
+  const { measureAllEvents } = await import('./events/run.js');
+  await measureAllEvents(process.argv.slice(3));
   process.exit();
 }
 
@@ -107,7 +113,7 @@ for (const name of ['floor', 'fullmcp']) {
 }
 
 if (!quick && against === undefined) {
-  const { auth, middleware, streams, search, composition } = JSON.parse(
+  const { auth, middleware, streams, search, composition, events } = JSON.parse(
     readFileSync(`${here}results.json`, 'utf8'),
   );
   const results = {
@@ -120,6 +126,7 @@ if (!quick && against === undefined) {
     ...(streams && { streams }),
     ...(search && { search }),
     ...(composition && { composition }),
+    ...(events && { events }),
   };
   writeFileSync(`${here}results.json`, `${JSON.stringify(results, round, 2)}\n`);
 }

@@ -3,10 +3,10 @@
 import { writeFileSync } from 'node:fs';
 import { arch, cpus, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { about, median } from '../numbers.js';
+import { about } from '../numbers.js';
 import { measureCalls } from './calls.js';
 import { measureStreams, measureWaiting } from './memory.js';
-import { engines } from './start.js';
+import { measurePasses, startAll, timed } from './passes.js';
 import { callTable, streamTable, throughputTable, waitingTable } from './tables.js';
 import { measureThroughput } from './throughput.js';
 
@@ -17,7 +17,9 @@ export async function measureEngines(args) {
   const loadBefore = loadavg()[0] ?? 0;
   const running = await startAll(only);
   try {
-    const throughput = await measurePasses(running, quick ? 1 : 3, { roundMs: quick ? 500 : 1500 });
+    const throughput = await measurePasses(running, quick ? 1 : 3, (engine) =>
+      measureThroughput(engine, { roundMs: quick ? 500 : 1500 }),
+    );
     const calls = await timed('plain calls', () =>
       measureCalls(running, { rounds: quick ? 5 : 15, roundMs: quick ? 100 : 300 }),
     );
@@ -35,48 +37,6 @@ export async function measureEngines(args) {
   } finally {
     for (const engine of Object.values(running)) engine.stop();
   }
-}
-
-async function startAll(only) {
-  /** @type {Record<string, import('./start.js').Engine>} */
-  const running = {};
-  for (const [name, start] of Object.entries(engines)) {
-    if (only !== undefined && !only.includes(name)) continue;
-    const engine = await start();
-    if (engine === undefined) console.log(`SKIPPED: ${name} is not installed on this machine.`);
-    else running[name] = engine;
-  }
-  return running;
-}
-
-/** All engines in turn, pass after pass, each pass starting with another one. The median of the passes counts. */
-async function measurePasses(running, passes, options) {
-  /** @type {Record<string, Record<string, number[]>>} */
-  const samples = {};
-  const names = Object.keys(running);
-  for (let pass = 0; pass < passes; pass++) {
-    for (const name of [...names.slice(pass % names.length), ...names.slice(0, pass % names.length)]) {
-      const figures = await timed(name, () => measureThroughput(running[name], options));
-      samples[name] ??= {};
-      for (const [figure, value] of Object.entries(figures)) {
-        samples[name][figure] ??= [];
-        samples[name][figure].push(value);
-      }
-    }
-  }
-  return Object.fromEntries(
-    names.map((name) => [
-      name,
-      Object.fromEntries(Object.entries(samples[name] ?? {}).map(([figure, all]) => [figure, median(all)])),
-    ]),
-  );
-}
-
-async function timed(name, work) {
-  const from = performance.now();
-  const result = await work();
-  console.log(`${name.padEnd(20)} ${((performance.now() - from) / 1000).toFixed(1)} s`);
-  return result;
 }
 
 function report({ throughput, calls, waiting, streams, count, load }) {

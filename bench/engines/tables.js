@@ -57,7 +57,8 @@ export function streamTable({ heap, rss, files, changeMicroseconds }) {
   );
 }
 
-function table(head, rows) {
+/** A table of Markdown. @param {readonly string[]} head @param {readonly (readonly string[])[]} rows */
+export function table(head, rows) {
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 

@@ -1,6 +1,7 @@
 // The reports of a server with many streams: memory, the blocked event loop, and the announcement of changes.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
+import { now } from '../numbers.js';
 import { slowUri } from '../streams/ways.js';
 import { answerParent } from './report.js';
 
@@ -34,7 +35,7 @@ export function reportStreams(port, { list, resource }) {
       // The first interval after a reset does not count.
       await pause(5);
       cpu = process.cpuUsage();
-      const at = Number(process.hrtime.bigint()) / 1e6;
+      const at = now();
       for (let time = 0; time < times; time++) changes[kind]({ number });
       return { at };
     },

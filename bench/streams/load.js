@@ -1,10 +1,10 @@
 // A process that holds open streams and notes when each of them receives a message.
+import { now } from '../numbers.js';
 import { answerParent } from '../servers/report.js';
 import { Connection } from './connection.js';
 import { slowUri, ways } from './ways.js';
 
 const AT_ONCE = 64;
-const now = () => Number(process.hrtime.bigint()) / 1e6;
 
 /** @type {Connection[]} */
 const connections = [];
