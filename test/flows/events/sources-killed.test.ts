@@ -9,8 +9,10 @@ import { fileURLToPath } from 'node:url';
 import { createServer, event, inProcess, type ServerOptions } from 'fullmcp';
 import { lmdbStore } from 'fullmcp/lmdb';
 import { postgres } from 'fullmcp/postgres';
+import { redis } from 'fullmcp/redis';
 import { afterEach, expect, test } from 'vitest';
 import { describeWithPostgres, freshSchema } from '../../support/engines/postgres.js';
+import { describeWithRedis, startRedis } from '../../support/engines/redis.js';
 import { until } from '../../support/until.js';
 
 // Changes of resources, webhooks of others and schedules, while the processes that have them are killed.
@@ -177,5 +179,14 @@ describeWithPostgres('Postgres', (engine) => {
       await reader({ cluster: postgres({ url, schema }) }),
       new Processes('postgres', `${url}#${schema}`),
     );
+  }, 180_000);
+});
+
+describeWithRedis('Redis', () => {
+  test('loses no event of a source and tells none twice, although their processes are killed', async () => {
+    const engine = await startRedis();
+    closing.push(() => engine.stop());
+    const { url } = engine;
+    await killAndCheck(await reader({ cluster: redis({ url }) }), new Processes('redis', url));
   }, 180_000);
 });
