@@ -4,7 +4,7 @@ import { hasEnded, Lifetime, onEnd, withSignal } from '../../async/lifetime.js';
 import { Retries } from '../../async/retries.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
-import { McpError } from '../../protocol/errors.js';
+import { type ErrorCode, McpError } from '../../protocol/errors.js';
 import {
   dialectOfCall,
   eventFailure,
@@ -76,8 +76,8 @@ class PassedStream {
   #isActive = false;
   /** When this attempt became active; undefined if it did not. */
   #activeAt: number | undefined;
-  /** Whether the caller knows of the interruption. */
-  #isInterrupted = false;
+  /** The reason of the interruption that the caller knows of; undefined while there is none. */
+  #told: ErrorCode | undefined;
   /** The position after what the caller was told; null if the type has no positions. */
   #cursor: unknown;
 
@@ -131,7 +131,7 @@ class PassedStream {
     if (typeof cursor === 'string' || cursor === null) this.#cursor = cursor;
     if (method !== eventNotifications.active) return this.#notify(method, params);
     this.#activeAt = performance.now();
-    this.#isInterrupted = false;
+    this.#told = undefined;
     const isAgain = this.#isActive;
     this.#isActive = true;
     // Without a position, what happened in the meantime is lost.
@@ -141,20 +141,24 @@ class PassedStream {
 
   /** Tells the caller why the stream was interrupted. Returns whether it is opened again. */
   #survives(thrown: unknown): boolean {
-    const error = McpError.is(thrown) ? thrown : new McpError('internal_error', 'The stream failed.');
+    const error = McpError.is(thrown)
+      ? inDialectOf(this.#call, thrown)
+      : new McpError('internal_error', 'The stream failed.');
     const isLost = connectionCodes.has(error.code);
+    // A server that is busy will have room again. To clients, the end of a stream is the end of their subscription.
+    const isPassing = isLost || error.code === 'overloaded';
     const livedMs = this.#activeAt === undefined ? 0 : performance.now() - this.#activeAt;
     this.#activeAt = undefined;
     if (livedMs > STABLE_MS) this.#retries.failures = 0;
-    if (!isLost || !this.#isInterrupted) {
-      const method = isLost ? eventNotifications.error : eventNotifications.terminated;
-      const told = isLost
-        ? new McpError('connection_closed', 'The connection to the server behind this one was lost.')
-        : inDialectOf(this.#call, error);
+    const told = isLost
+      ? new McpError('connection_closed', 'The connection to the server behind this one was lost.')
+      : error;
+    if (told.code !== this.#told) {
+      const method = isPassing ? eventNotifications.error : eventNotifications.terminated;
       this.#notify(method, { error: told.toWire(this.#call.peer.revision) });
     }
-    this.#isInterrupted = true;
-    return isLost;
+    this.#told = told.code;
+    return isPassing;
   }
 
   #notify(method: string, params: JsonObject): void {

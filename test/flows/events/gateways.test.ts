@@ -168,6 +168,41 @@ describe('a proxy', () => {
     expect(told.at(-1)).toMatchObject({ method: 'terminated', params: { error: { code: -32011 } } });
   });
 
+  test('tells its caller that the server is busy, and opens the stream again when the server has room', async () => {
+    let isBusy = false;
+    const streams: Speaker[] = [];
+    await using upstream = await eventServer({
+      events: [listed('tick', 'push')],
+      answers: {
+        stream(request, response) {
+          if (isBusy) json(response, error(request, -32025, 'Too many streams', { limit: 1 }), 200);
+          else streams.push(speaker(request, response));
+        },
+      },
+    });
+    const front = proxy(upstream.url);
+    opened.push(() => front.close());
+    const { told, ids } = streaming(inProcess(front), { name: 'tick' });
+    await until('the stream is open', () => streams.length === 1);
+    streams[0]?.say('active', { cursor: 'c1', truncated: false });
+    await until('it is active', () => told.length === 1);
+    isBusy = true;
+    streams[0]?.drop();
+    await until('it was refused several times', () => upstream.requests('stream').length > 2);
+    isBusy = false;
+    await until('it is open again', () => streams.length === 2);
+    streams[1]?.say('active', { cursor: 'c1', truncated: false });
+    streams[1]?.say('event', occurrence('one', { cursor: 'c2' }));
+    await until('the event has arrived', () => ids().length === 1);
+    expect(told.map(({ method }) => method)).toEqual(['active', 'error', 'error', 'event']);
+    expect(told[1]?.params.error.message).toContain('was lost');
+    expect(told[2]?.params.error).toMatchObject({
+      code: -32013,
+      message: 'Too many streams',
+      data: { limit: 1 },
+    });
+  });
+
   test('gives every caller the numbers of its dialect, and its own id to what a stream tells', async () => {
     await using upstream = await eventServer({
       answers: {
