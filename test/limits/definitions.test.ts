@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import * as fullmcp from 'fullmcp';
-import { type Context, createServer, image, memoryStore, tool } from 'fullmcp';
+import { type Context, createServer, event, image, inProcess, memoryStore, resource, tool } from 'fullmcp';
 import { type Client, connect } from 'fullmcp/client';
 import * as http from 'fullmcp/http';
 import { serve } from 'fullmcp/node';
@@ -252,4 +252,47 @@ test('the package names no public address of the project', () => {
     readonly repository?: { readonly url: string };
   };
   expect(repository?.url ?? 'https://example.invalid/').toContain('example.invalid');
+});
+
+test('a wrong every or cron is reported when the server starts, not when it is created', async () => {
+  const make = (times: { every: string } | { cron: string }) =>
+    createServer({
+      ...quiet,
+      events: {
+        tick: event({ payload: { type: 'object' }, schedule: { ...times, run: () => undefined } }),
+      },
+    });
+  await using every = make({ every: '5 minutes' });
+  await using cron = make({ cron: '61 * * * *' });
+  await expect(every.start()).rejects.toThrow('event "tick": "schedule.every" must be a time');
+  await expect(cron.start()).rejects.toThrow('event "tick": "schedule.cron" has "61" for the minute');
+});
+
+test('the response of a handler comes although a slow store has not kept the change that it announced as an event', async () => {
+  const { write, ...rest } = memoryStore();
+  let hasBegun = false;
+  const server = createServer({
+    ...quiet,
+    store: {
+      ...rest,
+      write(changes, options) {
+        if (!changes.some((change) => change.do === 'append' && change.list.startsWith('event-log')))
+          return write(changes, options);
+        hasBegun = true;
+        return new Promise(() => undefined);
+      },
+    },
+    resources: { 'config://app': resource({ read: () => 'a' }) },
+    events: { app_changed: event({ resource: 'config://app' }) },
+    tools: {
+      change: tool({
+        run: (_input, ctx) => {
+          ctx.changed.resource('config://app');
+          return 'changed';
+        },
+      }),
+    },
+  });
+  expect(await inProcess(server)('tools/call', { name: 'change' })).toHaveProperty('content');
+  expect(hasBegun).toBe(true);
 });
