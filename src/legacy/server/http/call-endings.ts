@@ -80,7 +80,9 @@ export class CallEndings {
     if (found !== undefined && !found.pending.isHeld && found.pending.state !== 'withdrawn') {
       // The questions may not have been sent. If they were answered, or others are asked now, another process has the call.
       const isCurrent = found.pending.round === running.asking?.round;
-      if (isCurrent && found.pending.state === 'open')
+      // Nor if they were answered here while this process was looking: the call that continues has the stream.
+      const isContinued = this.#sessionOf(tag).streams.get(running.stream)?.isHeld === true;
+      if (isCurrent && found.pending.state === 'open' && !isContinued)
         await this.#sendAgain(tag, found, this.#takeOver(tag, running));
       return;
     }
@@ -97,6 +99,7 @@ export class CallEndings {
     const errors = running.ids.map((id) => printError(id, reason.toWire(running.revision)));
     stream.send(running.isBatch ? `[${errors.join(',')}]` : String(errors[0]), { last: true, keep: true });
     await stream.stored();
+    if (!stream.isComplete) throw new Error('The end of a call could not be stored.');
   }
 
   #takeOver(tag: string, { stream: name }: StreamingCall): ResumableStream {

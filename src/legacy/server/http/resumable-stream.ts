@@ -17,6 +17,8 @@ export interface ResumableStreamOptions {
 export interface StreamClaim {
   /** Whether the stream still belongs to this process. */
   confirm(): boolean | Promise<boolean>;
+  /** Whether a call of this process holds the stream now, as far as the process knows. Default: false. */
+  readonly isHeld?: boolean;
 }
 
 /** The options of `send`. */
@@ -61,6 +63,8 @@ const delays = { baseMs: 100, maxMs: 5000 };
  */
 export class ResumableStream {
   readonly name: string;
+  /** Whether the client is owed nothing more: the last event is stored, or was sent to it, or its session has ended. */
+  isComplete = false;
   readonly #options: ResumableStreamOptions;
   #connection: EventStream | undefined;
   /** Events, and what is done after them. */
@@ -106,6 +110,11 @@ export class ResumableStream {
   own(claim: StreamClaim | undefined | Promise<StreamClaim | undefined>): void {
     this.#claim = claim;
     this.#isUnwatched = false;
+  }
+
+  /** Whether a call of this process writes the stream, and has not ended. */
+  get isHeld(): boolean {
+    return (this.#claim as StreamClaim | undefined)?.isHeld === true;
   }
 
   /** Continues on a new connection. If the log does not know the stream, the client gets only what this process writes. */
@@ -183,8 +192,9 @@ export class ResumableStream {
     if (!this.#isWriter) this.#options.onDone?.();
   }
 
-  /** Ends the stream after the events that were sent before. */
+  /** Ends the stream after the events that were sent before: the session has ended. */
   end(): void {
+    this.isComplete = true;
     this.#add(() => {
       if (this.#reading === undefined) return this.abandon();
       // Another process may have written the last event by now.
@@ -232,6 +242,7 @@ export class ResumableStream {
         }
         this.#deliver(next, id);
         next.onStored?.(id !== undefined);
+        this.isComplete ||= next.last === true && (id !== undefined || next.isSent);
         this.#queuedLength -= next.data.length;
         // A connection that reads from the log ends when it has read the last event.
         if (next.last && (id === undefined || this.#reading === undefined)) this.abandon();

@@ -2,6 +2,7 @@ import { printError, type RequestId } from '../../../jsonrpc/message.js';
 import type { McpError } from '../../../protocol/errors.js';
 import { has } from '../../../protocol/tables/features.js';
 import type { Revision } from '../../../protocol/tables/revisions.js';
+import type { StoreChange } from '../../../state/store.js';
 import type { Streams } from '../../../transports/http/server/event-streams.js';
 import { type HeaderFields, type Incoming, replyJson } from '../../../transports/http/server/incoming.js';
 import { challengeHeaders } from '../../../transports/http/server/refusal.js';
@@ -94,7 +95,7 @@ export class SessionReply implements CallReply {
     if (!this.#isFinished) return;
     const run = await this.#run;
     this.#run = undefined;
-    await run?.end();
+    await leaveRecord(run, stream);
   }
 
   get run(): Promise<CallRecord | undefined> | undefined {
@@ -149,6 +150,18 @@ export function replyOn(
     run: Promise.resolve(run),
     stored: () => stream.stored(),
   };
+}
+
+/**
+ * Removes the record of a call whose response is stored or sent, and makes further changes with it. Otherwise the record stays, and the
+ * call goes to another process, so that its client gets an end.
+ */
+export function leaveRecord(
+  run: CallRecord | undefined,
+  { isComplete }: ResumableStream,
+  changes?: readonly StoreChange[],
+): Promise<void> | undefined {
+  return isComplete ? run?.end(changes) : run?.release();
 }
 
 /** The response that a client gets if it lost its connection and the real one is too large for the event log. */

@@ -73,6 +73,11 @@ export class CallRecord {
     return this.#hasEnded || this.#parts.confirm();
   }
 
+  /** Whether the call runs here: it has not ended, and is not known to be lost. */
+  get isHeld(): boolean {
+    return !this.#hasEnded && !this.isLost;
+  }
+
   get lease(): Lease {
     return this.#held.lease;
   }
@@ -100,6 +105,7 @@ export class CallRecord {
 
   /** Gives the call to another process at once. The record stays, even if the call ends in this process later. */
   async release(): Promise<void> {
+    if (this.isLost) return;
     this.isLost = true;
     this.#parts.forget();
     const { lease } = this.#held;

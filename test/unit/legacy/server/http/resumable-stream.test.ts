@@ -483,6 +483,35 @@ describe('a resumable stream that other processes write', () => {
   });
 });
 
+test('a resumable stream is complete when its last event is stored, or sent to a client that is connected', async () => {
+  const { stream: stored, connection: away } = open(memoryEventLog());
+  stored.disconnect();
+  stored.send('response', { last: true, keep: true });
+  expect(stored.isComplete).toBe(false);
+  await stored.stored();
+  expect([stored.isComplete, away.texts]).toEqual([true, []]);
+
+  const { stream: sent, connection } = open(failingLog().log);
+  sent.send('response', { last: true });
+  await sent.stored();
+  expect([sent.isComplete, connection.texts]).toEqual([true, ['response']]);
+
+  const { stream: neither } = open(failingLog().log);
+  neither.disconnect();
+  neither.send('response', { last: true });
+  await neither.stored();
+  expect(neither.isComplete).toBe(false);
+});
+
+test('a resumable stream that another one has succeeded is not complete, although its response was sent to it', async () => {
+  const log = memoryEventLog();
+  const { stream: old } = open(log);
+  reopen(log).stream.succeed(old);
+  old.send('response', { last: true, keep: true });
+  await old.stored();
+  expect(old.isComplete).toBe(false);
+});
+
 test('events have no ids while no other process would end the stream, and ids again as soon as one would', async () => {
   const guarded = new GuardedLog(memoryEventLog(), { warn: () => undefined, timeoutMs: 50 });
   const stream = new ResumableStream('s.p1', { log: guarded, retryMs: 10 });

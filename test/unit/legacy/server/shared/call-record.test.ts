@@ -29,12 +29,15 @@ test('a call that was given to another process keeps its record when it ends her
   expect(await store.get(key)).toBeDefined();
   expect(await store.claim(QUEUE, { owner: 'two', limit: 1, ms: 60_000 })).toHaveLength(1);
   expect(record.confirm()).toBe(false);
+  expect(record.isHeld).toBe(false);
 });
 
 test('the end of a call removes its record', async () => {
   const { store, key, record } = await recorded();
+  expect(record.isHeld).toBe(true);
   await record.end();
   expect(await store.get(key)).toBeUndefined();
   expect(await store.size(QUEUE)).toBe(0);
   expect(record.confirm()).toBe(true);
+  expect(record.isHeld).toBe(false);
 });
