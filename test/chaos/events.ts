@@ -1,6 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  rmSync,
+} from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -49,8 +58,9 @@ export interface EventChaosResult {
 const PUBLISHERS = ['p1', 'p2'];
 const NAMES = [...PUBLISHERS, 'w1', 'w2', 'f1', 'r1'];
 const BATCH = 20;
-/** The mean time between two kills. */
+/** The mean time between two kills, at least: they are spread over nearly all events. */
 const PAUSE_MS = 300;
+const SPREAD = 0.9;
 const roles = { p: 'publisher', w: 'worker', r: 'receiver', f: 'follower' } as const;
 
 /** Runs the processes, kills them, and waits until everything has arrived. */
@@ -90,6 +100,7 @@ async function surviveIn(files: string, plan: EventChaosPlan): Promise<EventChao
     return { ...base, from, role, publisher: name };
   });
   try {
+    const published = new Lines(base.published);
     processes.start('r1');
     const subscribed = (): Promise<boolean> =>
       subscribeAll(world, base).then(
@@ -98,7 +109,7 @@ async function surviveIn(files: string, plan: EventChaosPlan): Promise<EventChao
       );
     await until('the subscriptions are made', subscribed).finally(() => world.close(0));
     for (const name of NAMES.slice(0, -1)) processes.start(name);
-    await strike(processes, strikes, killEngine);
+    await strike(processes, { strikes, killEngine, emitted: () => emittedIn(published) / (2 * total) });
     const isPublished = () => processes.done.size === PUBLISHERS.length;
     await until('everything was emitted', isPublished, 60_000 + events * 30);
     const ledger = new Lines(base.ledger);
@@ -114,15 +125,28 @@ async function surviveIn(files: string, plan: EventChaosPlan): Promise<EventChao
   }
 }
 
-/** Kills each role in turn, the engine included. */
+/** Kills each role in turn, the engine included, while events are emitted. `emitted` is the share of the events that were. */
 async function strike(
   processes: Killable,
-  strikes: number,
-  killEngine: (() => Promise<void>) | undefined,
+  {
+    strikes,
+    killEngine,
+    emitted,
+  }: {
+    readonly strikes: number;
+    readonly killEngine: (() => Promise<void>) | undefined;
+    readonly emitted: () => number;
+  },
 ): Promise<void> {
   const kinds = [...Object.keys(roles), ...(killEngine === undefined ? [] : ['e'])];
   for (let at = 0; at < strikes; at++) {
     await delay(PAUSE_MS * (0.5 + Math.random()));
+    const isFurther = async (): Promise<boolean> => {
+      if (emitted() >= (SPREAD * at) / strikes) return true;
+      await delay(100);
+      return false;
+    };
+    await until('more is emitted', isFurther, 600_000);
     const kind = kinds[at % kinds.length] as string;
     const names = NAMES.filter((name) => name.startsWith(kind));
     if (kind !== 'e') await processes.kill(names[Math.floor(Math.random() * names.length)] as string);
@@ -131,6 +155,12 @@ async function strike(
       processes.count('e');
     }
   }
+}
+
+/** The number of events that publishers know to be kept, by the lines that they have written. */
+function emittedIn(published: Lines): number {
+  const latest = new Map(published.read().map((line) => line.split(' ') as [string, string]));
+  return [...latest.values()].reduce((sum, count) => sum + Number(count), 0);
 }
 
 /** The lines that the receiver writes: path, header, id, data, and whether the signature is right. */
@@ -194,23 +224,36 @@ function disorderOf(engine: string, ids: readonly string[]): readonly string[] {
 /** The lines of a file that grows. Each look reads only what is new. */
 class Lines {
   readonly #file: string;
-  #lines: readonly string[] = [];
+  readonly #lines: string[] = [];
+  readonly #found = new Set<string>();
   #size = 0;
+  #rest = '';
+  #counted = 0;
 
   constructor(file: string) {
     this.#file = file;
   }
 
   read(): readonly string[] {
-    const text = existsSync(this.#file) ? readFileSync(this.#file, 'utf8') : '';
-    if (text.length !== this.#size) this.#lines = text.split('\n').slice(0, -1);
-    this.#size = text.length;
+    if (!existsSync(this.#file)) return this.#lines;
+    const file = openSync(this.#file, 'r');
+    const bytes = Buffer.alloc(fstatSync(file).size - this.#size);
+    this.#size += readSync(file, bytes, 0, bytes.length, this.#size);
+    closeSync(file);
+    const lines = (this.#rest + bytes.toString()).split('\n');
+    this.#rest = lines.pop() as string;
+    for (const line of lines) this.#lines.push(line);
     return this.#lines;
   }
 
   /** The number of different lines that are expected. */
   count(expected: ReadonlySet<string>): number {
-    return new Set(this.read().filter((line) => expected.has(line))).size;
+    const lines = this.read();
+    for (; this.#counted < lines.length; this.#counted++) {
+      const line = lines[this.#counted] as string;
+      if (expected.has(line)) this.#found.add(line);
+    }
+    return this.#found.size;
   }
 }
 
