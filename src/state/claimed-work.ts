@@ -5,6 +5,9 @@ import { Claims } from './claims.js';
 import type { LeaseKeeper } from './lease-keeper.js';
 import type { Lease, Store } from './store.js';
 
+/** Waits for something. The work that waits takes no room in the meantime. */
+export type Aside = <T>(something: Promise<T>) => Promise<T>;
+
 /** The parts of a `ClaimedWork`. */
 export interface ClaimedWorkParts {
   readonly store: Pick<Store, 'claim' | 'write'>;
@@ -16,7 +19,7 @@ export interface ClaimedWorkParts {
   readonly owner: string;
   readonly maxRunning: number;
   /** Works under a lease, which is kept until the work has ended. The signal aborts when the lease is lost, and at the shutdown. */
-  readonly work: (lease: Lease, signal: AbortSignal) => Promise<void>;
+  readonly work: (lease: Lease, signal: AbortSignal, aside: Aside) => Promise<void>;
   readonly log: (level: 'error', message: string, error: unknown) => void;
 }
 
@@ -29,6 +32,8 @@ export class ClaimedWork {
   readonly #parts: ClaimedWorkParts;
   readonly #claims: Claims;
   readonly #running = new Map<Promise<void>, AbortController>();
+  /** The number of those that only wait. */
+  #aside = 0;
 
   constructor(parts: ClaimedWorkParts) {
     const { store, queue, subject, leases, owner, maxRunning, log } = parts;
@@ -36,7 +41,7 @@ export class ClaimedWork {
     this.#claims = new Claims({
       ...{ store, queue, leases },
       owner: () => owner,
-      room: () => maxRunning - this.#running.size,
+      room: () => maxRunning + this.#aside - this.#running.size,
       take: (lease, requestedAt) => this.#run(lease, requestedAt),
       pauseMs: () => LOOK_MS,
       onFailure: (error) =>
@@ -65,11 +70,21 @@ export class ClaimedWork {
     await settlesWithin(ended, ABORTED_MS);
   }
 
+  readonly #waitAside: Aside = async (something) => {
+    this.#aside++;
+    this.#claims.onRoom();
+    try {
+      return await something;
+    } finally {
+      this.#aside--;
+    }
+  };
+
   #run(lease: Lease, requestedAt: number): void {
     const { leases, work, subject, log } = this.#parts;
     const controller = new AbortController();
     leases.keep(lease, () => controller.abort(new Error('Another process does this work')), requestedAt);
-    const running = work(lease, controller.signal)
+    const running = work(lease, controller.signal, this.#waitAside)
       .catch((error: unknown) => {
         // The work is claimed again when its lease has ended.
         if (!controller.signal.aborted)

@@ -120,6 +120,25 @@ describe('ClaimedWork', () => {
     expect(failures).toEqual([]);
   });
 
+  test('claims more while work only waits, because that takes no room', async () => {
+    for (const key of ['g:1', 'g:2', 'g:3']) await add(key);
+    const ends: (() => void)[] = [];
+    const work = new ClaimedWork({
+      ...{ store, queue: QUEUE, leases, owner: 'me', subject: 'tests', maxRunning: 1 },
+      async work(lease, _signal, aside) {
+        await aside(new Promise<void>((resolve) => ends.push(resolve)));
+        await store.write([{ do: 'dequeue', queue: QUEUE, key: lease.key }], { guard: lease });
+      },
+      log: (_level, _message, error) => failures.push(error),
+    });
+    work.start();
+    await until('all of them wait', () => ends.length === 3);
+    for (const end of ends) end();
+    await until('all is done', async () => (await store.size(QUEUE)) === 0);
+    await work.close(ever);
+    expect(failures).toEqual([]);
+  });
+
   test('aborts at its end what has not ended by the deadline', async () => {
     await add('g:1');
     const begun = signal<AbortSignal>();

@@ -7,6 +7,7 @@ import type { WebhookKey } from '../../../protocol/events/signature.js';
 import { MAX_WEBHOOK_BYTES, type WebhookEnvelope } from '../../../protocol/events/wire.js';
 import { displayUrl } from '../../../protocol/secrets/display-url.js';
 import type { Logger } from '../../../server/state/log.js';
+import type { Aside } from '../../../state/claimed-work.js';
 import type { Lease, Store, StoreChange } from '../../../state/store.js';
 import type { EventPage } from '../log/event-history.js';
 import type { StoredEvent } from '../log/stored-event.js';
@@ -92,13 +93,14 @@ export class Deliveries {
   }
 
   /** Delivers everything that is due, and leaves the subscription until there is more. */
-  async work(lease: Lease, signal: AbortSignal): Promise<void> {
+  async work(lease: Lease, signal: AbortSignal, aside: Aside): Promise<void> {
     const { store } = this.#parts;
     const place = placeOfWork(lease.key);
     const entry = await store.get(place.head);
     if (entry === undefined) return this.#removeRest(lease, place);
     const stored = readHead(entry);
-    const leave = this.#hosts.enter(new URL(stored.head.url).host);
+    const { host } = new URL(stored.head.url);
+    const leave = this.#hosts.enter(host) ?? (await aside(this.#hosts.wait(host, signal)));
     if (leave === undefined) return this.#release(lease, BUSY_HOST_MS);
     try {
       const until = performance.now() + TURN_MS;

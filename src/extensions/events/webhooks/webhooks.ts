@@ -115,7 +115,7 @@ export async function webhooks(parts: WebhookParts): Promise<Webhooks> {
   const sending = new ClaimedWork({
     ...claiming,
     ...{ queue: queues.delivery, maxRunning: MAX_SUBSCRIPTIONS },
-    work: (lease, signal) => deliveries.work(lease, signal),
+    work: (lease, signal, aside) => deliveries.work(lease, signal, aside),
   });
   const operator = new WebhookOperator(store, queues, types);
 

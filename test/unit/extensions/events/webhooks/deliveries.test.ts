@@ -526,6 +526,25 @@ describe('the limits', () => {
   });
 });
 
+test('subscriptions of one host are delivered one after the other, and none of them is put back into the queue', async () => {
+  const inner = memoryStore();
+  let putBack = 0;
+  const store: Store = {
+    ...inner,
+    write(changes, options) {
+      const isRest = changes.length === 1 && changes[0]?.do === 'release';
+      if (isRest) putBack++;
+      return inner.write(changes, options);
+    },
+  };
+  const { emit, subscribe } = await start({ store, options: { allow: [receiver.origin] } });
+  for (let n = 0; n < 40; n++) await subscribe('ann', params({}, `/${n}`));
+  await emit({}, 'one');
+  await until('all have the event', () => receiver.events().length === 40);
+  expect(new Set(receiver.events().map(({ path }) => path)).size).toBe(40);
+  expect(putBack).toBe(0);
+});
+
 test('a secret is nowhere in the clear: not in the store, not in a log, not in an error', async () => {
   const world = await start({ secrets: ['a'.repeat(40)] });
   const planted = secretOf(7);
