@@ -138,8 +138,11 @@ export class SessionCalls {
       stream.abandon();
       endCalls(new McpError('connection_closed', 'Another process has taken over the call.'));
     };
-    const overdue = (): void =>
+    // A call that another process can serve again is left to it.
+    const overdue = (): void => {
+      if (running.again !== undefined) return;
       endCalls(new McpError('overloaded', 'The store did not respond, and the call was ended. Retry later.'));
+    };
     const record = { ...running, stream: stream.name, revision: session.revision };
     const ended = (): void => void this.#repeatable.delete(stream);
     return this.#watch.begin(tag, record, { lost: end, overdue, ended })?.then((run) => {

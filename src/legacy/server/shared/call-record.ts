@@ -42,7 +42,7 @@ export interface HeldRun {
 export interface RunEvents {
   /** Another process has taken over the call. */
   readonly lost: () => void;
-  /** It is unknown for longer than a lease whether there is a record, so another process may have ended the call. It must ask nothing more. */
+  /** It will soon be unknown for longer than a lease whether there is a record. The call ends before another process may end it. */
   readonly overdue?: () => void;
   /** The record is no longer held. */
   readonly ended?: () => void;

@@ -35,7 +35,7 @@ const CLAIMS = 20;
 const MAX_ATTEMPTS = 5;
 const RECORD_MS = 86_400_000;
 const BEGIN_MS = 5000;
-/** The time that a call has to end by itself after the store has failed. */
+/** The time that a call has to reply with an error after the store has failed. */
 const GRACE_MS = 200;
 const KEY = /^([^:]+):(?:run:([0-9a-f]+)|ask:([0-9a-f]+):([0-9]+))$/;
 
@@ -127,9 +127,8 @@ export class CallWatch {
       { do: 'dequeue', queue, key },
     ];
     if (leftMs() > 0 && (await isWritten(removal, { forMs: leftMs() }))) return;
-    if (performance.now() - sentAt >= this.#keeper.leaseMs) on.overdue?.();
-    // The call may fail at the same moment, because it needs the store, too. Then its client gets the error.
-    await delay(Math.max(leftMs(), GRACE_MS), { unref: true });
+    on.overdue?.();
+    await delay(GRACE_MS, { unref: true });
     // Now the call belongs to the process that finds the record, so there must be one.
     on.lost();
     await isWritten([put, { do: 'enqueue', queue, key }], { maxAttempts: MAX_ATTEMPTS });
