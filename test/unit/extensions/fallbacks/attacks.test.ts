@@ -44,7 +44,7 @@ describe('a client with a false name', () => {
   });
 
   it('loses what the host of that name does not do', async () => {
-    const { server } = shop();
+    const { server } = shop({ asking: 'model' });
     const asking = { capabilities: { elicitation: {} }, caller: 'eve' };
     const honest = await hostOf(server, { ...asking, name: 'eve' }).call('name');
     expect(honest['resultType']).toBe('input_required');
