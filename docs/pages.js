@@ -458,6 +458,12 @@ export const sections = [
             asks: 'hundreds thousands too many tools find search context window tokens lazy',
           },
           {
+            file: 'handles.md',
+            name: 'Handles',
+            day: 'later',
+            asks: 'handle reference large value pass result to another tool json pointer summary tokens rows',
+          },
+          {
             file: 'code-mode.md',
             name: 'Code mode',
             day: 'later',

@@ -100,6 +100,7 @@ export const LAYERS = {
       access: 'rules of who sees and uses a definition',
       catalog: 'definitions compiled once, listed, and run',
       watch: 'subscriptions to resources, between processes',
+      references: 'values kept for handles, and what tools with handles list',
       handle: 'each method of the protocol, and the way to its handler',
       'handle/drafts': 'drafts of the protocol: digests of lists',
       search: 'search and programs as the front of a catalog',

@@ -135,7 +135,13 @@ export {
   type ToolOptions,
   tool,
 } from './server/define/tool.js';
-export type { Literals, ToolHandler, ToolModule, ToolValue } from './server/define/tool-handler.js';
+export type {
+  Literals,
+  ToolHandler,
+  ToolModule,
+  ToolValue,
+  ValueHandle,
+} from './server/define/tool-handler.js';
 export type {
   DeadEvent,
   WebhookDeliveries,

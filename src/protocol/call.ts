@@ -36,6 +36,8 @@ export interface Call {
   readonly isLocal?: boolean | undefined;
   /** Whether another handler of the server makes the call (`ctx.call`). Its questions and steps belong to the call of that handler. */
   readonly isNested?: boolean | undefined;
+  /** Whether a program of a model makes the call (`run_code`). It gets values, and no handles for them. */
+  readonly inProgram?: boolean | undefined;
   /** The version of a tool that the caller knows, if the server still serves it. */
   readonly pinned?:
     | {

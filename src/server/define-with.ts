@@ -17,9 +17,10 @@ export interface Definers<State, User> {
     In extends SchemaLike | undefined = undefined,
     Out extends SchemaLike | undefined = undefined,
     Returned = Literals,
+    const Handle extends boolean = false,
   >(
-    definition: ToolDefinition<In, Out, State, User, Returned>,
-  ) => Tool<(args: Sent<In>) => ToolValue<Out, Returned>, State, User>;
+    definition: ToolDefinition<In, Out, State, User, Returned, Handle>,
+  ) => Tool<(args: Sent<In>) => ToolValue<Out, Returned, Handle>, State, User>;
   /** Defines a resource or, where its URI has braces, a template: something that the client can read. */
   readonly resource: <Values = TemplateValues>(
     definition: ResourceDefinition<State, User, Values>,

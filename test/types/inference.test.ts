@@ -1,6 +1,19 @@
-import { type Context, createServer, defineWith, jsonSchema, prompt, type ToolResult, tool } from 'fullmcp';
+import {
+  type Context,
+  createServer,
+  defineWith,
+  jsonSchema,
+  prompt,
+  type ToolResult,
+  tool,
+  type ValueHandle,
+} from 'fullmcp';
 import { describe, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
+
+type Returned<T extends { readonly '~signature'?: unknown }> = ReturnType<
+  Extract<T['~signature'], (args: never) => unknown>
+>;
 
 describe('the inferred types', () => {
   it('flow from the schema to the handler', () => {
@@ -41,6 +54,16 @@ describe('the inferred types', () => {
     tool({ output: { type: 'array' }, run: () => [1, 2] });
     // @ts-expect-error The sum must be a number.
     tool({ output, run: () => ({ sum: 'one' }) });
+  });
+
+  it('of a tool that returns handles are those of the handle', () => {
+    const rows = tool({ handle: true, output: z.array(z.string()), run: () => ['a'] });
+    expectTypeOf<Returned<typeof rows>>().toEqualTypeOf<ValueHandle>();
+    const plain = tool({ handle: false, run: (): number => 1 });
+    expectTypeOf<Returned<typeof plain>>().toEqualTypeOf<number>();
+    const { tool: typed } = defineWith<{ state: { db: string } }>();
+    const own = typed({ handle: true, run: (_, { state }) => [state.db] });
+    expectTypeOf<Returned<typeof own>>().toEqualTypeOf<ValueHandle>();
   });
 
   it('of lifespan and user reach every tool', () => {

@@ -9,9 +9,9 @@ import { faultData } from '../../protocol/not-found.js';
 import type { HostedMiddleware, MiddlewareHost } from '../../state/hosted-middleware.js';
 import { memoryStore } from '../../state/memory/store.js';
 import type { Store } from '../../state/store.js';
+import { PART_CHARS, StoredStrings } from '../../state/stored-strings.js';
 import { changingTasks, toolResultOf, withToolResult } from '../facts/tool-results.js';
-import { Outputs, PART_CHARS, type StoredOutput } from './outputs.js';
-import { type LargePart, largePart, shortened } from './shorten-result.js';
+import { type LargePart, largePart, type StoredOutput, shortened } from './shorten-result.js';
 
 /** The options of `outputBudget`. */
 export interface OutputBudgetOptions {
@@ -58,16 +58,16 @@ export function outputBudget(options: OutputBudgetOptions = {}): HostedMiddlewar
   const { pageChars } = limits;
   const budgetOf = typeof maxChars === 'function' ? maxChars : () => maxChars;
 
-  function budget(outputs: Outputs, log: MiddlewareHost['log']): Middleware {
+  function budget(outputs: StoredStrings, log: MiddlewareHost['log']): Middleware {
     let isFailing = false;
     /** The description of the server that its results have. The results that are made here have it, too. */
     let meta: JsonObject | undefined;
 
     async function store(call: Call, { text, mimeType }: LargePart): Promise<StoredOutput | undefined> {
       try {
-        const stored = await outputs.keep(call, text, mimeType);
+        const { id, place, chars } = await outputs.keep(call, text, mimeType);
         isFailing = false;
-        return stored;
+        return { uri: `output://${id}/${place}`, chars };
       } catch (error) {
         if (!isFailing)
           log('warning', 'A large result could not be stored, so that only its beginning can be read', error);
@@ -142,8 +142,15 @@ export function outputBudget(options: OutputBudgetOptions = {}): HostedMiddlewar
     };
   }
 
+  function storedOutputs(store: () => Store, name: string): StoredStrings {
+    return new StoredStrings(store, { kind: 'output', name }, limits);
+  }
+
   let own: Store | undefined;
-  const unhosted = budget(new Outputs(() => (own ??= memoryStore()), '', limits), () => undefined);
+  const unhosted = budget(
+    storedOutputs(() => (own ??= memoryStore()), ''),
+    () => undefined,
+  );
   const middleware: Middleware = (call, next) => unhosted(call, next);
   return Object.assign(middleware, {
     forServer({ shared, place, log }: MiddlewareHost) {
@@ -151,7 +158,10 @@ export function outputBudget(options: OutputBudgetOptions = {}): HostedMiddlewar
         throw new TypeError(
           'outputBudget cannot be in the "use" of a tool, because it also answers the reads of resources. Put it in the "use" of the server; a function as `maxChars` gives each tool its own budget.',
         );
-      return budget(new Outputs(() => shared.store, JSON.stringify([shared.server, place]), limits), log);
+      return budget(
+        storedOutputs(() => shared.store, JSON.stringify([shared.server, place])),
+        log,
+      );
     },
   });
 }

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { STRUCTURED } from '../../protocol/tables/meta-keys.js';
+import { pairEnd } from '../../state/stored-strings.js';
 import { charsBeyond } from '../facts/json-size.js';
-import { pairEnd, type StoredOutput } from './outputs.js';
 
 // The result of a tool with its beginning in place of a large text.
 
@@ -29,6 +29,13 @@ export function largePart({ content, structuredContent }: JsonObject, max: numbe
   }
   if (structuredContent === undefined || charsBeyond(max, structuredContent) === undefined) return undefined;
   return { text: JSON.stringify(structuredContent), mimeType: 'application/json', isStructured: true };
+}
+
+/** A stored result. */
+export interface StoredOutput {
+  readonly uri: string;
+  /** The characters that are stored. */
+  readonly chars: number;
 }
 
 /** The facts that a shortened result tells. */

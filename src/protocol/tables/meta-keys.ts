@@ -20,6 +20,9 @@ export function taskSupportOf({ execution, _meta }: JsonObject): unknown {
   return isObject(_meta) ? _meta[TASK_SUPPORT] : undefined;
 }
 
+/** On a listed tool that returns a handle: the schema of the value that the handle stands for, as `value`. */
+export const RETURNS_HANDLE = 'fullmcp/handle';
+
 /** On a listed tool, resource or prompt: its tags. */
 export const TAGS = 'fullmcp/tags';
 

@@ -25,6 +25,7 @@ import { createHandlerRunner, type MethodParts } from '../handle/run-handler.js'
 import { admissionLater, serverResults } from '../handle/server-results.js';
 import type { TaskHost, TaskPluginParts } from '../handle/task-host.js';
 import { Watching } from '../handle/watching.js';
+import type { ValueReferences } from '../references/value-references.js';
 import { deprecationReports } from '../state/deprecations.js';
 import type { CompiledOptions } from './compile-options.js';
 import type { OpenState } from './open-state.js';
@@ -70,6 +71,7 @@ export function wireMethods(compiled: CompiledOptions, state: OpenState, plugins
     around: aroundOf(use),
     hostUse: (middleware, place) => hostMiddleware(middleware, host, place),
     servesDrafts: compiled.options.drafts === true,
+    references: referencesLater(compiled, state),
   });
   const tasks = plugins.tasks?.(taskParts(compiled, state, { parts, tools }));
   taskHost.provide(tasks);
@@ -92,6 +94,19 @@ export function wireMethods(compiled: CompiledOptions, state: OpenState, plugins
     watching,
     home: parts.runner.home,
     useOf: tools.useOf,
+  };
+}
+
+function referencesLater(
+  { info, log }: CompiledOptions,
+  { shared }: OpenState,
+): () => Promise<ValueReferences> {
+  let loading: Promise<ValueReferences> | undefined;
+  return () => {
+    loading ??= import('../references/value-references.js').then(
+      (module) => new module.ValueReferences({ server: info.name, store: () => shared.store, log }),
+    );
+    return loading;
   };
 }
 

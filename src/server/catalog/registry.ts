@@ -84,6 +84,8 @@ export class Registry {
   offersEvents: boolean;
   /** Whether a resource has, or had, `onSubscribe` or `onUnsubscribe`. */
   hasHooks = false;
+  /** Whether a tool returns, or returned, handles. */
+  hasHandles = false;
   /** Whether a resource belongs, or belonged, to a mounted server that has the option `user`. */
   mountsUsers = false;
   readonly #info: Implementation;
@@ -154,6 +156,7 @@ export class Registry {
       this.offersEvents = true;
       this.#keepsChanges ||= (entry as CompiledEvent).resource !== undefined;
     } else if ((entry as Partial<CompiledResource>).mounted?.home.hasUser) this.mountsUsers = true;
+    if (kind === 'tools') this.hasHandles ||= returnsHandle(entry as CompiledTool);
     this.#onChange(kind, name, entry, isFollowing);
     return {
       remove: () => {
@@ -329,6 +332,10 @@ export class Registry {
     );
     return this.#discoverOutcome;
   }
+}
+
+function returnsHandle(tool: CompiledTool): boolean {
+  return (tool.versions?.all ?? [tool]).some((version) => version.returnsHandle);
 }
 
 function checkMigration(name: string, { task, versions }: Partial<CompiledTool>): void {

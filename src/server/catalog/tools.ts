@@ -12,7 +12,7 @@ import {
 import { McpError } from '../../protocol/errors.js';
 import type { ListedTool, ListedToolAnnotations } from '../../protocol/model/model.js';
 import { INVALID_ARGUMENTS } from '../../protocol/tables/failure-texts.js';
-import { KEEPS_KEYS, TASK_SUPPORT } from '../../protocol/tables/meta-keys.js';
+import { KEEPS_KEYS, RETURNS_HANDLE, TASK_SUPPORT } from '../../protocol/tables/meta-keys.js';
 import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
 import type { ValidationResult } from '../../schema/check/issue.js';
 import { compileSchema } from '../../schema/compile.js';
@@ -52,6 +52,8 @@ export interface CompiledTool extends Guarded {
   readonly isHarmless: boolean;
   /** The options that rules follow from. */
   readonly options: GuardedOptions;
+  /** Whether clients get a handle in place of its value. */
+  readonly returnsHandle: boolean;
   /** The middleware around the calls of the tool; undefined if there is none. */
   readonly use: readonly Middleware[] | undefined;
   /** The name of this version, if the tool has versions. */
@@ -115,10 +117,16 @@ export function compileTool(name: string, tool: Tool, defaults: ToolDefaults): C
   const idempotencyMs = windowOf(options.idempotency, defaults.idempotency);
   const runTool = toolRunner({ name, output, run }, defaults);
   const access = defaults.access.of({ kind: 'tool', name }, options as GuardedOptions);
+  const returnsHandle = options.handle === true;
   const timed = timeoutMs === undefined ? runTool : withTimeout(name, timerMs(timeoutMs), runTool);
   return {
     name,
-    listed: withTasks(withIdempotency(listTool(name, tool, { input, output }), idempotencyMs), task),
+    listed: withMeta(listTool(name, tool, { input, output }), {
+      // A client may retry a call with a key only if the tool declares that it supports keys.
+      ...(idempotencyMs !== undefined && { [KEEPS_KEYS]: { windowMs: idempotencyMs } }),
+      ...(task !== undefined && { [TASK_SUPPORT]: task.support }),
+      ...(returnsHandle && { [RETURNS_HANDLE]: {} }),
+    }),
     input,
     output,
     access,
@@ -127,14 +135,23 @@ export function compileTool(name: string, tool: Tool, defaults: ToolDefaults): C
       target: ({ params }) => ({ name, args: params['arguments'] }),
       // The time that a person takes to approve the call does not count.
       run: access?.policy === undefined ? timed : withPolicy(access.policy, timed),
-      finish: output === undefined ? defaults.outcomes.withoutSchema : defaults.outcomes.withSchema,
+      finish: finishOf({ output, returnsHandle }, defaults.outcomes),
     },
     task,
     idempotencyMs,
     isHarmless: options.annotations?.idempotent === true || options.annotations?.readOnly === true,
     options: options as GuardedOptions,
+    returnsHandle,
     use: readMiddleware(options.use),
   };
+}
+
+/** The function that makes the outcomes of a tool. */
+export function finishOf(
+  { output, returnsHandle }: Pick<CompiledTool, 'output' | 'returnsHandle'>,
+  { withSchema, withoutSchema }: ToolOutcomes,
+): CompiledTool['handler']['finish'] {
+  return output === undefined && !returnsHandle ? withoutSchema : withSchema;
 }
 
 /** Throws if a tool cannot have a name. */
@@ -158,17 +175,8 @@ function listTool(
   };
 }
 
-// A client may retry a call with a key only if the tool declares that it supports keys.
-function withIdempotency(listed: ListedTool, windowMs: number | undefined): ListedTool {
-  return windowMs === undefined
-    ? listed
-    : { ...listed, _meta: { ...listed._meta, [KEEPS_KEYS]: { windowMs } } };
-}
-
-function withTasks(listed: ListedTool, task: TaskOptions | undefined): ListedTool {
-  return task === undefined
-    ? listed
-    : { ...listed, _meta: { ...listed._meta, [TASK_SUPPORT]: task.support } };
+function withMeta(listed: ListedTool, added: JsonObject): ListedTool {
+  return Object.keys(added).length === 0 ? listed : { ...listed, _meta: { ...listed._meta, ...added } };
 }
 
 function toHints({ readOnly, destructive, idempotent, openWorld }: ToolAnnotations): ListedToolAnnotations {

@@ -1,8 +1,9 @@
 // Tools as lines of TypeScript, for models that write programs: the arguments, the result, and what the tool does.
 
-import type { JsonObject } from '../../jsonrpc/message.js';
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { ListedTool } from '../../protocol/model/model.js';
 import type { FoundTools } from '../../protocol/model/search/search-tools.js';
+import { RETURNS_HANDLE } from '../../protocol/tables/meta-keys.js';
 import { type Shape, type ShapeField, shapeOf } from '../../schema/read/shape.js';
 
 /** Deeper objects are `object`. */
@@ -60,10 +61,9 @@ function nameOf(title: unknown, taken: ReadonlySet<string>): string {
 }
 
 /** A tool as a line: `tools.remind({ id: string }): Promise<…>; // Sends a reminder`. */
-function declarationOf(
-  { name, description, inputSchema, outputSchema, annotations }: ListedTool,
-  note: NoteObject = () => undefined,
-): string {
+function declarationOf(tool: ListedTool, note: NoteObject = () => undefined): string {
+  const { name, description, inputSchema, annotations } = tool;
+  const outputSchema = valueSchemaOf(tool);
   const place = IDENTIFIER.test(name) ? `tools.${name}` : `tools[${JSON.stringify(name)}]`;
   const input = typeOf(inputSchema, note);
   const args = input === '{}' || input === 'object' ? '' : input;
@@ -75,6 +75,13 @@ function declarationOf(
       : [annotations?.destructiveHint === false ? '[changes]' : '[may delete]']),
   ];
   return `${place}(${args}): ${result};${words.length > 0 ? ` // ${words.join(' ')}` : ''}`;
+}
+
+/** The schema of the value that a program gets. A handle is for models. */
+function valueSchemaOf({ outputSchema, _meta }: ListedTool): JsonObject | undefined {
+  const returned = _meta?.[RETURNS_HANDLE];
+  if (!isObject(returned)) return outputSchema;
+  return isObject(returned['value']) ? returned['value'] : undefined;
 }
 
 interface Place {

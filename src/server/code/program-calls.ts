@@ -117,7 +117,7 @@ export class ProgramCalls {
     const extensions = { ...capabilities.extensions, [TASKS]: {} };
     const waiting = supportsTasks(peer) ? peer : { ...peer, capabilities: { ...capabilities, extensions } };
     const copy = copyCall(call, { ...request, peer: waiting, http: withoutParamHeaders(call.http) });
-    return { ...copy, signal: ctx.signal };
+    return { ...copy, inProgram: true, signal: ctx.signal };
   }
 }
 

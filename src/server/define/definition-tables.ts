@@ -52,6 +52,7 @@ const tool = {
   ...info,
   input: 'any',
   output: 'any',
+  handle: 'boolean',
   annotations: {
     ...annotationRow,
     foreign: { ...annotationRow.foreign, title: 'Put "title" beside "annotations".' },

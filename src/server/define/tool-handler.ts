@@ -59,14 +59,31 @@ export type ToolModule<Run> =
       readonly default: Run;
     };
 
-/** The type of a tool's value: the output of the `output` schema, defaults included, or else the type that the handler returns. */
-export type ToolValue<Out, Returned> = Out extends ZodTyped
-  ? Out['_zod']['output']
-  : Out extends StandardTyped | { readonly static: unknown }
-    ? Infer<Out>
-    : Returned extends { readonly next: unknown }
-      ? GeneratedValue<Returned>
-      : Returned;
+/** The result of a tool with `handle: true`. Its value is in the store of the server, for this caller. */
+export interface ValueHandle {
+  /** Stands for the value in the arguments of other tools of the server. With a JSON Pointer after it, it stands for a part of the value. */
+  readonly handle: string;
+  /** The kind and the size of the value, and how to use the handle. */
+  readonly summary: string;
+  /** The beginning of the JSON of the value. */
+  readonly preview: string;
+  /** The time until which the value is kept, at most, in ISO 8601. */
+  readonly expiresAt: string;
+}
+
+/**
+ * The type of a tool's value: the output of the `output` schema, defaults included, or else the type that the handler returns. With
+ * `handle: true`, clients get a `ValueHandle` in its place.
+ */
+export type ToolValue<Out, Returned, Handle = false> = Handle extends true
+  ? ValueHandle
+  : Out extends ZodTyped
+    ? Out['_zod']['output']
+    : Out extends StandardTyped | { readonly static: unknown }
+      ? Infer<Out>
+      : Returned extends { readonly next: unknown }
+        ? GeneratedValue<Returned>
+        : Returned;
 
 /** The value of a handler that yields. Few handlers have a `next`, so that the compiler rarely looks any further. */
 type GeneratedValue<Returned> =

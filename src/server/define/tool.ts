@@ -39,11 +39,18 @@ export const annotationRow = {
 } as const;
 
 /** The description of a tool, without its handler. */
-export interface ToolOptions<In = undefined, Out = undefined> extends Described, AccessRule<Infer<In>> {
+export interface ToolOptions<In = undefined, Out = undefined, Handle = boolean>
+  extends Described,
+    AccessRule<Infer<In>> {
   /** The arguments, as a schema of an object. Default: none are accepted. */
   readonly input?: In;
   /** The result, as a schema. The handler's return value is validated by it and sent as structured content. */
   readonly output?: Out;
+  /**
+   * Whether clients get a handle and a summary in place of the value, for values that are too large for a model. Other tools of the server
+   * take the handle as an argument in place of the value. Default: false.
+   */
+  readonly handle?: Handle;
   /** Hints about the tool's behaviour, for clients that ask the user before some calls. */
   readonly annotations?: ToolAnnotations;
   /** The time limit of a call. After it, `ctx.signal` aborts and the call ends with an error. Default: the server's `timeoutMs`. */
@@ -80,7 +87,8 @@ export interface Tool<Signature = unknown, State = unknown, User = unknown> {
 }
 
 /** The argument of `tool()`: the description, and `run` or, for code that is loaded with the first call, `load`. */
-export interface ToolDefinition<In, Out, State, User, Returned> extends ToolOptions<In, Out> {
+export interface ToolDefinition<In, Out, State, User, Returned, Handle = boolean>
+  extends ToolOptions<In, Out, Handle> {
   /** The handler. The returned value is the result. */
   readonly run?: ToolHandler<In, Out, State, User, Returned>;
   /** Imports the module that has the handler as `run` or as its default export. Called once, with the first call. */
@@ -104,10 +112,11 @@ export function tool<
   State = unknown,
   User = unknown,
   Returned = Literals,
+  const Handle extends boolean = false,
 >(
-  definition: ToolDefinition<In, Out, State, User, Returned>,
-): Tool<(args: Sent<In>) => ToolValue<Out, Returned>, State, User> {
+  definition: ToolDefinition<In, Out, State, User, Returned, Handle>,
+): Tool<(args: Sent<In>) => ToolValue<Out, Returned, Handle>, State, User> {
   const { run, load, ...options } = definition;
   const result: object = { kind: 'tool', options, ...(run && { run }), ...(load && { load }) };
-  return result as ReturnType<typeof tool<In, Out, State, User, Returned>>;
+  return result as ReturnType<typeof tool<In, Out, State, User, Returned, Handle>>;
 }

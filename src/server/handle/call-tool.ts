@@ -1,5 +1,6 @@
 // Calls tools: for clients, for other handlers, and for tasks.
 
+import { isObject } from '../../jsonrpc/message.js';
 import { type Call, type Middleware, type Outcome, withoutParamHeaders } from '../../protocol/call.js';
 import { copyCall } from '../../protocol/direct.js';
 import { McpError } from '../../protocol/errors.js';
@@ -9,6 +10,7 @@ import type { ToolRunResult } from '../catalog/run-tool.js';
 import { type CompiledTool, readArguments, type ToolInput, type ToolVersions } from '../catalog/tools.js';
 import type { CallContext, ContextParts, NestedCall, PreparedInputs } from '../context/call-context.js';
 import type { HandlerHome } from '../context/handler-run.js';
+import type { ValueReferences } from '../references/value-references.js';
 import { ToolError } from '../results/tool-error.js';
 import type { ToolResult } from '../results/tool-result.js';
 import type { RunOnce } from '../state/idempotency.js';
@@ -42,27 +44,39 @@ export interface ToolCallParts extends MethodParts {
   readonly around: Around | undefined;
   /** Gives the middleware of tools the parts of the server that some of it needs. */
   readonly hostUse: HostUse;
+  /** The values that stand in the store, for handles. Loaded with the first call that needs one. */
+  readonly references: () => Promise<ValueReferences>;
   /** Whether clients may be told in the words of drafts. */
   readonly servesDrafts: boolean;
 }
 
 /** Makes the functions that call tools. */
 export function toolCalls(parts: ToolCallParts): ToolCalls {
-  const { registry, entrance, runner, tasks, runOnce, around = plainly, servesDrafts } = parts;
+  const { registry, entrance, runner, tasks, runOnce, around = plainly, servesDrafts, references } = parts;
   const { complete } = registry;
   const middleware = new ToolMiddleware(parts.hostUse, registry.tools.versions());
   const { runHandler, runPrepared, runNested } = runner;
 
   function callTool(call: Call): Outcome | Promise<Outcome> {
-    const { name } = call.params;
+    const { name, arguments: args } = call.params;
     if (typeof name !== 'string') throw new McpError('invalid_params', 'params.name must be a string');
     const tool = registry.tools.get(name);
+    if (registry.hasHandles && tool !== undefined && hasHandle(args)) return callOpened(tool, call);
+    return callNamed(name, tool, call);
+  }
+
+  async function callOpened(tool: CompiledTool, call: Call): Promise<Outcome> {
+    const opened = await (await references()).open(tool, call);
+    return 'failure' in opened ? complete(opened.failure) : callNamed(tool.name, tool, opened.call);
+  }
+
+  function callNamed(name: string, tool: CompiledTool | undefined, call: Call): Outcome | Promise<Outcome> {
     if (tool === undefined || !entrance.isOpen(call, tool)) return callGuarded(name, call);
     const input = readArguments(tool, call);
     if (input instanceof Promise) return input.then((result) => callWith(tool, result, call));
     if (!input.ok || tool.idempotencyMs !== undefined || tool.use !== undefined || mayBeTask(tool, call))
       return callWith(tool, input, call);
-    return runHandler(call, tool.handler, input.value);
+    return runHandler(call, handlerFor(call, tool), input.value);
   }
 
   // Each round of a call with questions, and each repetition of a call with an idempotency key, enters here anew.
@@ -124,13 +138,24 @@ export function toolCalls(parts: ToolCallParts): ToolCalls {
     const { call, runId } = origin;
     const host = mayBeTask(tool, call) ? tasks() : undefined;
     if (host !== undefined) return host.serve(call, workOf(tool, input, origin));
+    const handler = handlerFor(call, tool);
     return runId === undefined
-      ? runHandler(call, tool.handler, input)
-      : runPrepared(call, tool.handler, input, { runId });
+      ? runHandler(call, handler, input)
+      : runPrepared(call, handler, input, { runId });
+  }
+
+  /** The handler of a tool for a client, which may get a handle in place of the value. */
+  function handlerFor({ inProgram }: Pick<Call, 'inProgram'>, tool: CompiledTool): CompiledTool['handler'] {
+    const { handler, name } = tool;
+    if (!tool.returnsHandle || inProgram) return handler;
+    return {
+      ...handler,
+      run: async (...args) => (await references()).keep(name, await handler.run(...args), args[2]),
+    };
   }
 
   function workOf(tool: CompiledTool, input: unknown, origin?: Origin): TaskWork {
-    const { handler } = tool;
+    const handler = handlerFor(origin?.call ?? {}, tool);
     let inputs: PreparedInputs | undefined;
     return {
       name: tool.name,
@@ -268,6 +293,14 @@ function versionIsGone({ tool, version }: StoredCall, all: readonly CompiledTool
   return new McpError(
     'invalid_params',
     `The version ${version} of the tool "${tool}", which began this task, is not served any more. The task was not continued by another version (${others}), which has no migration from it. Start the task again.`,
+  );
+}
+
+/** Whether an argument looks like a handle. */
+function hasHandle(args: unknown): boolean {
+  return (
+    isObject(args) &&
+    Object.values(args).some((value) => typeof value === 'string' && value.startsWith('handle:'))
   );
 }
 

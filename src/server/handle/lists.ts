@@ -37,10 +37,16 @@ export function listMethods({ registry, gate, runner, log }: ListParts): ListMet
     return listResources(registry, call, { gate, withContext: runner.withContext, log });
   }
 
+  async function listWithHandles(page: Outcome | Promise<Outcome>): Promise<Outcome> {
+    const { withHandles } = await import('../references/listing.js');
+    return withHandles(await page);
+  }
+
   return {
     listTools(call) {
       checkOffered('tools');
-      return registry.listedTools.page(call, call.params['cursor']);
+      const page = registry.listedTools.page(call, call.params['cursor']);
+      return registry.hasHandles ? listWithHandles(page) : page;
     },
     listPrompts(call) {
       checkOffered('prompts');

@@ -12,6 +12,7 @@ import type { Catalog } from '../catalog/catalog.js';
 import type { CompiledPrompt } from '../catalog/prompts.js';
 import type { CompiledTool } from '../catalog/tools.js';
 import type { ArgumentsCheck, DefinitionView, ServerDefinitions } from '../define/definitions.js';
+import { listWithHandles } from '../references/listing.js';
 import { Entrance, type EntranceParts } from './entrance.js';
 
 interface Entry extends Guarded {
@@ -26,10 +27,11 @@ export async function listDefinitions(
 ): Promise<readonly object[]> {
   const catalog = registry[kind] as unknown as Catalog<Entry>;
   const entries = caller === undefined ? [...catalog.values()] : await catalog.entries(callerOf(caller));
-  const listed = entries.map((entry) => structuredClone(entry.listed));
-  if (kind !== 'tools') return listed;
+  const listed = entries.map((entry) => entry.listed);
+  if (kind !== 'tools') return structuredClone(listed);
   const names = new Set(registry.searchableTools().map(([name]) => name));
-  return listed.filter((tool) => names.has((tool as ListedTool).name));
+  const tools = (listed as ListedTool[]).filter(({ name }) => names.has(name));
+  return structuredClone(registry.hasHandles ? tools.map(listWithHandles) : tools);
 }
 
 /** The definition of a kind with a name. */

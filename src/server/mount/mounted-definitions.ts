@@ -16,7 +16,7 @@ import {
   shapeOf,
 } from '../catalog/resources.js';
 import { type ToolRunResult, withPolicy } from '../catalog/run-tool.js';
-import { type CompiledTool, changeTool } from '../catalog/tools.js';
+import { type CompiledTool, changeTool, finishOf } from '../catalog/tools.js';
 import type { CallContext } from '../context/call-context.js';
 import type { Mounted } from '../context/handler-run.js';
 import { toContents } from '../results/contents.js';
@@ -55,7 +55,7 @@ function mountVersion(name: string, tool: CompiledTool, parts: MountParts): Comp
     { kind: 'tool', name },
     { ...(tags && { tags }), ...(annotations && { annotations }) },
   );
-  const { handler, output } = tool;
+  const { handler } = tool;
   const { _meta } = tool.listed;
   const added = name.endsWith(tool.name) ? name.slice(0, -tool.name.length) : '';
   const through = parts.wrap(chain(parts.inner.useOf(tool)));
@@ -68,7 +68,7 @@ function mountVersion(name: string, tool: CompiledTool, parts: MountParts): Comp
     handler: {
       target: (call) => ({ ...handler.target(call), name }),
       run: own?.policy === undefined ? run : withPolicy(own.policy, run, name),
-      finish: output === undefined ? parts.outcomes.withoutSchema : parts.outcomes.withSchema,
+      finish: finishOf(tool, parts.outcomes),
       // A tool that is mounted in the mounted server keeps its home.
       home: tool.isOutermost ? undefined : (handler.home ?? parts.inner.home),
     },

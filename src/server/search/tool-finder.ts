@@ -10,6 +10,7 @@ import type { Gate } from '../access/gate.js';
 import { Views } from '../access/views.js';
 import type { Registry } from '../catalog/registry.js';
 import type { CompiledTool } from '../catalog/tools.js';
+import { listWithHandles } from '../references/listing.js';
 import type { Logger } from '../state/log.js';
 
 /** The server whose tools are searched. */
@@ -45,7 +46,7 @@ export class ToolFinder {
 
   /** Finds the best tools for a query. */
   async find(caller: Caller, { query, limit, signal }: FindRequest): Promise<FoundTools> {
-    const { options, log } = this.#parts;
+    const { options, log, registry } = this.#parts;
     const { index, subset, listed } = await (await this.#current()).of(caller);
     const found = index
       .search(query, subset, options.rank === undefined ? limit : MAX_FOUND)
@@ -55,7 +56,8 @@ export class ToolFinder {
       options,
       (message, cause) => log('warning', message, cause),
     );
-    return foundTools((ranked ?? found).slice(0, limit));
+    const best = (ranked ?? found).slice(0, limit);
+    return foundTools(registry.hasHandles ? best.map(listWithHandles) : best);
   }
 
   #current(): Promise<Views<CompiledTool, VisibleTools>> {

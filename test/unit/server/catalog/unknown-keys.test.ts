@@ -73,7 +73,7 @@ describe('an unknown key in a definition', () => {
 
   it('is reported with all known keys if none is similar', () => {
     expect(problemsOfTool({ run, zzz: 1 })).toEqual([
-      'tool "t": "zzz" is unknown. Known: title, description, icons, tags, meta, scopes, allow, input, output, annotations, timeoutMs, task, idempotency, use, run, load.',
+      'tool "t": "zzz" is unknown. Known: title, description, icons, tags, meta, scopes, allow, input, output, handle, annotations, timeoutMs, task, idempotency, use, run, load.',
     ]);
   });
 
