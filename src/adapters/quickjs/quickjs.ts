@@ -52,7 +52,8 @@ const FIXED_LIMITS = {
 
 /**
  * The engine for `createServer({ code: { engine: quickjs() } })`: QuickJS in WebAssembly, in worker threads, with an instance for each
- * program. Needs Node and the package `quickjs-wasi`; for programs in TypeScript, also `@swc/wasm-typescript`.
+ * program. Needs Node and the package `quickjs-wasi`; for programs in TypeScript, also `@swc/wasm-typescript`. Throws if
+ * `quickjs-wasi` is not installed or too old.
  *
  * @example
  * createServer({ name: 'ops', version: '1.0.0', tools, code: { engine: quickjs() } });
@@ -60,11 +61,10 @@ const FIXED_LIMITS = {
 export function quickjs(options: QuickJSOptions = {}): CodeEngine {
   const { memoryBytes, maxSteps, maxPrograms, threads } = readOptions('quickjs', options, optionTable);
   const limits: RealmLimits = { ...FIXED_LIMITS, memoryBytes, maxSteps };
+  const version = installedVersion();
   let start: Promise<WorkerStart> | undefined;
   const engine: Pick<CodeEngine, 'id' | 'open'> = {
-    get id() {
-      return `${PACKAGE}@${installedVersion()} prelude ${PRELUDE_VERSION} memory ${memoryBytes} steps ${maxSteps}`;
-    },
+    id: `${PACKAGE}@${version} prelude ${PRELUDE_VERSION} memory ${memoryBytes} steps ${maxSteps}`,
     async open() {
       start ??= load(limits).catch((error: unknown) => {
         start = undefined;
@@ -83,25 +83,28 @@ export function quickjs(options: QuickJSOptions = {}): CodeEngine {
 
 const require = createRequire(import.meta.url);
 
+/** Reads the version before the server starts: with the first program, only the log would have the error. */
 function installedVersion(): string {
+  const version = readVersion();
+  if (isOlder(version))
+    throw new Error(
+      `quickjs() needs ${PACKAGE} ${LEAST_VERSION.join('.')} or newer, and ${version} is installed. Update it: npm install ${PACKAGE}@latest`,
+    );
+  return version;
+}
+
+function readVersion(): string {
   try {
     return (require(`${PACKAGE}/package.json`) as { readonly version: string }).version;
   } catch (error) {
     throw new MissingPackageError(
       `quickjs() needs the package "${PACKAGE}". Install it: npm install ${PACKAGE}`,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
 }
 
 async function load(limits: RealmLimits): Promise<WorkerStart> {
-  const version = installedVersion();
-  if (isOlder(version))
-    throw new Error(
-      `quickjs() needs ${PACKAGE} ${LEAST_VERSION.join('.')} or newer, and ${version} is installed. Update it: npm install ${PACKAGE}@latest`,
-    );
   const wasm = await WebAssembly.compile(await readFile(require.resolve(`${PACKAGE}/quickjs.wasm`)));
   return { wasm, engine: addressOf(PACKAGE) as string, types: addressOf(TYPES_PACKAGE), limits };
 }

@@ -7,7 +7,7 @@
 export interface CodeEngine {
   /** The engine, its version and everything else that a run depends on. A program that has waited continues only in the same engine. */
   readonly id: string;
-  /** Opens the engine for a server. Called with the first program. Rejects if a package is missing. */
+  /** Opens the engine for a server. Called with the first program. */
   readonly open: () => Promise<CodeRealms>;
   /** For servers only: makes the tool that runs programs. It comes with the engine, so that other servers do not load it. */
   readonly '~front': (parts: never) => unknown;

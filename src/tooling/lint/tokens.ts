@@ -11,7 +11,8 @@ export function toolTokens({ name, description, inputSchema }: JsonObject): numb
   return textTokens(JSON.stringify({ name, description, inputSchema }));
 }
 
-function textTokens(text: string): number {
+/** The estimated tokens of a string. */
+export function textTokens(text: string): number {
   let ascii = 0;
   let others = 0;
   for (const character of text) {
