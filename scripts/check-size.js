@@ -9,11 +9,15 @@ import { bytesUnder, conclude, filesUnder, kilobytes, readManifest, root } from 
 import { withPackage } from './pack.js';
 import { evalsOf, globalsOf, importsOf, tokenize } from './scan.js';
 
-// Where it goes, and why it is not less: docs/dependencies.md, "The size of the package".
-const UNPACKED_BYTES = { page: 165_000, docs: 2_000_000, rest: 4_700_000 };
+// Where it goes, and why it is not less: docs/dependencies.md, "The size of the package". 3 kB of the page are the chat with a model, which is
+// loaded when it is opened.
+const UNPACKED_BYTES = { page: 169_000, docs: 2_000_000, rest: 4_700_000 };
 const INSTALLED_PACKAGES = 5;
-/** 100 kB of it are code mode: the script of its worker threads, which is a string in the package, and its pages of documentation. */
-const INSTALLED_BYTES = 7_600_000;
+/**
+ * 100 kB of it are code mode: the script of its worker threads, which is a string in the package, and its pages of documentation. 40 kB are the
+ * chat of the inspector.
+ */
+const INSTALLED_BYTES = 7_700_000;
 /**
  * The code that an import of the entry loads, our files and dependencies together: its bytes after `minified` and gzip, which grow with the
  * code and not with its names and white space, and how many files. 0.8 kB of `dist/index.js` read the sources of types of events: mistakes in

@@ -30,6 +30,7 @@ const PLACES: ReadonlyMap<string, ComponentType> = new Map<string, ComponentType
   ['prompts', lazy(() => import('../places/prompts/prompts.js').then((module) => module.Prompts))],
   ['tasks', lazy(() => import('../places/tasks/tasks.js').then((module) => module.Tasks))],
   ['events', lazy(() => import('../places/events/events.js').then((module) => module.Events))],
+  ['chat', lazy(() => import('../places/chat/chat.js').then((module) => module.ChatPlace))],
   ['requests', lazy(() => import('../places/requests/requests.js').then((module) => module.Requests))],
   ['compare', lazy(() => import('../places/compare/compare.js').then((module) => module.Compare))],
   ['tapes', lazy(() => import('../places/tapes/tapes.js').then((module) => module.Tapes))],

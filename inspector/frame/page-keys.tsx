@@ -17,6 +17,7 @@ export function PageKeys(): null {
     '5': () => go('server'),
     '6': () => (requestsFile.value === undefined ? false : go('requests')),
     '7': () => (offersEvents(connection.value?.server?.capabilities ?? {}) ? go('events') : false),
+    '8': () => go('chat'),
     q: goToNextQuestion,
     t: showTimeline,
     '?': () => {

@@ -64,6 +64,7 @@ export function placesOf(shown: string): readonly PlaceInfo[] {
       count: lists?.events.length,
       isThere: offersEvents(can) && !isNarrow.value,
     },
+    { place: 'chat', label: 'Chat', icon: 'prompts', key: '8', isThere: !isNarrow.value },
     { place: 'timeline', label: 'Timeline', icon: 'timeline', isThere: true },
   ];
   return all.filter(({ place, isThere }) => isThere || place === shown);

@@ -4,7 +4,7 @@ import { type Signal, signal } from '@preact/signals';
 import { tryDecode } from '../../src/protocol/encoding/percent-decoding.js';
 
 export interface Route {
-  /** `connect`, `tools`, `resources`, `prompts`, `tasks`, `events`, `server`, `timeline`, `call`, `compare` or `tapes`. */
+  /** `connect`, `tools`, `resources`, `prompts`, `tasks`, `events`, `chat`, `server`, `timeline`, `call`, `compare` or `tapes`. */
   readonly place: string;
   /** The tool, the URI, the prompt, or the id. */
   readonly name?: string;

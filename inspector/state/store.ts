@@ -1,6 +1,7 @@
 // Everything that the page knows, as signals. The process behind the page is the only one that changes it.
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import type { ChatView } from '../../src/inspector/contract/chat.js';
 import type { CatalogView, ConnectionView, FoundServer } from '../../src/inspector/contract/connection.js';
 import type { ToldEvent } from '../../src/inspector/contract/events.js';
 import type { HistoryView, InspectorEvent, PageSnapshot } from '../../src/inspector/contract/inspector.js';
@@ -29,6 +30,8 @@ export const firstTool: Signal<string | undefined> = signal(undefined);
 export const connections: Signal<ReadonlyMap<string, ConnectionView>> = signal(new Map());
 export const found: Signal<readonly FoundServer[]> = signal([]);
 export const tapes: Signal<ReadonlyMap<string, TapeView>> = signal(new Map());
+/** The chats with models, by connection. */
+export const chats: Signal<ReadonlyMap<string, ChatView>> = signal(new Map());
 /** By id, in the order of their beginning. */
 export const stories: Signal<ReadonlyMap<number, Story>> = signal(new Map());
 /** In order. The array is new for each change. */
@@ -84,6 +87,7 @@ export function takeSnapshot(snapshot: PageSnapshot): void {
     told.value = snapshot.told;
     found.value = snapshot.found;
     tapes.value = new Map(snapshot.tapes.map((each) => [each.id, each]));
+    chats.value = new Map(snapshot.chats.map((each) => [each.connection, each]));
     if (current.value === undefined || !connections.value.has(current.value))
       current.value = snapshot.first?.connection ?? snapshot.connections[0]?.id;
   });
@@ -159,6 +163,10 @@ function take(event: InspectorEvent): void {
       return;
     case 'history':
       history.value = event.history;
+      return;
+    case 'chat':
+      chats.value = without(chats.value, event.connection);
+      if (event.chat) chats.value = new Map(chats.value).set(event.connection, event.chat);
   }
 }
 

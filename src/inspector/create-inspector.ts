@@ -1,6 +1,7 @@
 // The process behind the page of the inspector.
 
 import { McpError } from '../protocol/errors.js';
+import { chatCommands } from './chat/chat-commands.js';
 import type { FoundServer } from './contract/connection.js';
 import type { CommandName, PageSnapshot } from './contract/inspector.js';
 import type { InspectorOptions, RunningInspector } from './contract/options.js';
@@ -39,7 +40,10 @@ export function createInspector(options: InspectorOptions): RunningInspector {
   }
   void find();
 
-  const commands = commandsOf({ connections, tapes, requests, options, find });
+  const commands = {
+    ...commandsOf({ connections, tapes, requests, options, find }),
+    ...chatCommands({ connections, casesFile: options.casesFile }),
+  };
 
   return {
     snapshot: () => ({
@@ -52,6 +56,7 @@ export function createInspector(options: InspectorOptions): RunningInspector {
       told: shared.told,
       found,
       tapes: tapes.views,
+      chats: connections.chats,
       mayConnect: options.openTarget !== undefined,
       ...(first && { first }),
       ...(shared.history.isKept && {

@@ -5,7 +5,7 @@ import { hasLetterKeys } from '../../state/settings.js';
 import { overlay } from './overlays.js';
 
 const KEYS: readonly (readonly [string, string])[] = [
-  ['1 … 7', 'go to a place'],
+  ['1 … 8', 'go to a place'],
   ['/', 'filter the list'],
   ['j k', 'move in the list; arrows do the same'],
   ['← →', 'close and open a group of the list'],

@@ -140,6 +140,7 @@ function actions(): readonly Entry[] {
     ...(catalog.value === undefined || catalog.value.events.length === 0
       ? []
       : [{ icon: 'bell' as const, title: 'Events', open: () => go('events') }]),
+    { icon: 'prompts', title: 'Chat', detail: 'with a model', open: () => go('chat') },
     { icon: 'tapes', title: 'Tapes', open: () => go('tapes') },
     { icon: 'timeline', title: 'Timeline', open: () => go('timeline') },
     { icon: 'sun', title: 'Light theme', open: () => setTheme('light') },

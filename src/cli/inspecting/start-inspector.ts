@@ -5,6 +5,7 @@ import { realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { fullmcp } from '../../client/model/options.js';
+import { CASE_FILE } from '../../evals/cases/case-file.js';
 import type { TargetSpec } from '../../inspector/contract/connection.js';
 import type { OpenedTarget, RunningInspector } from '../../inspector/contract/options.js';
 import { createInspector } from '../../inspector/create-inspector.js';
@@ -60,6 +61,7 @@ export async function startInspector(options: StartOptions): Promise<StartedInsp
     taskFile: join(stateFolder(), 'inspector-tasks.json'),
     ...(hasHistory && { historyFolder: historyFolder() }),
     requestsFile: resolve(REQUESTS_FILE),
+    casesFile: resolve(CASE_FILE),
     openTarget: async (spec) => {
       if (spec.name === TYPED && typed !== undefined) return withRevision(typed, spec);
       return openTarget(spec, { places: () => places ?? readPlaces(), used });

@@ -1,7 +1,7 @@
 // Reads the target that a user typed: a URL, a file, a command after `--`, or the name of a configured server.
 
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, join, resolve, sep } from 'node:path';
 import process from 'node:process';
 import { entryTarget } from '../../connect/config/entry-target.js';
 import { resolveTarget, type Target } from '../../connect/targets/target.js';
@@ -47,6 +47,18 @@ async function readTarget(word: string, input: Typed): Promise<TypedTarget> {
   checkTarget(word);
   if (hasSettings(input)) throw notStarted(typed);
   return { target: word, typed, word, ...(input.isFromFile && { own: {} }) };
+}
+
+/** The target that a file of a project names, which is below the folder of the file. `command` is how another one is typed. */
+export function targetInFile(path: string, target: string, command: string): string {
+  const folder = dirname(path);
+  const file = join(folder, target);
+  // The file may come from anybody, and so may a link beside it.
+  if (existsSync(file) && !realpathSync(file).startsWith(realpathSync(folder) + sep))
+    throw usageError(
+      `"target" of ${path} is a link that leads out of its folder. Type it: ${command} <target>`,
+    );
+  return file;
 }
 
 function checkTarget(word: string): void {

@@ -31,6 +31,7 @@ export const anthropicDialect: ModelDialect = {
     messages: messages.map(toMessage),
   }),
   assemble: assembleMessage,
+  words: ({ delta }) => (isObject(delta) && delta['type'] === 'text_delta' ? stringOf(delta['text']) : ''),
   read(reply) {
     if (!Array.isArray(reply['content'])) throw notAReply('content');
     const items = objectsOf(reply['content']);
@@ -66,14 +67,16 @@ function toMessage(message: ModelMessage): JsonObject {
   }
 }
 
-/** The content as the API takes it back: unchanged, but a call needs an id, and arguments that are an object. */
+/** The content as the API takes it back: unchanged, but a call needs an id, and arguments that are an object; empty words are refused. */
 function toSendBack(items: readonly JsonObject[]): readonly JsonObject[] {
   let calls = 0;
-  return items.map((item) => {
-    if (item['type'] !== 'tool_use') return item;
-    const { id, args } = requestedCall({ id: item['id'], name: item['name'] }, item['input'], calls++);
-    return { ...item, id, input: args ?? {} };
-  });
+  return items
+    .filter(({ type, text }) => type !== 'text' || text !== '')
+    .map((item) => {
+      if (item['type'] !== 'tool_use') return item;
+      const { id, args } = requestedCall({ id: item['id'], name: item['name'] }, item['input'], calls++);
+      return { ...item, id, input: args ?? {} };
+    });
 }
 
 function tokensOf(usage: unknown): ModelTokens | undefined {

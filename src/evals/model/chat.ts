@@ -29,6 +29,11 @@ export const chatDialect: ModelDialect = {
     ...(tools.length > 0 && { tools }),
   }),
   assemble: assembleChat,
+  words({ choices }) {
+    const [choice] = objectsOf(choices);
+    const delta = choice?.['delta'];
+    return isObject(delta) ? stringOf(delta['content']) : '';
+  },
   read(reply) {
     const [choice] = objectsOf(reply['choices']);
     const message = choice?.['message'];

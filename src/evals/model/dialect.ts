@@ -24,6 +24,8 @@ export interface ModelDialect {
   readonly body: (request: ModelRequest, settings: ModelSettings) => JsonObject;
   /** Makes the reply of a stream, event by event. */
   readonly assemble: () => ReplyAssembler;
+  /** The words in an event of a stream, for people who watch it; empty for other events. */
+  readonly words: (data: JsonObject) => string;
   /** Reads a whole reply. Throws a `ModelError` for something else. */
   readonly read: (reply: JsonObject) => ModelReply;
 }

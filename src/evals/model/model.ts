@@ -54,10 +54,13 @@ export interface ModelTokens {
 }
 
 /** Asks a model once. Rejects with a `ModelError`, or with the reason of the signal. */
-export type AskModel = (
-  request: ModelRequest,
-  options: { readonly signal: AbortSignal },
-) => Promise<ModelReply>;
+export type AskModel = (request: ModelRequest, options: AskOptions) => Promise<ModelReply>;
+
+interface AskOptions {
+  readonly signal: AbortSignal;
+  /** Gets the words of a reply while they are streamed. An attempt that fails may have had some. */
+  readonly onWords?: (words: string) => void;
+}
 
 /** The kinds of failures: the API refused the request, is busy, cannot be reached, broke off, was silent, or sent something else. */
 export type ModelFailure = 'refused' | 'busy' | 'unreachable' | 'broken' | 'silent' | 'unreadable';

@@ -25,7 +25,7 @@ export function modelOverHttp(target: ModelTarget, key: string): AskModel {
   const conceal = (text: string): string => cleanLine(hide(values.hide(text)), 300);
   const place = `The model ${target.name} at ${target.url.host}`;
 
-  return async function askModel(request, { signal }) {
+  return async function askModel(request, { signal, onWords }) {
     const body = JSON.stringify({ ...dialect.body(request, target), ...streaming(target) });
     const reason = (): ModelError =>
       new ModelError('silent', `${place} took longer than ${target.timeoutMs} ms.`);
@@ -34,7 +34,7 @@ export function modelOverHttp(target: ModelTarget, key: string): AskModel {
       try {
         const response = await send(target, { body, key, dialect, signal: silence.signal });
         if (!response.ok) throw await refusal(response, { place, conceal, silence });
-        return await readReply(response, { dialect, silence, place, conceal });
+        return await readReply(response, { dialect, silence, place, conceal, onWords });
       } catch (error) {
         throw asModelError(error, { place, silence: silence.signal, conceal });
       } finally {
@@ -75,6 +75,7 @@ interface Reading {
   readonly place: string;
   readonly conceal: (text: string) => string;
   readonly silence: Silence;
+  readonly onWords?: ((words: string) => void) | undefined;
 }
 
 async function readReply(
@@ -99,7 +100,7 @@ async function readReply(
 async function readStream(
   response: Response,
   dialect: ModelDialect,
-  { place, silence }: Reading,
+  { place, silence, onWords }: Reading,
 ): Promise<JsonObject> {
   const reader = new EventStreamReader({ maxBytes: MAX_REPLY_BYTES });
   const assembler = dialect.assemble();
@@ -107,7 +108,10 @@ async function readStream(
     for (const { data } of reader.push(chunk)) {
       const event = tryParseObject(data);
       // `[DONE]`, and whatever a later version of an API adds.
-      if (event !== undefined) assembler.add(event);
+      if (event === undefined) continue;
+      assembler.add(event);
+      const words = onWords === undefined ? '' : dialect.words(event);
+      if (words !== '') onWords?.(words);
     }
   const whole = assembler.whole();
   if (whole === undefined) throw new ModelError('broken', `${place} ended its reply in the middle.`);

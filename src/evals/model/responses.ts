@@ -22,6 +22,7 @@ export const responsesDialect: ModelDialect = {
     ...(tools.length > 0 && { tools }),
   }),
   assemble: assembleResponse,
+  words: ({ type, delta }) => (type === 'response.output_text.delta' ? stringOf(delta) : ''),
   read(reply) {
     if (!Array.isArray(reply['output'])) throw notAReply('output');
     if (reply['status'] === 'failed') throw failedStream(reply['error']);

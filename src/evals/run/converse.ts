@@ -1,4 +1,4 @@
-// One conversation: the request of the user, the calls of the model, their results, until the model has answered.
+// Conversations: the request of the user, the calls of the model, their results, until the model has answered.
 
 import type { ReadCase } from '../cases/case.js';
 import type { EvalEnd, EvalRound, EvalTranscript, MadeCall } from '../cases/transcript.js';
@@ -16,7 +16,8 @@ export interface ConversationParts {
 
 /** More of the same call is a loop. */
 const MAX_EQUAL_CALLS = 3;
-const MAX_CALLS_OF_REPLY = 64;
+/** Later calls of a reply are not made, and end the conversation. */
+export const MAX_CALLS_OF_REPLY = 64;
 
 const ENDS: Readonly<Record<ModelStop, EvalEnd>> = {
   end: 'answer',
@@ -27,49 +28,70 @@ const ENDS: Readonly<Record<ModelStop, EvalEnd>> = {
   other: 'other',
 };
 
-/** Has a conversation. The calls of a reply are made one after another, in their order, so that a run can be repeated. */
+/** Has the conversation of a case. */
 export async function converse(
   { ask: words }: Pick<ReadCase, 'ask'>,
   { ask, server, system, maxRounds, signal }: ConversationParts,
 ): Promise<EvalTranscript> {
-  const messages: ModelMessage[] = [{ role: 'user', text: words }];
   const rounds: EvalRound[] = [];
-  const equal = new EqualCalls();
-  let ended: EvalEnd = 'rounds';
-
-  while (rounds.length < maxRounds) {
-    const started = performance.now();
-    const reply = await ask({ system, tools: server.tools, messages }, { signal });
-    const ms = Math.round(performance.now() - started);
-    const calls: MadeCall[] = [];
-    const results: object[] = [];
-    for (const call of reply.calls.slice(0, MAX_CALLS_OF_REPLY)) {
-      if (equal.isTooMany(call)) {
-        calls.push({
-          tool: call.name,
-          ...(call.args && { args: call.args }),
-          refused: 'repeated',
-          result: '',
-        });
-        continue;
-      }
+  let calls: MadeCall[] = [];
+  const ended = await talk([{ role: 'user', text: words }], {
+    ...{ ask, system, tools: server.tools, maxRounds, signal },
+    onReply(reply, ms) {
+      calls = [];
+      rounds.push(toRound(reply, calls, ms));
+    },
+    async perform(call) {
       const { made, result }: PerformedCall = await server.perform(call, signal);
       calls.push(made);
-      results.push(result);
+      return result;
+    },
+    onRepeated: ({ name, args }) =>
+      calls.push({ tool: name, ...(args && { args }), refused: 'repeated', result: '' }),
+  });
+  return { rounds, ended, asked: [...new Set(server.asked)], unanswered: server.unanswered };
+}
+
+/** The parts of a conversation, whoever has it. */
+export interface TalkParts {
+  readonly ask: AskModel;
+  readonly system: string;
+  /** The tools in the shape of the API. */
+  readonly tools: readonly object[];
+  /** Makes a call, and returns its result in the shape of the API. */
+  readonly perform: (call: RequestedCall) => Promise<object>;
+  /** Gets each reply before its calls are made. */
+  readonly onReply: (reply: ModelReply, ms: number) => void;
+  /** Gets a call that is not made, because it is one of too many that are equal. */
+  readonly onRepeated: (call: RequestedCall) => void;
+  readonly maxRounds: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Talks with a model until it answers. The calls of a reply are made one after another, in their order, so that a run can be repeated. Adds each
+ * reply with all of its results to the messages, so that they can be continued also after a failure.
+ */
+export async function talk(
+  messages: ModelMessage[],
+  { ask, system, tools, perform, onReply, onRepeated, maxRounds, signal }: TalkParts,
+): Promise<EvalEnd> {
+  const equal = new EqualCalls();
+  for (let round = 0; round < maxRounds; round++) {
+    const started = performance.now();
+    const reply = await ask({ system, tools, messages }, { signal });
+    onReply(reply, Math.round(performance.now() - started));
+    const results: object[] = [];
+    for (const call of reply.calls.slice(0, MAX_CALLS_OF_REPLY)) {
+      if (equal.isTooMany(call)) onRepeated(call);
+      else results.push(await perform(call));
     }
-    rounds.push(toRound(reply, calls, ms));
-    if (results.length < reply.calls.length) {
-      ended = 'loop';
-      break;
-    }
-    if (reply.calls.length === 0 && reply.stop !== 'paused') {
-      ended = ENDS[reply.stop];
-      break;
-    }
-    messages.push({ role: 'model', items: reply.items });
+    if (results.length < reply.calls.length) return 'loop';
+    if (reply.items.length > 0) messages.push({ role: 'model', items: reply.items });
+    if (reply.calls.length === 0 && reply.stop !== 'paused') return ENDS[reply.stop];
     if (results.length > 0) messages.push({ role: 'tools', results });
   }
-  return { rounds, ended, asked: [...new Set(server.asked)], unanswered: server.unanswered };
+  return 'rounds';
 }
 
 function toRound({ text, stop, tokens }: ModelReply, calls: readonly MadeCall[], ms: number): EvalRound {

@@ -2,9 +2,7 @@
 
 import type { Client } from '../../client/model/client.js';
 import type { Handlers } from '../../client/model/handlers.js';
-import { type VendorTools, vendorTools } from '../../client/tools/to-tools.js';
 import type { ToolAnswer } from '../../client/tools/tool-search.js';
-import { vendorNames } from '../../client/tools/vendor-names.js';
 import { connect } from '../../client.js';
 import type { ServerObject, Target } from '../../connect/targets/target.js';
 import type { AuthInit } from '../../protocol/caller.js';
@@ -17,6 +15,7 @@ import { randomSecret, type TestedServer } from '../../testing/test-client/test-
 import type { ReadCase } from '../cases/case.js';
 import type { MadeCall } from '../cases/transcript.js';
 import type { RequestedCall } from '../model/model.js';
+import { answerForModel, answerOfText, offerTools } from '../model/offered-tools.js';
 import { digestOf } from '../tape/digest.js';
 
 /**
@@ -48,8 +47,6 @@ export interface PerformedCall {
   readonly result: object;
 }
 
-/** A result is cut for the model behind this many characters, as hosts do. */
-const MAX_RESULT = 100_000;
 /** The part of a result that tapes and reports have. */
 const MAX_KEPT = 2000;
 const MAX_ASKED = 100;
@@ -95,38 +92,19 @@ async function toServer(client: Client, { api, only, questions }: ServerParts): 
   if (lost !== undefined) throw new TypeError(`The server does not list the tool "${lost}" of "tools".`);
   const listed = only === undefined ? all : all.filter(({ name }) => only.includes(name));
   const answers = new Answers(client, questions);
-  const vendor = vendorTools({ tools: listed, call: answers.call }, api);
-  const names = vendorNames(listed.map(({ name }) => name));
+  const { tools, names, run } = offerTools({ tools: listed, call: answers.call }, api);
   return {
     instructions: client.server.instructions ?? '',
     listed,
-    tools: (vendor as { tools: readonly object[] }).tools,
+    tools,
     asked: questions.asked,
     unanswered: questions.unanswered,
     close: () => client.close(),
     async perform(call, signal) {
-      const { result, answer } = await answers.during(signal, () => runOf(vendor, api)(call));
+      const { result, answer } = await answers.during(signal, () => run(call));
       const name = names.get(call.name);
       return { result, made: madeCall(call, { name, answer, all: names }) };
     },
-  };
-}
-
-/** Makes a call in the shape of the API, which each has its own of. */
-function runOf(
-  vendor: VendorTools[keyof VendorTools],
-  api: ModelApi,
-): (call: RequestedCall) => Promise<object> {
-  const run = (vendor as { run: (call: object) => Promise<object> }).run;
-  return ({ id, name, args, written }) => {
-    switch (api) {
-      case 'anthropic':
-        return run({ id, name, input: args ?? written });
-      case 'openai':
-        return run({ call_id: id, name, arguments: written });
-      case 'openai-chat':
-        return run({ id, function: { name, arguments: written } });
-    }
   };
 }
 
@@ -192,22 +170,13 @@ class Answers {
   async #answer(name: string, args: object): Promise<ToolAnswer> {
     const before = this.#questions.unanswered.length;
     try {
-      const { content, text, data, isError } = await this.#client.callTool(name, args, {
-        signal: this.#signal,
-      });
-      return text.length <= MAX_RESULT
-        ? { content, text, data, isError }
-        : failure(shorten(text, MAX_RESULT), isError);
+      return answerForModel(await this.#client.callTool(name, args, { signal: this.#signal }));
     } catch (error) {
       this.#signal?.throwIfAborted();
-      if (this.#questions.unanswered.length > before) return failure('The user did not answer.', true);
-      return failure(error instanceof Error ? error.message : String(error), true);
+      if (this.#questions.unanswered.length > before) return answerOfText('The user did not answer.', true);
+      return answerOfText(error instanceof Error ? error.message : String(error), true);
     }
   }
-}
-
-function failure(text: string, isError: boolean): ToolAnswer {
-  return { content: [{ type: 'text', text }], text, data: undefined, isError };
 }
 
 /** The questions of the server, answered by the case. */

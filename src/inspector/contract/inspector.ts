@@ -2,6 +2,7 @@
 
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { ManifestChange } from '../../tooling/manifest/manifest-change.js';
+import type { ChatDecision, ChatView } from './chat.js';
 import type { CatalogView, ConnectionView, FoundServer, TargetSpec } from './connection.js';
 import type { DeliveriesView, ToldEvent, WebhookReplyKind } from './events.js';
 import type { LogLine, MessageHead, MessageText } from './message.js';
@@ -21,6 +22,7 @@ export interface PageSnapshot {
   readonly told: readonly ToldEvent[];
   readonly found: readonly FoundServer[];
   readonly tapes: readonly TapeView[];
+  readonly chats: readonly ChatView[];
   /** Whether the page may connect to other servers. */
   readonly mayConnect: boolean;
   /** The name of the file in which the project keeps requests. */
@@ -51,6 +53,8 @@ export type InspectorEvent = { readonly seq: number } & (
   | { readonly type: 'found'; readonly found: readonly FoundServer[] }
   | { readonly type: 'tape'; readonly tape: TapeView }
   | { readonly type: 'history'; readonly history: HistoryView }
+  /** Without a `chat`, there is none any more. */
+  | { readonly type: 'chat'; readonly connection: string; readonly chat?: ChatView }
 );
 
 /** The commands of the page, by name: what it sends, and what it gets. */
@@ -138,9 +142,42 @@ export interface Commands {
   removeRequest: [{ name: string }, RequestsView];
   /** Runs requests, one after another, each as a story. */
   runRequests: [{ connection: string; names: readonly string[] }, { reports: readonly RequestReportView[] }];
+  /**
+   * Begins a chat with a model, named as in `fullmcp eval --model`. `key` is the name of the environment variable with its key. Another chat of
+   * the connection ends.
+   */
+  beginChat: [
+    {
+      connection: string;
+      model: string;
+      key?: string;
+      price?: { input: number; output: number };
+      maxTokens?: number;
+      trusts?: boolean;
+    },
+    object,
+  ];
+  endChat: [{ connection: string }, object];
+  say: [{ connection: string; text: string }, object];
+  stopChat: [{ connection: string }, object];
+  /** Decides about a call. `digest` is that of the call as it was shown. */
+  decideCall: [{ connection: string; call: string; digest: string; decision: ChatDecision }, object];
+  /** The text of a request and its calls as a case for evals. `ask` is the id of its entry. */
+  chatCase: [{ connection: string; ask: number }, { text: string }];
+  /** Adds it to the file of cases. */
+  saveChatCase: [{ connection: string; ask: number }, { file: string }];
 }
 
 export type CommandName = keyof Commands;
+/** The commands about chats. */
+export type ChatCommandName =
+  | 'beginChat'
+  | 'endChat'
+  | 'say'
+  | 'stopChat'
+  | 'decideCall'
+  | 'chatCase'
+  | 'saveChatCase';
 
 /** The process behind the page. */
 export interface Inspector {

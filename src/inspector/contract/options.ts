@@ -37,6 +37,8 @@ export interface InspectorOptions {
   readonly historyFolder?: string;
   /** The file in which the project keeps requests. Default: none, and the page cannot keep any. */
   readonly requestsFile?: string;
+  /** The file for cases of evals that come from chats. Default: none, and the page shows them only. */
+  readonly casesFile?: string;
   /** The origin that serves the frames of apps. */
   readonly sandboxOrigin?: string;
 }

@@ -1,11 +1,13 @@
 // The commands of the page.
 
+import type { ChatCommandName, CommandName } from '../contract/inspector.js';
 import { callCommands } from './call-commands.js';
 import { type CommandParts, type CommandTable, storyIn } from './command-table.js';
 import { connectionCommands } from './connection-commands.js';
 import { eventCommands } from './event-commands.js';
 
-export function commandsOf(parts: CommandParts): CommandTable {
+/** All commands but those of chats, which stand on these. */
+export function commandsOf(parts: CommandParts): CommandTable<Exclude<CommandName, ChatCommandName>> {
   const { connections, tapes, requests } = parts;
   const { feed } = connections.shared;
   return {

@@ -2,6 +2,7 @@
 
 import { McpError } from '../../protocol/errors.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
+import type { ChatView } from '../contract/chat.js';
 import type { ConnectionView, TargetSpec } from '../contract/connection.js';
 import type { InspectorOptions, OpenedTarget } from '../contract/options.js';
 import { historyNameOf, InspectedConnection } from './connection/connection.js';
@@ -21,7 +22,10 @@ export class Connections {
   constructor(options: InspectorOptions) {
     this.#options = options;
     this.#taskFile = new TaskFile(options.taskFile);
-    this.shared = new SharedParts(options, (id) => this.#connections.get(id)?.view);
+    this.shared = new SharedParts(options, {
+      connection: (id) => this.#connections.get(id)?.view,
+      chat: (id) => this.#connections.get(id)?.chat?.view,
+    });
     const { fixed } = options;
     if (fixed === undefined) return;
     const { server, name, seesJournal = false } = fixed;
@@ -31,6 +35,10 @@ export class Connections {
 
   get views(): readonly ConnectionView[] {
     return [...this.#connections.values()].map((connection) => connection.view);
+  }
+
+  get chats(): readonly ChatView[] {
+    return [...this.#connections.values()].flatMap(({ chat }) => (chat === undefined ? [] : [chat.view]));
   }
 
   get(id: string): InspectedConnection {

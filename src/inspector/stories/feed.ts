@@ -1,5 +1,6 @@
 // The events for the page: changes of the same thing are put together, and the latest events are kept for pages that reconnect.
 
+import type { ChatView } from '../contract/chat.js';
 import type { ConnectionView } from '../contract/connection.js';
 import type { ToldEvent } from '../contract/events.js';
 import type { InspectorEvent } from '../contract/inspector.js';
@@ -23,11 +24,13 @@ export type FeedChange = InspectorEvent extends infer Event
 export interface CurrentViews {
   readonly connection: (id: string) => ConnectionView | undefined;
   readonly story: (id: number) => Story | undefined;
+  readonly chat: (connection: string) => ChatView | undefined;
 }
 
 type Kept =
   | { readonly seq: number; readonly connection: string }
   | { readonly seq: number; readonly story: number }
+  | { readonly seq: number; readonly chat: string }
   | { readonly seq: number; readonly items: number; readonly event: InspectorEvent };
 
 export class Feed {
@@ -35,6 +38,7 @@ export class Feed {
   readonly #listeners = new Set<(event: InspectorEvent) => void>();
   readonly #connections = new Set<string>();
   readonly #stories = new Set<number>();
+  readonly #chats = new Set<string>();
   #messages: MessageHead[] = [];
   #logs: LogLine[] = [];
   #told: ToldEvent[] = [];
@@ -65,6 +69,11 @@ export class Feed {
 
   storyChanged(id: number): void {
     this.#stories.add(id);
+    this.#schedule();
+  }
+
+  chatChanged(connection: string): void {
+    this.#chats.add(connection);
     this.#schedule();
   }
 
@@ -107,9 +116,10 @@ export class Feed {
     this.#flushMessages();
     this.#flushLogs();
     this.#flushTold();
-    const [connections, stories] = [[...this.#connections], [...this.#stories]];
+    const [connections, stories, chats] = [[...this.#connections], [...this.#stories], [...this.#chats]];
     this.#connections.clear();
     this.#stories.clear();
+    this.#chats.clear();
     for (const id of connections) {
       const connection = this.#views.connection(id);
       if (connection) this.#send({ type: 'connection', connection });
@@ -118,6 +128,7 @@ export class Feed {
       const story = this.#views.story(id);
       if (story) this.#send({ type: 'story', story });
     }
+    for (const connection of chats) this.#send({ type: 'chat', connection, ...this.#chatOf(connection) });
   }
 
   close(): void {
@@ -159,12 +170,18 @@ export class Feed {
     this.#keptItems += items;
     if (event.type === 'connection') this.#kept.push({ seq, connection: event.connection.id });
     else if (event.type === 'story') this.#kept.push({ seq, story: event.story.id });
+    else if (event.type === 'chat') this.#kept.push({ seq, chat: event.connection });
     else this.#kept.push({ seq, items, event });
     while (this.#kept.length > MAX_EVENTS || this.#keptItems > MAX_ITEMS) {
       const oldest = this.#kept.shift();
       if (oldest === undefined) break;
       if ('items' in oldest) this.#keptItems -= oldest.items;
     }
+  }
+
+  #chatOf(connection: string): { readonly chat?: ChatView } {
+    const chat = this.#views.chat(connection);
+    return chat === undefined ? {} : { chat };
   }
 
   #eventOf(kept: Kept): readonly InspectorEvent[] {
@@ -174,6 +191,7 @@ export class Feed {
       const story = this.#views.story(kept.story);
       return story ? [{ seq, type: 'story', story }] : [];
     }
+    if ('chat' in kept) return [{ seq, type: 'chat', connection: kept.chat, ...this.#chatOf(kept.chat) }];
     const connection = this.#views.connection(kept.connection);
     return connection ? [{ seq, type: 'connection', connection }] : [];
   }
@@ -187,5 +205,6 @@ function itemsIn(event: InspectorEvent): number {
 
 function keyOf(kept: Kept): string {
   if ('story' in kept) return `story ${kept.story}`;
+  if ('chat' in kept) return `chat ${kept.chat}`;
   return 'connection' in kept ? `connection ${kept.connection}` : `event ${kept.seq}`;
 }

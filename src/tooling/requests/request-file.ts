@@ -37,32 +37,45 @@ export async function changeRequests(
   change: (requests: SavedRequests) => SavedRequests,
   before?: LoadedRequests,
 ): Promise<LoadedRequests> {
+  let requests = NO_REQUESTS;
+  const text = await changeText(path, (now) => {
+    if (before !== undefined && before.text !== now)
+      throw new RequestsError(`${path} was changed in the meantime. Nothing was written. Try again.`);
+    const next = writeRequests(change(now === undefined ? NO_REQUESTS : parseRequests(now, path)));
+    requireRoom(next, path);
+    // A change that makes a file that cannot be read again must not be written.
+    requests = parseRequests(next, path);
+    return next;
+  });
+  return { requests, text };
+}
+
+/** Changes the text of a file of the project. `change` gets it as it is now, undefined if there is no file. Throws a `RequestsError`. */
+export async function changeText(path: string, change: (now: string | undefined) => string): Promise<string> {
   const part = `${path}.part`;
   const file = await openPart(path, part);
   try {
-    const now = await loadRequests(path);
-    if (before !== undefined && before.text !== now.text)
-      throw new RequestsError(`${path} was changed in the meantime. Nothing was written. Try again.`);
-    const text = writeRequests(change(now.requests));
-    if (Buffer.byteLength(text) > MAX_FILE_BYTES)
-      throw new RequestsError(
-        `${path} would be larger than ${MAX_FILE_BYTES / 1e6} MB. Nothing was written.`,
-      );
-    // A change that makes a file that cannot be read again must not be written.
-    const requests = parseRequests(text, path);
-    if (text !== now.text) {
+    const now = await readText(path);
+    const text = change(now);
+    requireRoom(text, path);
+    if (text !== now) {
       await file.writeFile(text);
       await file.sync();
       await file.close();
       await rename(part, path);
     }
-    return { requests, text };
+    return text;
   } catch (error) {
     throw explained(error, path, 'written');
   } finally {
     await file.close().catch(() => undefined);
     await rm(part, { force: true }).catch(() => undefined);
   }
+}
+
+function requireRoom(text: string, path: string): void {
+  if (Buffer.byteLength(text) > MAX_FILE_BYTES)
+    throw new RequestsError(`${path} would be larger than ${MAX_FILE_BYTES / 1e6} MB. Nothing was written.`);
 }
 
 /** Opens the new file beside the old one. Only one program can, so that it is a lock as well. */
@@ -85,7 +98,8 @@ async function openPart(path: string, part: string): ReturnType<typeof open> {
 // A link could lead out of the project, and a pipe never ends. Windows knows neither flag.
 const READING = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-async function readText(path: string): Promise<string | undefined> {
+/** The text of a file of the project; undefined if there is none. Throws a `RequestsError`. */
+export async function readText(path: string): Promise<string | undefined> {
   let file: Awaited<ReturnType<typeof open>> | undefined;
   try {
     checkKind(await lstat(path), path);

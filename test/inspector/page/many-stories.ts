@@ -55,6 +55,7 @@ export function manyStories(count: number): ManyStories {
         told: [],
         found: [],
         tapes: [],
+        chats: [],
         mayConnect: false,
         first: { connection: CONNECTION },
       }),

@@ -47,7 +47,11 @@ test('20,000 heads are kept', () => {
 
 test('the feed puts changes together, and repeats only the latest state of each thing', () => {
   const stories = new Map<number, object>([[1, { id: 1, n: 0 }]]);
-  const feed = new Feed({ connection: () => undefined, story: (id) => stories.get(id) as never });
+  const feed = new Feed({
+    connection: () => undefined,
+    chat: () => undefined,
+    story: (id) => stories.get(id) as never,
+  });
   const heard: unknown[] = [];
   feed.subscribe((event) => heard.push(event));
   for (let n = 0; n < 1000; n++) {

@@ -2,11 +2,14 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import process from 'node:process';
+import type { EvalCase } from '../../../evals/cases/case.js';
+import { CASE_FILE } from '../../../evals/cases/case-file.js';
 import type { Evals } from '../../../evals/evals.js';
 import type { ModelComparison } from '../../../evals/report/compare.js';
 import type { EvalExplanation } from '../../../evals/report/explain.js';
 import type { CaseReport, EvalReport, ModelReport } from '../../../evals/report/report.js';
 import type { EvalRunOptions } from '../../../evals/run/options.js';
+import type { EvalSource } from '../../../evals/run/server.js';
 import { tryParse } from '../../../jsonrpc/try-parse.js';
 import { cleanLine, shellWord } from '../../../tooling/clean.js';
 import type { Command, Typed } from '../../command/definition.js';
@@ -19,14 +22,14 @@ import { wrapLine } from '../../terminal/wrap.js';
 import { loadFailure } from '../project/serving/load-failure.js';
 import { loadModule } from '../project/serving/load-module.js';
 
-const FILES = ['evals.ts', 'evals.js', 'evals.mjs', 'src/evals.ts', 'src/evals.js'];
+const FILES = ['evals.ts', 'evals.js', 'evals.mjs', 'src/evals.ts', 'src/evals.js', CASE_FILE];
 
 /** `fullmcp eval`. */
 export const evalCommand: Command = {
-  usage: '[file]',
+  usage: '[file] [target]',
   details:
-    'Shows whether models choose the right tools of a server, with the right arguments. The file exports what `evals` of fullmcp/evals returns.\n\nWithout --record, no model is asked: the recorded answers come from the tapes beside the file, and no key is needed. A case whose request\nwould be another one today is stale, and one where only tools differ that it has nothing to do with is touched. Exits with 1 if a case fails\nor is stale.\n\n--record asks the models about all cases that are not fresh, and writes the tapes. Keys come from the environment: ANTHROPIC_API_KEY,\nOPENAI_API_KEY, or the variable that the file names. The models make real calls to the server: use one for tests.',
-  words: [0, 1],
+    'Shows whether models choose the right tools of a server, with the right arguments. The file exports what `evals` of fullmcp/evals returns,\nor is evals.chat.json, in which the chat of the inspector saves cases. A target is only for such a file, if it names none itself.\n\nWithout --record, no model is asked: the recorded answers come from the tapes beside the file, and no key is needed. A case whose request\nwould be another one today is stale, and one where only tools differ that it has nothing to do with is touched. Exits with 1 if a case fails\nor is stale.\n\n--record asks the models about all cases that are not fresh, and writes the tapes. Keys come from the environment: ANTHROPIC_API_KEY,\nOPENAI_API_KEY, or the variable that the file names. The models make real calls to the server: use one for tests.',
+  words: [0, 2],
   options: {
     record: { type: 'boolean', help: 'ask the models about the cases that are not fresh, and record them' },
     again: { type: 'boolean', help: 'with --record: record fresh cases, too' },
@@ -77,7 +80,9 @@ export const evalCommand: Command = {
 async function evalFile(input: Typed): Promise<void> {
   const { out } = input;
   const file = fileOf(input);
-  const suite = await loadSuite(file);
+  if (input.words.length > 1 && extname(file) !== '.json')
+    throw usageError(`${file} has its server in itself. A target is for a file such as ${CASE_FILE}.`);
+  const suite = extname(file) === '.json' ? await savedSuite(file, input) : await loadSuite(file);
   const tapes = input.text('tapes') ?? join(dirname(file), `${basename(file, extname(file))}.tapes`);
   const report = await suite.run(runOptions(input, tapes)).catch((error: unknown) => {
     throw error instanceof TypeError ? usageError(error.message) : error;
@@ -175,6 +180,33 @@ async function loadSuite(file: string): Promise<Evals> {
   throw usageError(
     `${file} does not export what evals() returns: export default evals(server, [{ ask: '…' }]).`,
   );
+}
+
+/** The cases that the inspector has saved, with the server that was typed, or that the file names. */
+async function savedSuite(file: string, input: Typed): Promise<Evals> {
+  const [{ readCaseFile }, { evals }, { readText }, { takeTarget, targetInFile }] = await Promise.all([
+    import('../../../evals/cases/case-file.js'),
+    import('../../../evals/evals.js'),
+    import('../../../tooling/requests/request-file.js'),
+    import('../../target/read-target.js'),
+  ]);
+  const text = (await readText(file)) ?? '';
+  const { target, cases } = inWordsOf(file, () => readCaseFile(text));
+  const command = `fullmcp eval ${shellWord(file)}`;
+  const own = target === undefined ? [] : [targetInFile(file, target, command)];
+  const words = input.words.length > 1 ? input.words.slice(1) : own;
+  if (words.length === 0 && input.process === undefined)
+    throw usageError(`Say which server the cases of ${file} are for: ${command} <target>`);
+  const server = await takeTarget({ ...input, words });
+  return inWordsOf(file, () => evals(server.target.target as EvalSource, cases as readonly EvalCase[]));
+}
+
+function inWordsOf<T>(file: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw usageError(`${file}: ${(error as Error).message}`);
+  }
 }
 
 function isSuite(value: unknown): value is Evals {

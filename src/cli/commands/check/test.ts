@@ -1,5 +1,5 @@
-import { existsSync, realpathSync } from 'node:fs';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import process from 'node:process';
 import { closestName } from '../../../schema/explain/closest-name.js';
 import { cleanLine, shellWord } from '../../../tooling/clean.js';
@@ -19,6 +19,7 @@ import { type JUnitCase, junitText } from '../../results/junit.js';
 import { saveReport } from '../../results/save-report.js';
 import { withTarget } from '../../target/open.js';
 import { TARGET_OPTIONS } from '../../target/options.js';
+import { targetInFile } from '../../target/read-target.js';
 import type { Output } from '../../terminal/output.js';
 import { progressLine } from '../../terminal/progress-line.js';
 import { wrapLine } from '../../terminal/wrap.js';
@@ -197,14 +198,7 @@ function targetOf(input: Typed, { target }: SavedRequests, path: string): Typed 
   if (input.words.length > 0 || input.process) return input;
   if (target === undefined)
     throw usageError(`Say which server to test: fullmcp test <target>, or "target" in ${path}.`);
-  const folder = dirname(path);
-  const file = join(folder, target);
-  // The file of requests may come from anybody, and so may a link beside it.
-  if (existsSync(file) && !realpathSync(file).startsWith(realpathSync(folder) + sep))
-    throw usageError(
-      `"target" of ${path} is a link that leads out of its folder. Type it: fullmcp test <target>`,
-    );
-  return { ...input, words: [file] };
+  return { ...input, words: [targetInFile(path, target, 'fullmcp test')] };
 }
 
 function print({ what, name, ms, problems, skipped }: RequestReport, out: Output): void {

@@ -4,6 +4,7 @@ import type { Client } from '../../../client/model/client.js';
 import type { Root } from '../../../protocol/model/input.js';
 import type { LogLevel } from '../../../protocol/tables/log-level.js';
 import type { Revision } from '../../../protocol/tables/revisions.js';
+import type { ChatView } from '../../contract/chat.js';
 import type { CatalogView, ConnectionView, TargetSpec } from '../../contract/connection.js';
 import type { Failure } from '../../contract/failure.js';
 import type { OpenedTarget } from '../../contract/options.js';
@@ -25,6 +26,12 @@ export interface ConnectionInit {
   readonly seesJournal: boolean;
   readonly tasks: KnownTasks;
   readonly shared: SharedParts;
+}
+
+/** The chat of a connection, as far as the connection knows it. */
+export interface ConnectionChat {
+  readonly view: ChatView;
+  readonly stop: () => void;
 }
 
 export interface ConnectionState {

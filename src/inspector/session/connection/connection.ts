@@ -20,7 +20,7 @@ import { Wiretap } from '../../wiretap/wiretap.js';
 import { authorizationOf, type ConnectionAuth } from './authorization.js';
 import { clientOptions } from './client-options.js';
 import { ConnectLog } from './connect-log.js';
-import type { ConnectionInit, ConnectionState } from './connection-state.js';
+import type { ConnectionChat, ConnectionInit, ConnectionState } from './connection-state.js';
 import { printConnection } from './connection-view.js';
 import { exitOf, failureOf } from './failure.js';
 import { EventFollower } from './followed-events.js';
@@ -52,6 +52,7 @@ export class InspectedConnection implements ConnectionState {
   logLevel: LogLevel | undefined;
   /** False once the user has said which messages the server is asked for. */
   mayAskForLogs = true;
+  chat: ConnectionChat | undefined;
   roots: readonly Root[] = [];
   requestedRevision: Revision | undefined;
   roundTripMs: number | undefined;
@@ -168,6 +169,7 @@ export class InspectedConnection implements ConnectionState {
   /** Closes it. It can be opened again. */
   async close(): Promise<void> {
     this.#attempt++;
+    this.chat?.stop();
     this.#setStatus('closed');
     await this.#leave('The connection was closed.');
   }

@@ -7,14 +7,14 @@ import type { TokenStore } from '../../../oauth/client/store/token-store.js';
 import type { Middleware } from '../../../protocol/call.js';
 import { clean } from '../../../tooling/clean.js';
 import { causeIn } from '../../../tooling/process-output.js';
-import type { ConnectionView, TargetSpec } from '../../contract/connection.js';
+import type { TargetSpec } from '../../contract/connection.js';
 import type { ToldEvent } from '../../contract/events.js';
 import type { ProcessOutput } from '../../contract/failure.js';
 import type { LogLine } from '../../contract/message.js';
 import type { InspectorOptions, JournalEvent, OpenedTarget } from '../../contract/options.js';
 import { JournalGrid } from '../../journal/journal-grid.js';
 import { PageQuestions } from '../../stories/asking.js';
-import { Feed } from '../../stories/feed.js';
+import { type CurrentViews, Feed } from '../../stories/feed.js';
 import { HistoryFile } from '../../stories/history-file.js';
 import { MessageLog } from '../../stories/message-log.js';
 import { StoryBook } from '../../stories/story-book.js';
@@ -43,11 +43,11 @@ export class SharedParts {
   #lastLog = 0;
   #lastTold = 0;
 
-  constructor(options: InspectorOptions, connection: (id: string) => ConnectionView | undefined) {
+  constructor(options: InspectorOptions, views: Pick<CurrentViews, 'connection' | 'chat'>) {
     this.version = options.version;
     this.loginStore = options.loginStore ?? memoryTokenStore();
     this.#options = options;
-    this.feed = new Feed({ connection, story: (id) => this.book.get(id)?.view });
+    this.feed = new Feed({ ...views, story: (id) => this.book.get(id)?.view });
     this.book = new StoryBook(this.feed);
     this.history = new HistoryFile(options.historyFolder, (notice) =>
       this.feed.emit({ type: 'history', history: { notice } }),

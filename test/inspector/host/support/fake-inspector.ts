@@ -28,6 +28,7 @@ export function fakeInspector(): FakeInspector {
     told: [],
     found: [],
     tapes: [],
+    chats: [],
     mayConnect: true,
   };
   return {

@@ -126,6 +126,7 @@ const SCREENS: Readonly<Record<string, Screen>> = {
     open: click('button', 'Messages'),
   },
   'the timeline beside a tool': { hash: '#/tools/add', ready: '.timeline-bar', open: press('t') },
+  'the chat before a model is chosen': { hash: '#/chat', ready: '.chat-form' },
   requests: { hash: '#/requests', ready: '.requests-row' },
   'requests with their reports': {
     hash: '#/requests',
