@@ -67,7 +67,7 @@ const suites = {
     'test/unit/client/tools/ai-sdk-types.test.ts',
     'test/unit/adapters/lmdb/{consistency,contract,failures,processes}.test.ts',
     'test/unit/adapters/quickjs/missing-package.test.ts',
-    'test/unit/{adapters/quickjs/quickjs,server/code/run-code,server/references/handles}.test.ts',
+    'test/unit/{adapters/quickjs/quickjs,server/code/{run-code,approval},server/references/handles}.test.ts',
     'test/unit/adapters/node/{audit/processes,config/workers-config,server/serve-refuses,workers/workers}.test.ts',
     'test/unit/connect/{gateway/pins,open/wire-ladder,proxy/{callers-apart,chains,proxy}}.test.ts',
     'test/unit/extensions/{tasks/{consent,leaving,versions,processes/{late-replies,takeover,two-processes},resumed},skills/many-files}.test.ts',

@@ -37,8 +37,8 @@ export const server = createServer({
   name: 'billing',
   version: '1.0.0',
   tools,
-  // Clients list search_tools and run_code.
-  code: { engine: quickjs(), maxCalls: 200 },
+  // Clients list search_tools and run_code. The user approves what a program would delete.
+  code: { engine: quickjs(), maxCalls: 200, approve: 'destructive' },
 });
 // #endregion
 

@@ -113,8 +113,8 @@ function combine(
   return isOpen ? undefined : { target, scopes, allow, policy };
 }
 
-// The defaults of the protocol: a tool that says nothing about itself may do anything.
-function policyTool(name: string, { tags = [], annotations = {} }: GuardedOptions): PolicyTool {
+/** A tool as rules about tools see it. One that says nothing about itself may do anything: these are the defaults of the protocol. */
+export function policyTool(name: string, { tags = [], annotations = {} }: GuardedOptions): PolicyTool {
   const { readOnly = false, destructive = true, idempotent = readOnly, openWorld = true } = annotations;
   return { name, tags, readOnly, destructive: destructive && !readOnly, idempotent, openWorld };
 }

@@ -2,6 +2,7 @@
 
 import type { Dispatch } from '../../protocol/call.js';
 import type { CodeEngine, CodeRealms } from '../define/code-engine.js';
+import type { ApprovalParts } from './approvals.js';
 
 /** The engine of a server, and its limit for programs. */
 export interface CodeSettings {
@@ -16,6 +17,8 @@ export interface CodeHost {
   readonly dispatch: Dispatch;
   /** The engine, which is opened with the first program. */
   readonly realms: () => Promise<CodeRealms>;
+  /** The rule for calls that a person has to approve; undefined if there is none. */
+  readonly approval: ApprovalParts | undefined;
   /** Whether the server has the option `user`. */
   readonly hasUser: boolean;
   /** The tools that stand for others, which programs cannot call. */

@@ -12,11 +12,19 @@ export const CODE_TOOL = 'run_code';
 /** The longest program, in characters. */
 const MAX_SOURCE = 65_536;
 
-/** Defines the tool. `finds` is whether the model finds the tools with `search_tools`, and does not see them in its list. */
-export function codeTool({ maxCalls }: CodeSettings, finds: boolean, host: () => CodeHost): Tool {
+/** The facts about the server that the description of the tool tells. */
+interface CodeFacts extends Pick<CodeSettings, 'maxCalls'> {
+  /** Whether the model finds the tools with `search_tools`, and does not see them in its list. */
+  readonly finds: boolean;
+  /** Whether a person approves calls. */
+  readonly asks: boolean;
+}
+
+/** Defines the tool. */
+export function codeTool(facts: CodeFacts, host: () => CodeHost): Tool {
   return tool({
     title: 'Run a program',
-    description: describe(maxCalls, finds),
+    description: describe(facts),
     annotations: { readOnly: false, destructive: true, openWorld: true },
     task: 'optional',
     input: {
@@ -39,15 +47,18 @@ export function codeTool({ maxCalls }: CodeSettings, finds: boolean, host: () =>
   });
 }
 
-function describe(maxCalls: number, finds: boolean): string {
+function describe({ maxCalls, finds, asks }: CodeFacts): string {
   const find = finds
     ? ` Find tools with ${SEARCH_TOOL} first, or inside with tools.${SEARCH_TOOL}({ query }).`
+    : '';
+  const approval = asks
+    ? '\n- The user approves changes before they are made, in one question as long as no change depends on the result of another one.'
     : '';
   return `Runs a short program in JavaScript or TypeScript that calls tools. It is the body of an async function.${find}
 - tools.name({ ... }) calls a tool and gives its value, not text. Await every call; use Promise.all for independent ones.
 - Filter and count here, and return little: what you return and console.log is all that you see, at most 24,000 characters.
 - A call that fails throws a ToolError (message, code). An error names the line, and the calls that were made.
-- There is no network, no file, no timer. At most ${maxCalls} calls. Times are UTC.
+- There is no network, no file, no timer. At most ${maxCalls} calls. Times are UTC.${approval}
 Example:
 const open = await tools.list_invoices({ status: 'open' });
 const late = open.filter((one) => one.days > 30);

@@ -2,8 +2,10 @@
 
 import { late } from '../../async/late.js';
 import { CALL_TOOL, SEARCH_TOOL } from '../../protocol/model/search/search-tools.js';
+import { policyTool } from '../access/access.js';
 import type { CodeEngine } from '../define/code-engine.js';
 import type { CodeFrontParts, SearchFront } from '../search/search-front.js';
+import type { ApprovalParts } from './approvals.js';
 import type { CodeHost } from './code-host.js';
 import { CODE_TOOL, codeTool } from './code-tool.js';
 import { declarationsOf } from './declarations.js';
@@ -15,7 +17,7 @@ const DEFAULT_CALLS = 200;
  * one; with `search: false`, they are all listed. The engine is opened with the first program, and closes with the server.
  */
 export function codeFront(engine: Pick<CodeEngine, 'id' | 'open'>, parts: CodeFrontParts): SearchFront {
-  const { search, maxCalls = DEFAULT_CALLS, hasUser, attach, defaults, make, compile } = parts;
+  const { search, maxCalls = DEFAULT_CALLS, approve, hasUser, attach, defaults, make, compile } = parts;
   const finds = search !== false;
   const hasSearch = finds && search !== undefined;
   const host = late<CodeHost>('the host of programs');
@@ -29,16 +31,25 @@ export function codeFront(engine: Pick<CodeEngine, 'id' | 'open'>, parts: CodeFr
   };
   attach({ close: async () => (await opening?.catch(() => undefined))?.close() });
   const settings = { engine, maxCalls };
+  const toolOf: ApprovalParts['toolOf'] = async (caller, name) => {
+    const visible = await parts.server().registry.tools.entries(caller);
+    const tool = visible.find((one) => one.name === name);
+    return tool && policyTool(name, tool.options);
+  };
+  const approval = approve && { approve, toolOf, log: defaults.log };
   const finding = make({ description: describeSearch(hasSearch), print: declarationsOf });
   const tools = new Map(finds ? finding.tools : []);
   if (!hasSearch) tools.delete(CALL_TOOL);
-  tools.set(CODE_TOOL, compile(defaults, CODE_TOOL, codeTool(settings, finds, host.get)));
+  tools.set(
+    CODE_TOOL,
+    compile(defaults, CODE_TOOL, codeTool({ ...settings, finds, asks: approve !== undefined }, host.get)),
+  );
   return {
     tools,
     lists: (name) => !finds || tools.has(name) || finding.lists(name),
     around(dispatch) {
       const isFront = (name: string): boolean => tools.has(name) && name !== SEARCH_TOOL;
-      host.provide({ settings, dispatch, realms, hasUser, isFront });
+      host.provide({ settings, dispatch, realms, approval, hasUser, isFront });
       const found = finding.around(dispatch);
       return hasSearch ? found : dispatch;
     },

@@ -53,12 +53,34 @@ export class ProgramCalls {
     args: JsonObject,
     { key, ...rest }: { readonly key: string } & JsonObject,
   ): Promise<CallState> {
-    if (this.#parts.isFront(name))
-      return failed(`${name} cannot be called from a program. Call the tools themselves.`, 'invalid_params');
+    if (this.#parts.isFront(name)) return this.#front(name);
     return this.#attempt(name, {
       method: 'tools/call',
       params: { ...rest, name, arguments: args, ...this.#meta(key) },
     });
+  }
+
+  /** The end of a call of a tool that the caller does not have. */
+  missing(name: string): CallEnd {
+    return failed(`There is no tool ${name}.`, 'invalid_params');
+  }
+
+  /** Calls a tool that only reads, to see what the program would do with the result. Undefined if it would have to ask or wait. */
+  async preview(name: string, args: JsonObject): Promise<CallEnd | undefined> {
+    if (this.#parts.isFront(name)) return this.#front(name);
+    const call = this.#innerCall({ method: 'tools/call', params: { name, arguments: args } });
+    const { ctx, dispatch } = this.#parts;
+    try {
+      const reply = replyOf(name, await dispatch({ ...call, peer: { ...call.peer, capabilities: {} } }));
+      return isEnd(reply) ? reply : undefined;
+    } catch (error) {
+      if (ctx.endReason !== undefined || ctx.signal.aborted || !McpError.is(error)) throw error;
+      return error.code === 'missing_capability' ? undefined : failed(error.message, error.code);
+    }
+  }
+
+  #front(name: string): CallEnd {
+    return failed(`${name} cannot be called from a program. Call the tools themselves.`, 'invalid_params');
   }
 
   /** Waits until a task has ended or asks something. */

@@ -15,6 +15,9 @@ import {
   RealmLost,
 } from '../define/code-engine.js';
 import type { ToolResult } from '../results/tool-result.js';
+import { Approvals, digestOf as fullDigestOf, type PlannedCall } from './approvals.js';
+import { lookAhead } from './look-ahead.js';
+import { planText } from './plan-text.js';
 import { type CallState, isEnd, ProgramCalls, type ProgramParts, type UnendedCall } from './program-calls.js';
 import { type ProgramCall, reportOf } from './report.js';
 
@@ -83,12 +86,18 @@ class ProgramRun {
   readonly #parts: ProgramParts;
   readonly #program: Program;
   readonly #calls: ProgramCalls;
+  readonly #approvals: Approvals | undefined;
   /** Everything that the program was given, to give it again to another realm. */
   readonly #given: CodeResult[] = [];
   #realm: CodeRealm | undefined;
   /** Calls whose results are in the journal, by the place of the result. */
   readonly #recorded = new Map<number, CodeCall>();
   readonly #waiting: CodeCall[] = [];
+  /** Calls that wait for an approval. */
+  #held: CodeCall[] = [];
+  /** The numbers of the calls of tools that the caller does not have. */
+  readonly #missing = new Set<number>();
+  #plans = 0;
   readonly #ended: Ended[] = [];
   #inFlight = 0;
   #chars = 0;
@@ -102,6 +111,7 @@ class ProgramRun {
     this.#parts = parts;
     this.#program = program;
     this.#calls = new ProgramCalls(parts);
+    this.#approvals = parts.approval && new Approvals(parts.approval, parts.call);
   }
 
   /** Runs the program to its end. */
@@ -110,11 +120,10 @@ class ProgramRun {
     for (;;) {
       this.printed.push(...turn.printed);
       if (turn.end !== undefined) return this.#checked(turn.end, turn.calls.length);
-      const refusal = this.#take(turn.calls);
-      if (refusal !== undefined) return refusal;
+      const problem = await this.#take(turn.calls);
+      if (problem !== undefined) return limit(problem);
       const next = await this.#next();
-      if (next === undefined)
-        return { kind: 'limit', message: 'The program waits for something that never happens.' };
+      if ('kind' in next) return next;
       turn = await this.#advance(this.#resultOf(next));
     }
   }
@@ -125,13 +134,12 @@ class ProgramRun {
 
   /** A result that is returned while calls are running would hide what they do. */
   #checked(end: CodeEnd, begun: number): CodeEnd {
-    const open = begun + this.#waiting.length + this.#inFlight + this.#ended.length + this.#recorded.size;
+    const { size } = this.#recorded;
+    const open =
+      begun + this.#waiting.length + this.#held.length + this.#inFlight + this.#ended.length + size;
     if (end.kind !== 'returned' || open === 0) return end;
     const were = open === 1 ? '1 call was' : `${open} calls were`;
-    return {
-      kind: 'limit',
-      message: `The program returned, but ${were} not awaited. Put await before each call.`,
-    };
+    return limit(`The program returned, but ${were} not awaited. Put await before each call.`);
   }
 
   /** Gives the program a result, in its realm or, if that was lost, in another one. */
@@ -155,24 +163,71 @@ class ProgramRun {
     }
   }
 
-  /** Takes the calls that the program has made. Returns an end if it made too many. */
-  #take(calls: readonly CodeCall[]): CodeEnd | undefined {
+  /** Takes the calls that the program has made. Returns the problem if it made too many. */
+  async #take(calls: readonly CodeCall[]): Promise<string | undefined> {
     const { maxCalls } = this.#parts.settings;
     for (const call of calls) {
       if (call.seq > maxCalls)
-        return {
-          kind: 'limit',
-          message: `The program made more than ${maxCalls} calls. Do the rest in another program.`,
-        };
+        return `The program made more than ${maxCalls} calls. Do the rest in another program.`;
       this.made.push({ ...call, state: 'waiting' });
-      const place = this.#placeOf(call);
-      if (place === undefined) this.#waiting.push(call);
-      else {
-        this.#recorded.set(place, call);
-        void this.#perform(call);
-      }
+      const kind = await this.#approvals?.kindOf(call);
+      if (kind === 'missing') this.#missing.add(call.seq);
+      if (kind === 'held') this.#held.push(call);
+      else this.#begin(call);
     }
     return undefined;
+  }
+
+  #begin(call: CodeCall): void {
+    const place = this.#placeOf(call);
+    if (place === undefined) this.#waiting.push(call);
+    else {
+      this.#recorded.set(place, call);
+      void this.#perform(call);
+    }
+  }
+
+  /**
+   * Asks about the calls that wait for an approval, together with those that the program would make after them. Returns the end of the
+   * program if they are not approved. Nothing else is running: in a later run, this comes at the same place.
+   */
+  async #approve(approvals: Approvals): Promise<CodeEnd | undefined> {
+    const { ctx } = this.#parts;
+    const plan = `plan ${++this.#plans}`;
+    try {
+      ctx.client.require('elicitation');
+      const { message, calls } = (await ctx.step(plan, () => this.#plan(approvals))) as Plan;
+      // The message may show only a part. The approval is for this program, and for all arguments.
+      const subject = canonical([this.#program.source, calls]);
+      const answer = await ctx.askForApproval(message, subject, plan);
+      if (answer.action !== 'accept' || answer.content.approve !== true)
+        return limit(`The user did not approve ${callsOf(calls.length)} of the program. ${NOT_MADE}`);
+      approvals.add(calls);
+    } catch (error) {
+      if (!McpError.is(error) || error.code !== 'missing_capability') throw error;
+      return limit(
+        `A person has to approve calls of this program, and this client cannot ask one. ${NOT_MADE}`,
+      );
+    }
+    for (const call of this.#held.splice(0)) this.#begin(call);
+    return undefined;
+  }
+
+  async #plan(approvals: Approvals): Promise<Plan> {
+    const { realms, source, now, seed } = this.#program;
+    const ahead = await lookAhead({
+      realm: realms.realm({ source, now, seed }),
+      given: this.#given,
+      held: this.#held,
+      calls: this.#calls,
+      approvals,
+      maxCalls: this.#parts.settings.maxCalls,
+      now: this.#given.at(-1)?.now ?? now,
+    });
+    return {
+      message: planText(ahead),
+      calls: ahead.calls.map((call) => [call.seq, fullDigestOf(call)]),
+    };
   }
 
   /** The place of the result of a call, if the journal has it. */
@@ -184,8 +239,8 @@ class ProgramRun {
     }
   }
 
-  /** The next result: those of the journal first, in their order; then the first that arrives. Undefined if none will. */
-  async #next(): Promise<Ended | undefined> {
+  /** The next result: those of the journal first, in their order; then the first that arrives. An end if none will. */
+  async #next(): Promise<Ended | CodeEnd> {
     for (;;) {
       if (this.#failure !== undefined) throw this.#failure.error;
       if (this.#recorded.size === 0) this.#startWaiting();
@@ -194,10 +249,16 @@ class ProgramRun {
         this.#delivered++;
         const [next] = this.#ended.splice(at, 1);
         this.#recorded.delete(this.#delivered);
-        return next;
+        return next as Ended;
       }
       if (this.#recorded.size > 0 && !this.#recorded.has(this.#delivered + 1)) throw diverged();
-      if (this.#recorded.size === 0 && this.#inFlight === 0 && this.#ended.length === 0) return undefined;
+      if (this.#recorded.size === 0 && this.#inFlight === 0 && this.#ended.length === 0) {
+        if (this.#approvals === undefined || this.#held.length === 0)
+          return limit('The program waits for something that never happens.');
+        const refusal = await this.#approve(this.#approvals);
+        if (refusal !== undefined) return refusal;
+        continue;
+      }
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
@@ -229,7 +290,10 @@ class ProgramRun {
   async #toItsEnd(call: CodeCall): Promise<void> {
     const { name, json } = call;
     const args = JSON.parse(json) as JsonObject;
-    let kept = await this.#step(call, 0, (key) => this.#calls.call(name, args, { key }));
+    const isMissing = this.#missing.has(call.seq);
+    let kept = await this.#step(call, 0, async (key) =>
+      isMissing ? this.#calls.missing(name) : this.#calls.call(name, args, { key }),
+    );
     for (let at = 1; kept.n === undefined; at++) kept = await this.#continue(call, at, kept as UnendedCall);
   }
 
@@ -312,6 +376,22 @@ class ProgramRun {
     const message = `The results of all calls have more than ${MAX_RESULTS} characters. Ask for less.`;
     return { seq, now, kind: 'error', message, code: 'results_too_large' };
   }
+}
+
+/** A plan, as it is kept. The calls are kept by their digests, because a journal may travel through the client. */
+interface Plan {
+  readonly message: string;
+  readonly calls: readonly PlannedCall[];
+}
+
+const NOT_MADE = 'Nothing more was called.';
+
+function callsOf(count: number): string {
+  return count === 1 ? 'a call' : `${count} calls`;
+}
+
+function limit(message: string): CodeEnd {
+  return { kind: 'limit', message };
 }
 
 function stepKey(seq: number, at: number): string {

@@ -67,7 +67,7 @@ interface FrontChanges {
 /** The parts of a server from which an engine for programs makes the front. */
 export interface CodeFrontParts
   extends Pick<FrontOptions, 'search'>,
-    Pick<FrontParts, 'defaults' | 'hasUser' | 'attach'>,
+    Pick<FrontParts, 'defaults' | 'hasUser' | 'attach' | 'server'>,
     Omit<CodeOptions, 'engine'> {
   /** Makes the front of the search. */
   readonly make: (changes: FrontChanges) => SearchFront;
