@@ -72,12 +72,13 @@ class MemoryStore {
   async page(prefix: string, { after = '', limit = 100 } = {}): Promise<readonly StoreEntry[]> {
     const keys: string[] = [];
     // Without a copy of all keys: the store may have 100,000, and few of them begin with the prefix.
-    for (const key of this.#contents.entries.keys()) if (key.startsWith(prefix)) keys.push(key);
+    for (const key of this.#contents.entries.keys())
+      if (key.startsWith(prefix) && (after === '' || compareBytes(key, after) > 0)) keys.push(key);
     keys.sort(compareBytes);
     const page: StoreEntry[] = [];
     for (const key of keys) {
       if (page.length >= limit) break;
-      const entry = after === '' || compareBytes(key, after) > 0 ? this.#contents.entry(key) : undefined;
+      const entry = this.#contents.entry(key);
       if (entry !== undefined) page.push(toEntry(key, entry));
     }
     return page;
@@ -262,14 +263,16 @@ function toEntry(key: string, { json, version, expiresAt }: StoredEntry): StoreE
   };
 }
 
-// The order of UTF-8 bytes is the order of code points, which that of UTF-16 code units is not.
+// The order of UTF-8 bytes is the order of code points. That of UTF-16 code units differs only in the halves of characters: they come last.
 function compareBytes(a: string, b: string): number {
-  const aPoints = Array.from(a, (character) => character.codePointAt(0) as number);
-  const bPoints = Array.from(b, (character) => character.codePointAt(0) as number);
-  for (const [at, point] of aPoints.entries()) {
-    const other = bPoints[at];
-    if (other === undefined) return 1;
-    if (point !== other) return point - other;
+  for (let at = 0; at < a.length && at < b.length; at++) {
+    const one = a.charCodeAt(at);
+    const other = b.charCodeAt(at);
+    if (one !== other) return rankOf(one) - rankOf(other);
   }
-  return aPoints.length - bPoints.length;
+  return a.length - b.length;
+}
+
+function rankOf(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x1_0000 : unit;
 }
