@@ -299,6 +299,39 @@ describe('a program whose changes are approved', () => {
     expect(done).toEqual(['list', 'remove a', 'list']);
   });
 
+  test('may run as a task, which asks the same question once', async () => {
+    const { connect, questions, done } = shop();
+    const code =
+      'const { items } = await tools.list({}); for (const one of items) await tools.remove({ id: one.id }); return items.length;';
+    const task = await (await connect()).startTool('run_code', { code });
+    expect((await task.result()).data).toMatchObject({ result: 3 });
+    expect(questions.map(shown)).toEqual([
+      ['2. remove({"id": "a"})', '3. remove({"id": "b"})', '4. remove({"id": "c"})'],
+    ]);
+    expect(done).toEqual(['list', 'remove a', 'remove b', 'remove c']);
+  });
+
+  test('is asked about on the page of the server, if the client cannot ask and the server has fallbacks', async () => {
+    const { connect, done } = shop('destructive', {
+      fallbacks: { asking: 'url', page: 'https://example.com/ask' },
+    });
+    const client = await connect({ elicit: undefined });
+    const asked = await run(client, 'await tools.list({}); await tools.remove({ id: "a" }); return 1;');
+    expect(asked.text).toContain('https://example.com/ask');
+    expect(done).toEqual(['list']);
+  });
+
+  test('is shown a plan of as many calls as it may make', async () => {
+    const { connect, questions, done } = shop();
+    const code = 'for (let n = 0; n < 60; n++) await tools.remove({ id: "i" + n }); return 1;';
+    const { isError, text } = await run(await connect(), code);
+    expect([isError, text]).toEqual([true, expect.stringContaining('more than 40 calls')]);
+    expect(questions).toHaveLength(1);
+    expect(questions[0]).toContain('Do you approve these 40 calls');
+    expect(questions[0]).toContain('The program may need more calls.');
+    expect(done).toHaveLength(40);
+  });
+
   test('does not tell of tools that the caller does not have', async () => {
     const { connect, questions } = shop('all');
     const client = await connect({ caller: { subject: 'ada', scopes: [], claims: {} } });
@@ -342,6 +375,10 @@ describe('a program whose changes are approved', () => {
     expect(stolen).toBeInstanceOf(Error);
     expect((forged as { resultType?: string }).resultType).not.toBe('complete');
     await call(one, { inputResponses, requestState });
+    expect(done).toEqual(['remove a']);
+    // An approval is used once.
+    const again = await call(one, { inputResponses, requestState }).catch((error: Error) => error);
+    expect(again).toBeInstanceOf(Error);
     expect(done).toEqual(['remove a']);
   });
 });
