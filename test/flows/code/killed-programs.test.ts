@@ -1,0 +1,350 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { seeded } from '../../../src/testing/faults/seeded.js';
+import { describeWithPostgres } from '../../support/engines/postgres.js';
+import { describeWithRedis, type RedisServer, startRedis } from '../../support/engines/redis.js';
+import { modern } from '../../support/http/modern.js';
+import { ended } from '../../support/processes.js';
+import { until } from '../../support/until.js';
+
+// Programs of 40 calls, three questions and a task, whose processes are killed at random moments. PROGRAM_KILLS is the number of kills on
+// each engine, and PROGRAM_SEED repeats their order.
+
+const KILLS = Number(process.env['PROGRAM_KILLS'] ?? 4);
+const seed = Number(process.env['PROGRAM_SEED'] ?? Date.now() % 1_000_000);
+const fixture = fileURLToPath(new URL('fixtures/program-server.mjs', import.meta.url));
+const meta = {
+  'io.modelcontextprotocol/clientCapabilities': {
+    elicitation: {},
+    extensions: { 'io.modelcontextprotocol/tasks': {} },
+  },
+};
+
+/** 36 calls, three questions and a task. */
+const programOf = (run: string): string => `const run = ${JSON.stringify(run)};
+const square = async (n) => (await tools.square({ run, n })).square;
+const squares = await Promise.all(Array.from({ length: 16 }, (_, n) => square(n)));
+const words = [(await tools.confirm({ run, what: 'first' })).word];
+for (let n = 16; n < 24; n++) squares.push(await square(n));
+const { steps } = await tools.archive({ run });
+words.push((await tools.confirm({ run, what: 'second' })).word);
+squares.push(...await Promise.all(Array.from({ length: 8 }, (_, n) => square(24 + n))));
+const paid = [];
+for (let n = 0; n < 4; n++) {
+  try {
+    paid.push((await tools.pay({ run, n })).paid);
+  } catch (error) {
+    // The process has died while the call ran: nobody knows whether it took effect.
+    paid.push(error.message.includes('unknown') ? 'unknown' : error.message);
+  }
+}
+words.push((await tools.confirm({ run, what: 'third' })).word);
+return { squares, words, steps, paid, clock: Date.now() > 0, random: Math.random() < 1 };`;
+
+/** A line that a process wrote. */
+interface Line extends Readonly<Record<string, unknown>> {
+  readonly what: 'call' | 'did';
+  readonly name: string;
+  readonly run: string;
+  readonly n?: number;
+  readonly key?: string;
+}
+
+interface Process {
+  readonly child: ChildProcess;
+  readonly url: string;
+}
+
+/** Two processes on an engine, of which one is replaced when it is killed. */
+class Processes {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'fullmcp-programs-'));
+  readonly #env: NodeJS.ProcessEnv;
+  readonly running: Process[] = [];
+  readonly #starting = new Set<Promise<void>>();
+  #isClosed = false;
+
+  constructor(env: Readonly<Record<string, string>>) {
+    const secret = 'the secret that all processes of this test have';
+    this.#env = { ...process.env, ...env, MCP_SECRET: secret, LEDGER: join(this.#folder, 'ledger') };
+  }
+
+  /** Everything that has happened, in order. */
+  lines(): readonly Line[] {
+    const file = join(this.#folder, 'ledger');
+    if (!existsSync(file)) return [];
+    const lines = readFileSync(file, 'utf8').split('\n');
+    return lines.slice(0, -1).map((line) => JSON.parse(line) as Line);
+  }
+
+  linesOf(run: string): readonly Line[] {
+    return this.lines().filter((line) => line.run === run);
+  }
+
+  async start(more: Readonly<Record<string, string>> = {}): Promise<void> {
+    const child = spawn(process.execPath, [fixture], {
+      env: { ...this.#env, ...more },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const line = once(createInterface({ input: child.stdout }), 'line') as Promise<[string]>;
+    const [url] = await Promise.race([line, once(child, 'exit').then(() => [undefined])]);
+    if (url === undefined)
+      throw new Error(`A process ended at once, with ${child.exitCode ?? child.signalCode}.`);
+    if (this.#isClosed) return void (await ended(child, () => child.kill('SIGKILL')));
+    this.running.push({ child, url });
+  }
+
+  /** Kills a process, and starts another one. */
+  async kill(at: number): Promise<void> {
+    await this.remove(at);
+    const starting = this.start().finally(() => this.#starting.delete(starting));
+    this.#starting.add(starting);
+  }
+
+  /** Kills a process. */
+  async remove(at: number): Promise<void> {
+    const [struck] = this.running.splice(at, 1);
+    if (struck !== undefined) await ended(struck.child, () => struck.child.kill('SIGKILL'));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(this.#starting);
+    while (this.running.length > 0) await this.remove(0);
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** A user whose programs run as tasks. Each request goes to a random process, and is sent again if that was killed. */
+class User {
+  readonly #processes: Processes;
+  readonly #random: () => number;
+
+  constructor(processes: Processes, random: () => number) {
+    this.#processes = processes;
+    this.#random = random;
+  }
+
+  async ask(method: string, params: Record<string, unknown>): Promise<Record<string, unknown>> {
+    for (;;) {
+      const result = await this.#send(method, params);
+      if (result !== undefined) return result;
+    }
+  }
+
+  /** Starts a program. A start whose process was killed is repeated as another run. */
+  async start(name: string): Promise<{ readonly run: string; readonly taskId: string }> {
+    for (let attempt = 1; ; attempt++) {
+      const run = `${name}.${attempt}`;
+      const task = await this.#send('tools/call', { name: 'run_code', arguments: { code: programOf(run) } });
+      if (task !== undefined) return { run, taskId: task['taskId'] as string };
+    }
+  }
+
+  /** Sends a request; undefined if its process was killed. */
+  async #send(method: string, params: Record<string, unknown>): Promise<Record<string, unknown> | undefined> {
+    const { running } = this.#processes;
+    await until('a process runs', () => running.length > 0);
+    const { url } = running[Math.floor(this.#random() * running.length)] as Process;
+    const headers = { 'mcp-name': String(params['name'] ?? params['taskId']), 'x-user': 'ada' };
+    try {
+      const { text } = await modern(url, method, params, { meta, headers });
+      const { result, error } = JSON.parse(text) as { result?: Record<string, unknown>; error?: unknown };
+      if (result === undefined) throw new Error(`${method}: ${JSON.stringify(error)}`);
+      return result;
+    } catch (error) {
+      if (!isBroken(error)) throw error;
+      await delay(20);
+      return undefined;
+    }
+  }
+
+  /** Answers the questions of a program until it has ended, or until `isEnough`. Returns the task. */
+  async follow(taskId: string, isEnough: () => boolean = () => false): Promise<Record<string, unknown>> {
+    for (;;) {
+      const task = await this.ask('tasks/get', { taskId });
+      if (isEnough() || !['working', 'input_required'].includes(String(task['status']))) return task;
+      if (task['status'] === 'input_required') await this.#answer(taskId, task['inputRequests'] as object);
+      await delay(20);
+    }
+  }
+
+  async #answer(taskId: string, questions: object): Promise<void> {
+    const answers = Object.entries(questions).map(([key, { params }]) => {
+      const content = { word: `yes to ${params.message}` };
+      return [key, { action: 'accept', content }];
+    });
+    // An answer that came before the process was killed is not taken twice.
+    await this.ask('tasks/update', { taskId, inputResponses: Object.fromEntries(answers) });
+  }
+}
+
+function isBroken(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException).code ?? '';
+  return ['ECONNRESET', 'ECONNREFUSED', 'EPIPE'].includes(code) || error instanceof SyntaxError;
+}
+
+/** Checks a program that has ended. Returns the number of calls that were repeated. */
+function check(task: Record<string, unknown>, lines: readonly Line[]): number {
+  expect(task['status'], JSON.stringify(task)).toBe('completed');
+  const { structuredContent } = task['result'] as { structuredContent: { calls: number; result: Result } };
+  const { result, calls } = structuredContent;
+  expect(calls).toBe(40);
+  expect(result.squares).toEqual(Array.from({ length: 32 }, (_, n) => n * n));
+  expect(result.words).toEqual(['first', 'second', 'third'].map((what) => `yes to ${what}`));
+  expect(result.steps).toBe(3);
+  const did = lines.filter(({ what }) => what === 'did');
+  for (const [n, paid] of result.paid.entries()) {
+    const times = did.filter((line) => line.name === 'pay' && line.n === n).length;
+    if (paid === 'unknown') expect(times).toBeLessThanOrEqual(1);
+    else expect([paid, times]).toEqual([n, 1]);
+  }
+  for (let n = 0; n < 32; n++) expect(did.some((line) => line.name === 'square' && line.n === n)).toBe(true);
+  for (const step of [1, 2, 3]) {
+    const keys = did.filter((line) => line.name === 'archive' && line['step'] === step).map(({ key }) => key);
+    expect(new Set(keys).size, `keys of step ${step} of the inner task`).toBe(1);
+  }
+  return repeated(lines);
+}
+
+interface Result {
+  readonly squares: readonly number[];
+  readonly words: readonly string[];
+  readonly steps: number;
+  readonly paid: readonly (number | string)[];
+}
+
+/** The calls that were made again, all of which must have had their key. */
+function repeated(lines: readonly Line[]): number {
+  const keys = new Map<string, Set<unknown>>();
+  // A question is answered by the same call with another key: that of the step with the answer.
+  const calls = lines.filter(({ what, name }) => what === 'call' && name !== 'confirm');
+  for (const { name, n, key } of calls) {
+    const of = `${name} ${n}`;
+    keys.set(of, (keys.get(of) ?? new Set()).add(key));
+  }
+  for (const [of, all] of keys) expect([...all], `keys of ${of}`).toHaveLength(1);
+  expect(new Set([...keys.values()].map(([key]) => key)).size).toBe(keys.size);
+  return calls.length - keys.size;
+}
+
+/** Kills random processes at random moments, but never before the programs have made progress since the last time. */
+async function strike(processes: Processes, random: () => number, isOver: () => boolean): Promise<number> {
+  let kills = 0;
+  while (kills < KILLS && !isOver()) {
+    const before = processes.lines().length;
+    await until(
+      'a program makes progress',
+      () => isOver() || (processes.running.length === 2 && processes.lines().length > before + 2),
+      120_000,
+    );
+    await delay(random() * 250);
+    await processes.kill(Math.floor(random() * 2));
+    kills++;
+  }
+  return kills;
+}
+
+function programs(env: () => Readonly<Record<string, string>>): void {
+  let processes: Processes;
+  let user: User;
+  const random = seeded(seed);
+  beforeAll(async () => {
+    processes = new Processes(env());
+    user = new User(processes, random);
+    await Promise.all([processes.start(), processes.start()]);
+  }, 60_000);
+  afterAll(() => processes.close());
+
+  test(`ends right when its processes are killed ${KILLS} times, makes each call once or with its key, and does not continue after a cancel (PROGRAM_SEED=${seed})`, {
+    timeout: 60_000 + 30_000 * KILLS,
+  }, async () => {
+    const figures = { programs: 0, cancelled: 0, repeated: 0 };
+    let isOver = false;
+    const cancelled: { run: string; taskId: string; lines: number }[] = [];
+    let areStruck = false;
+    const striking = strike(processes, random, () => isOver).finally(() => {
+      areStruck = true;
+    });
+    try {
+      for (let at = 0; !areStruck || at < 3; at++) {
+        const { run, taskId } = await user.start(`program ${at}`);
+        if (at % 3 !== 2) {
+          figures.repeated += check(await user.follow(taskId), processes.linesOf(run));
+          figures.programs++;
+          continue;
+        }
+        const lines = 1 + Math.floor(random() * 60);
+        const task = await user.follow(taskId, () => processes.linesOf(run).length >= lines);
+        if (task['status'] === 'completed') continue;
+        await user.ask('tasks/cancel', { taskId });
+        cancelled.push({ run, taskId, lines: processes.linesOf(run).length });
+        figures.cancelled++;
+      }
+    } finally {
+      isOver = true;
+    }
+    const kills = await striking;
+    // Another program runs from its start to its end, so whoever wanted to continue a cancelled one had the time.
+    const counts = new Map(cancelled.map(({ run }) => [run, processes.linesOf(run).length]));
+    const last = await user.start('last');
+    check(await user.follow(last.taskId), processes.linesOf(last.run));
+    for (const { run, taskId, lines } of cancelled) {
+      expect((await user.ask('tasks/get', { taskId }))['status']).toBe('cancelled');
+      const after = processes.linesOf(run).slice(lines);
+      // The calls that were running, of which at most 16 are at the same time, end.
+      expect(after.filter(({ what }) => what === 'call').length, JSON.stringify(after)).toBeLessThanOrEqual(
+        16,
+      );
+      expect(processes.linesOf(run)).toHaveLength(counts.get(run) as number);
+      repeated(processes.linesOf(run));
+    }
+    console.log(`${kills} kills: ${JSON.stringify(figures)}`);
+    expect(kills).toBe(KILLS);
+    expect(figures.programs).toBeGreaterThan(0);
+    expect(figures.cancelled).toBeGreaterThan(0);
+  });
+
+  test('fails before anything is called if the engine has changed while it waited', {
+    timeout: 120_000,
+  }, async () => {
+    const { run, taskId } = await user.start('changed');
+    await until('the program asks', async () => {
+      const { status } = await user.ask('tasks/get', { taskId });
+      return status === 'input_required';
+    });
+    while (processes.running.length > 0) await processes.remove(0);
+    const before = processes.linesOf(run);
+    await processes.start({ MEMORY: '33554432' });
+    const task = await user.follow(taskId);
+    expect(task).toMatchObject({ status: 'failed' });
+    expect(JSON.stringify(task)).toContain('This program cannot continue: it was started in the engine');
+    expect(processes.linesOf(run)).toEqual(before);
+  });
+}
+
+describe('a program on LMDB', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fullmcp-programs-store-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  programs(() => ({ STORE: folder }));
+});
+
+describeWithPostgres('a program on Postgres', (server) =>
+  programs(() => ({ MCP_CLUSTER_URL: server().url })),
+);
+
+describeWithRedis('a program on Redis', () => {
+  let server: RedisServer | undefined;
+  beforeAll(async () => {
+    server = await startRedis();
+  }, 60_000);
+  afterAll(() => server?.stop());
+  programs(() => ({ MCP_CLUSTER_URL: (server as RedisServer).url }));
+});
