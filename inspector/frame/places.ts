@@ -2,7 +2,7 @@
 
 import { isObject, type JsonObject } from '../../src/jsonrpc/message.js';
 import type { IconName } from '../parts/icon.js';
-import { isNarrow } from '../state/media.js';
+import { isNarrow, isWide } from '../state/media.js';
 import { catalog, connection, ownStories, requestsFile } from '../state/store.js';
 
 export interface PlaceInfo {
@@ -64,7 +64,8 @@ export function placesOf(shown: string): readonly PlaceInfo[] {
       count: lists?.events.length,
       isThere: offersEvents(can) && !isNarrow.value,
     },
-    { place: 'chat', label: 'Chat', icon: 'prompts', key: '8', isThere: !isNarrow.value },
+    // Where the bar has no room for one more, the key and the search find it.
+    { place: 'chat', label: 'Chat', icon: 'prompts', key: '8', isThere: isWide.value },
     { place: 'timeline', label: 'Timeline', icon: 'timeline', isThere: true },
   ];
   return all.filter(({ place, isThere }) => isThere || place === shown);
