@@ -21,7 +21,9 @@ export const anthropicApi: MockedApi = {
       return `${sampling}: Extra inputs are not permitted`;
     const offered = objectsIn(tools);
     const rootless = offered.findIndex(
-      ({ input_schema }) => !isObject(input_schema) || input_schema['type'] !== 'object',
+      ({ type = 'custom', input_schema }) =>
+        // A tool of the vendor has a type of its own, and no schema.
+        type === 'custom' && (!isObject(input_schema) || input_schema['type'] !== 'object'),
     );
     if (rootless >= 0) return `tools.${rootless}.input_schema.type: Input should be 'object'`;
     return nameProblem(offered.map(({ name }) => name)) ?? messagesProblem(objectsIn(messages));

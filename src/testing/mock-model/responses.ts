@@ -10,12 +10,12 @@ export const responsesApi: MockedApi = {
   path: '/v1/responses',
   problem({ input, tools }) {
     const items = objectsIn(input);
-    const offered = objectsIn(tools);
+    const groups = groupsOf(tools);
     if (typeof input !== 'string' && items.length === 0) return "Missing required parameter: 'input'.";
     const ids = (type: string): unknown[] =>
       items.filter((item) => item['type'] === type).map(({ call_id }) => call_id);
     return (
-      nameProblem(offered.map(({ name }) => name)) ??
+      groups.map((group) => nameProblem(group.map(({ name }) => name))).find((one) => one !== undefined) ??
       pairProblem(ids('function_call'), ids('function_call_output'))
     );
   },
@@ -30,7 +30,10 @@ export const responsesApi: MockedApi = {
         text: textIn(output),
         isError: textIn(output).startsWith('The tool failed:'),
       })),
-      tools: objectsIn(tools).map(({ name }) => String(name)),
+      tools: groupsOf(tools)
+        .flat()
+        .filter(({ type }) => type !== 'namespace')
+        .map(({ name }) => String(name)),
     };
   },
   whole: (answer) => ({ ...frame(answer), ...ended(answer), output: itemsOf(answer) }),
@@ -61,6 +64,18 @@ export const responsesApi: MockedApi = {
       'error',
     ),
 };
+
+const OWN_TYPES: ReadonlySet<unknown> = new Set([undefined, 'function', 'custom', 'namespace']);
+
+/**
+ * The tools of the program that asks, and those in each of its namespaces, such as Codex makes of a server. The tools of the vendor, such as
+ * `web_search`, have a type in place of a name, and are left out.
+ */
+function groupsOf(tools: unknown): readonly (readonly JsonObject[])[] {
+  const own = objectsIn(tools).filter(({ type }) => OWN_TYPES.has(type));
+  const spaces = own.filter(({ type }) => type === 'namespace');
+  return [own, ...spaces.map((space) => objectsIn(space['tools']))];
+}
 
 function frame({ number, model }: PrintedAnswer): JsonObject {
   return {

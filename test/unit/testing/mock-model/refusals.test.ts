@@ -85,6 +85,37 @@ describe('mockModel refuses what the real APIs refuse', () => {
     expect([status, text]).toEqual([400, expect.stringContaining(says)]);
   });
 
+  it('the tools of the vendors are accepted, which have a type in place of a name or a schema', async () => {
+    const seen: string[][] = [];
+    const model = await mockModel(({ tools }) => {
+      seen.push([...tools]);
+      return 'fine';
+    });
+    onTestFinished(model.close);
+    const own = { type: 'function', name: 'bill', parameters: { type: 'object' } };
+    const tools = [
+      { type: 'web_search' },
+      { type: 'local_shell' },
+      own,
+      { type: 'namespace', name: 'shop', description: 'A shop.', tools: [own, { ...own, name: 'quote' }] },
+    ];
+    const responses = { model: 'm', input: 'hi', tools };
+    expect((await post(`${model.url}/v1/responses`, responses)).status).toBe(200);
+    const search = { type: 'web_search_20250305', name: 'web_search' };
+    const messages = { ...MESSAGES, tools: [search, tool('bill')] };
+    expect((await post(`${model.url}/v1/messages`, messages)).status).toBe(200);
+    expect(seen).toEqual([
+      ['bill', 'bill', 'quote'],
+      ['web_search', 'bill'],
+    ]);
+    const unnamed = { ...responses, tools: [{ type: 'function', parameters: { type: 'object' } }] };
+    expect((await post(`${model.url}/v1/responses`, unnamed)).status).toBe(400);
+    const nested = [{ type: 'namespace', name: 'shop', tools: [own, own] }];
+    expect((await post(`${model.url}/v1/responses`, { ...responses, tools: nested })).text).toContain(
+      'unique',
+    );
+  });
+
   it('Messages: an earlier version takes a temperature', async () => {
     const { status } = await send(
       '/v1/messages',
