@@ -17,6 +17,7 @@ export type {
   CaseState,
   EvalReport,
   EvalRunReport,
+  ModelPlan,
   ModelReport,
   OfferedReport,
 } from './evals/report/report.js';

@@ -32,6 +32,15 @@ export function ToolHead({ view }: { readonly view: ToolView }): VNode {
           <Badge>{view.task === 'always' ? 'runs as a task' : 'can run as a task'}</Badge>
         )}
         {view.app !== undefined && <Badge>app</Badge>}
+        {view.scores?.map(({ model, passed, of, day, isChanged }) => (
+          <Badge
+            key={model}
+            tone={passed < of || isChanged ? 'warn' : 'ok'}
+            title={`Evals with ${cleanLine(model, 100)}, ${cleanLine(day, 20)}${isChanged ? '; the definition has changed since' : ''}`}
+          >
+            evals {passed} of {of}
+          </Badge>
+        ))}
       </div>
       <FindingLine view={view} />
       {description !== '' && (

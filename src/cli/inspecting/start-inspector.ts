@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { fullmcp } from '../../client/model/options.js';
 import { CASE_FILE } from '../../evals/cases/case-file.js';
+import { TAPE_FOLDERS } from '../../evals/tape/tape-folder.js';
 import type { TargetSpec } from '../../inspector/contract/connection.js';
 import type { OpenedTarget, RunningInspector } from '../../inspector/contract/options.js';
 import { createInspector } from '../../inspector/create-inspector.js';
@@ -62,6 +63,7 @@ export async function startInspector(options: StartOptions): Promise<StartedInsp
     ...(hasHistory && { historyFolder: historyFolder() }),
     requestsFile: resolve(REQUESTS_FILE),
     casesFile: resolve(CASE_FILE),
+    tapeFolders: TAPE_FOLDERS.map((folder) => resolve(folder)),
     openTarget: async (spec) => {
       if (spec.name === TYPED && typed !== undefined) return withRevision(typed, spec);
       return openTarget(spec, { places: () => places ?? readPlaces(), used });

@@ -95,14 +95,30 @@ export interface OfferedReport {
 export interface EvalReport {
   /** Whether all cases are as needed with all models. */
   readonly ok: boolean;
-  /** Whether the models were asked now, or all answers come from tapes. */
-  readonly mode: 'recorded' | 'replayed';
+  /** Whether the models were asked now, all answers come from tapes, or a recording was only planned. */
+  readonly mode: 'recorded' | 'replayed' | 'planned';
   /** The models. */
   readonly models: readonly ModelReport[];
   /** The tools that the server lists. */
   readonly tools: readonly OfferedReport[];
-  /** The tokens and the money that this run has used; nothing when it was replayed. */
+  /** The tokens and the money that this run has used; nothing when it was replayed or planned. */
   readonly spent: Spent;
+  /** The plan of a recording, for each model, if it was planned. */
+  readonly plan?: readonly ModelPlan[];
+}
+
+/** The plan of a recording with a model: the least that it would take, and the most if every reply and every conversation is as long as possible. */
+export interface ModelPlan {
+  /** The name of the model. */
+  readonly name: string;
+  /** The number of conversations. */
+  readonly conversations: number;
+  /** The requests. */
+  readonly requests: readonly [least: number, most: number];
+  /** The estimated tokens, without those of results of tools, which nobody knows before. */
+  readonly tokens: readonly [least: number, most: number];
+  /** Their cost; undefined without prices. */
+  readonly cost?: readonly [least: number, most: number];
 }
 
 /** A case with its recorded runs, or with the reason why there are none. */

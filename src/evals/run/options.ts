@@ -31,6 +31,8 @@ export interface EvalRunOptions {
   readonly tapes: string;
   /** Asks the models about all cases that are not fresh, and records the answers. Default: false: no model is asked. */
   readonly record?: boolean;
+  /** Plans a recording, and asks no model: `plan` of the report says what it would take. Default: false. */
+  readonly dry?: boolean;
   /** Records fresh cases again as well. Default: false. */
   readonly again?: boolean;
   /** The names of the models, or models that the options do not have. Default: all of the options. */
@@ -81,6 +83,7 @@ const evalsTable = {
 const runTable = {
   tapes: { is: 'string', required: true },
   record: { is: 'boolean', default: false },
+  dry: { is: 'boolean', default: false },
   again: { is: 'boolean', default: false },
   models: 'strings',
   only: 'strings',
@@ -96,7 +99,7 @@ const runTable = {
 export type ReadEvalsOptions = WithDefaults<EvalsOptions, 'runs' | 'maxRounds' | 'concurrency'>;
 
 /** The options of a run, with their defaults. */
-export type ReadRunOptions = WithDefaults<EvalRunOptions, 'record' | 'again' | 'strict'>;
+export type ReadRunOptions = WithDefaults<EvalRunOptions, 'record' | 'dry' | 'again' | 'strict'>;
 
 /** Checks the options of `evals`. */
 export function readEvalsOptions(options: EvalsOptions): ReadEvalsOptions {

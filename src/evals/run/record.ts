@@ -6,23 +6,29 @@ import type { AskModel } from '../model/model.js';
 import { modelOverHttp } from '../model/over-http.js';
 import { retryingModel } from '../model/retrying.js';
 import { keyOf, type ModelTarget, modelTarget } from '../model/target.js';
-import type { CaseOutcome, ModelOutcome } from '../report/report.js';
-import { type Tape, type TapedRun, withoutSecrets } from '../tape/tape.js';
+import type { CaseOutcome, ModelOutcome, ModelPlan } from '../report/report.js';
+import { type TapedRun, withoutSecrets } from '../tape/tape.js';
+import { toolScores } from '../tape/tool-scores.js';
 import { askedParts, systemOf } from './asked-parts.js';
 import { type Budget, BudgetError } from './budget.js';
 import { converse } from './converse.js';
 import { judge } from './judge.js';
 import type { EvalProgress } from './options.js';
+import { planModel } from './plan.js';
 import { type ReplayParts, replayCases } from './replay.js';
 import { openServer } from './server.js';
 
-export interface RecordParts extends ReplayParts {
-  readonly key: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly budget: Budget;
+/** The parts that say which cases are to be recorded. */
+export interface WantedParts extends ReplayParts {
   readonly again: boolean;
   /** The number of runs that was asked for. */
   readonly runs: number | undefined;
+}
+
+export interface RecordParts extends WantedParts {
+  readonly key: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly budget: Budget;
   readonly signal: AbortSignal;
   /** The conversations of all models together. */
   readonly total: { done: number; of: number };
@@ -31,10 +37,8 @@ export interface RecordParts extends ReplayParts {
 
 /** Records the cases that are not fresh. The tape is written after each conversation, so that nothing that was paid for is lost. */
 export async function recordModel(target: ModelTarget, parts: RecordParts): Promise<ModelOutcome> {
-  const { folder, cases, suite, again, total } = parts;
-  const tape = await folder.read(target);
-  const before = await replayCases(cases, { target, suite, tape });
-  const wanted = before.filter((outcome) => again || needsRecording(outcome, runsOf(outcome.case, parts)));
+  const { suite, total } = parts;
+  const { tape, before, wanted } = await wantedCases(target, parts);
   const recording = new Recording(target, { parts, tape });
   const jobs = wanted.flatMap(({ case: one }) =>
     Array.from({ length: runsOf(one, parts) }, (_, at) => ({ one, run: at + 1 })),
@@ -52,7 +56,27 @@ export async function recordModel(target: ModelTarget, parts: RecordParts): Prom
   return { target, outcomes, notes: recording.notes };
 }
 
-function runsOf(one: ReadCase, { runs, suite }: RecordParts): number {
+/** Plans what `recordModel` would do. */
+export async function planRecording(
+  target: ModelTarget,
+  parts: WantedParts,
+): Promise<{ readonly outcome: ModelOutcome; readonly plan: ModelPlan }> {
+  const { before, wanted } = await wantedCases(target, parts);
+  const planned = wanted.map(({ case: one }) => ({ case: one, runs: runsOf(one, parts) }));
+  const plan = await planModel(target, { suite: parts.suite, wanted: planned });
+  return { outcome: { target, outcomes: before, notes: [] }, plan };
+}
+
+/** The cases as they are on the tape, and those of them that are to be recorded. */
+async function wantedCases(target: ModelTarget, parts: WantedParts) {
+  const { folder, cases, suite, again } = parts;
+  const tape = await folder.read(target);
+  const before = await replayCases(cases, { target, suite, tape });
+  const wanted = before.filter((outcome) => again || needsRecording(outcome, runsOf(outcome.case, parts)));
+  return { tape, before, wanted };
+}
+
+function runsOf(one: ReadCase, { runs, suite }: WantedParts): number {
   return runs ?? one.runs ?? suite.options.runs;
 }
 
@@ -85,7 +109,10 @@ class Recording {
 
   constructor(
     target: ModelTarget,
-    { parts, tape }: { readonly parts: RecordParts; readonly tape: Tape | undefined },
+    {
+      parts,
+      tape,
+    }: { readonly parts: RecordParts; readonly tape: { readonly runs: readonly TapedRun[] } | undefined },
   ) {
     const { key, env, budget, suite } = parts;
     const { judge: judging } = suite.options;
@@ -189,7 +216,9 @@ class Recording {
       const kept = this.#old.filter(
         (run) => known.has(run.case) && !(this.#forgotten.has(run.case) && renewed.has(run.case)),
       );
-      await this.#parts.folder.write(this.#target, [...kept, ...this.#made], this.#secrets);
+      const runs = [...kept, ...this.#made];
+      const scores = await toolScores(this.#parts.suite.cases, runs);
+      await this.#parts.folder.write(this.#target, { runs, scores }, this.#secrets);
     }
   }
 }

@@ -7,7 +7,7 @@ import { type ModelTarget, modelTarget } from '../model/target.js';
 import type { CaseOutcome, ModelOutcome } from '../report/report.js';
 import { digestOf } from '../tape/digest.js';
 import { type Freshness, freshnessOf, searchesOf } from '../tape/freshness.js';
-import { LOOP, type Tape, type TapedRun } from '../tape/tape.js';
+import { LOOP, type TapedRun } from '../tape/tape.js';
 import type { TapeFolder } from '../tape/tape-folder.js';
 import { askedParts, systemOf } from './asked-parts.js';
 import type { ReadEvalsOptions } from './options.js';
@@ -47,7 +47,7 @@ export async function replayModel(
 interface TapeParts {
   readonly target: ModelTarget;
   readonly suite: EvalSuite;
-  readonly tape: Tape | undefined;
+  readonly tape: { readonly runs: readonly TapedRun[] } | undefined;
 }
 
 /** Cases from a tape, each with its state. Cases with the same tools share a connection: nothing is called but searches. */

@@ -17,23 +17,29 @@ import {
 import { TapeFolder } from '../tape/tape-folder.js';
 import { Budget, BudgetError } from './budget.js';
 import { type EvalRunOptions, readRunOptions } from './options.js';
-import { recordModel } from './record.js';
+import { planRecording, recordModel } from './record.js';
 import { type EvalSuite, replayModel } from './replay.js';
 import { openServer } from './server.js';
 
 /** Runs a suite. Rejects for mistakes in the options and tapes that cannot be read; everything else is in the report. */
 export async function runSuite(suite: EvalSuite, options: EvalRunOptions): Promise<EvalReport> {
-  const { record, only, strict, tapes: path, signal, ...run } = readRunOptions(options);
+  const { record, dry, only, strict, tapes: path, signal, ...run } = readRunOptions(options);
   const folder = new TapeFolder(path);
   const cases = selected(suite.cases, only);
-  const targets = await targetsOf(suite, { folder, record, names: run.models });
+  const targets = await targetsOf(suite, { folder, record: record || dry, names: run.models });
   const limits = { ...suite.options.budget, ...run.budget };
-  if (record && limits.cost !== undefined) checkPrices(targets, suite);
+  if ((record || dry) && limits.cost !== undefined) checkPrices(targets, suite);
   // First of all: a server that cannot be started must cost nothing.
   const tools = await offeredTools(suite);
   const budget = new Budget(limits);
   const env = run.env ?? process.env;
   const parts = { suite, folder, cases, budget, env, again: run.again, runs: run.runs };
+  if (dry) {
+    const planned = await Promise.all(targets.map((target) => planRecording(target, parts)));
+    const models = await Promise.all(planned.map(({ outcome }) => reportOf(outcome, { isStrict: strict })));
+    const plan = planned.map((one) => one.plan);
+    return { ok: true, mode: 'planned', models, tools, spent: budget.spent, plan };
+  }
   const work = async (until: AbortSignal): Promise<readonly ModelOutcome[]> => {
     if (!record) return Promise.all(targets.map((target) => replayModel(target, parts)));
     // Keys are read before anything is sent, so that a missing one costs nothing.

@@ -1,13 +1,35 @@
 // The folder with the tapes of a suite: one file for each model.
 
 import { mkdir, readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, extname, join } from 'node:path';
 import { readIfThere, replaceFile } from '../../adapters/node/files/whole-files.js';
+import { CASE_FILE } from '../cases/case-file.js';
 import { type ModelTarget, modelTarget } from '../model/target.js';
-import { printTape, readTape, type Tape, type TapedRun } from './tape.js';
+import { printTape, readTape, type Tape } from './tape.js';
 
 const ENDING = '.tape.jsonl';
 const MAX_BYTES = 200_000_000;
+
+/** Only the header has the scores: the runs are judged anew. */
+type ReadTape = Omit<Tape, 'scores'>;
+
+/** The files in which `fullmcp eval` looks for cases, in this order. */
+export const EVAL_FILES: readonly string[] = [
+  'evals.ts',
+  'evals.js',
+  'evals.mjs',
+  'src/evals.ts',
+  'src/evals.js',
+  CASE_FILE,
+];
+
+/** The folder of the tapes of a file. */
+export function tapesBeside(file: string): string {
+  return join(dirname(file), `${basename(file, extname(file))}.tapes`);
+}
+
+/** The folders in which a project has its tapes, if it names none. */
+export const TAPE_FOLDERS: readonly string[] = [...new Set(EVAL_FILES.map(tapesBeside))];
 
 export class TapeFolder {
   readonly path: string;
@@ -17,32 +39,32 @@ export class TapeFolder {
   }
 
   /** The tape of a model; undefined if there is none. Throws a `TypeError` if it cannot be read. */
-  async read({ name }: Pick<ModelTarget, 'name'>): Promise<Tape | undefined> {
+  async read({ name }: Pick<ModelTarget, 'name'>): Promise<ReadTape | undefined> {
     return this.#readFile(fileOf(name));
   }
 
   /** Replaces the tape of a model. */
   async write(
     { name, api, model }: ModelTarget,
-    runs: readonly TapedRun[],
+    { runs, scores }: Pick<Tape, 'runs' | 'scores'>,
     secrets: readonly string[],
   ): Promise<void> {
     await mkdir(this.path, { recursive: true });
-    await replaceFile(join(this.path, fileOf(name)), printTape({ name, api, model, runs }, secrets));
+    await replaceFile(join(this.path, fileOf(name)), printTape({ name, api, model, scores, runs }, secrets));
   }
 
-  /** All tapes. */
-  async tapes(): Promise<readonly Tape[]> {
+  /** The names of the files with tapes. */
+  async files(): Promise<readonly string[]> {
     const files = await readdir(this.path).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return [];
       throw error;
     });
-    const tapes = await Promise.all(
-      files
-        .filter((file) => file.endsWith(ENDING))
-        .sort()
-        .map((file) => this.#readFile(file)),
-    );
+    return files.filter((file) => file.endsWith(ENDING)).sort();
+  }
+
+  /** All tapes. */
+  async tapes(): Promise<readonly ReadTape[]> {
+    const tapes = await Promise.all((await this.files()).map((file) => this.#readFile(file)));
     return tapes.filter((tape) => tape !== undefined);
   }
 
@@ -51,7 +73,7 @@ export class TapeFolder {
     return (await this.tapes()).map(({ name, api, model }) => modelTarget({ name, api, model }));
   }
 
-  async #readFile(file: string): Promise<Tape | undefined> {
+  async #readFile(file: string): Promise<ReadTape | undefined> {
     const path = join(this.path, file);
     const size = await stat(path).then(
       (stats) => stats.size,

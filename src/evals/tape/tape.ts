@@ -39,8 +39,14 @@ export interface Tape {
   readonly api: ModelTarget['api'];
   readonly model: string;
   readonly loop: number;
+  readonly scores: ToolScores;
   readonly runs: readonly TapedRun[];
 }
+
+/** The scores of tools: of the runs of cases that expect one, those that passed and all; the day and the definition of the latest. */
+export type ToolScores = Readonly<
+  Record<string, readonly [passed: number, of: number, day: string, digest: string]>
+>;
 
 /** The digests of the fields that belong to a model. The address, the key, limits of time and prices change no request. */
 export function settingsOf({ api, model, maxTokens, fields }: ModelTarget): string {
@@ -49,10 +55,10 @@ export function settingsOf({ api, model, maxTokens, fields }: ModelTarget): stri
 
 /** The text of a tape, without secrets. */
 export function printTape(
-  { name, api, model, runs }: Omit<Tape, 'loop'>,
+  { name, api, model, scores, runs }: Omit<Tape, 'loop'>,
   secrets: readonly string[],
 ): string {
-  const header = { ...HEADER, loop: LOOP, name, api, model };
+  const header = { ...HEADER, loop: LOOP, name, api, model, scores };
   const offers = new Map(runs.map(({ offer }) => [digestOf(offer), offer]));
   const sorted = [...runs].sort((one, other) => compare(one.case, other.case) || one.run - other.run);
   return [
@@ -80,7 +86,7 @@ function compare(one: string, other: string): number {
 }
 
 /** Reads a tape. Throws a `TypeError` that names the first line that cannot be read. */
-export function readTape(text: string): Tape {
+export function readTape(text: string): Omit<Tape, 'scores'> {
   const [first = '', ...lines] = text.split('\n');
   const header = tryParseObject(first) ?? {};
   const { name, api, model, loop } = header;

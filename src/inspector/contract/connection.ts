@@ -171,6 +171,18 @@ export interface ToolView {
   readonly task: 'never' | 'optional' | 'always';
   /** The UI resource of an app, if the tool has one. */
   readonly app?: string;
+  /** Its last recorded scores in the evals of the project, one for each model. */
+  readonly scores?: readonly ToolScoreView[];
+}
+
+interface ToolScoreView {
+  readonly model: string;
+  readonly passed: number;
+  readonly of: number;
+  /** The day of the latest run. */
+  readonly day: string;
+  /** Whether the definition of the tool has changed since then. */
+  readonly isChanged: boolean;
 }
 
 export interface FindingView {

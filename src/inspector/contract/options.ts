@@ -39,6 +39,8 @@ export interface InspectorOptions {
   readonly requestsFile?: string;
   /** The file for cases of evals that come from chats. Default: none, and the page shows them only. */
   readonly casesFile?: string;
+  /** The folders with tapes of evals, whose scores are shown at the tools. Default: none. */
+  readonly tapeFolders?: readonly string[];
   /** The origin that serves the frames of apps. */
   readonly sandboxOrigin?: string;
 }

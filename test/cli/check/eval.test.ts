@@ -2,10 +2,14 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import { join } from 'node:path';
+import process from 'node:process';
+import { createServer, tool } from 'fullmcp';
 import { type ModelScript, mockModel } from 'fullmcp/testing';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { z } from 'zod';
 import { folderWith } from '../project/support.js';
 import { fullmcp } from '../support/run-cli.js';
+import { served } from './support.js';
 
 const KEY = 'planted-key-of-the-user-93f1';
 const PLANTED = '<script>alert(1)</script> \u202e ]]> & "quoted"';
@@ -47,6 +51,49 @@ async function project(script: ModelScript = good, files: Readonly<Record<string
 }
 
 describe('fullmcp eval', () => {
+  it('says what a recording would take, without a key and without a request', async () => {
+    const { file, model, folder } = await project();
+    vi.stubEnv('THE_KEY', '');
+    const { exit, stdout, stderr } = await fullmcp(['eval', file, '--record', '--dry']);
+    expect([exit, model.requests.length]).toEqual([0, 0]);
+    expect(stdout).toMatch(/^m {2}4 conversations, 4 to 40 requests, about \d+ to \d+ tokens\n$/);
+    expect(stderr).toContain('No model was asked.');
+    expect(await readdir(folder)).not.toContain('evals.tapes');
+    const alone = await fullmcp(['eval', file, '--dry']);
+    expect([alone.exit, alone.stderr]).toEqual([2, expect.stringContaining('--dry is only for --record')]);
+  });
+
+  it('leaves the score of each tool on its tape, and lint shows it', async () => {
+    const { file, folder } = await project(({ ask, results }) => {
+      if (results.length > 0) return 'Done.';
+      return { calls: [{ name: 'create_invoice', args: { amount: ask.startsWith('Bill') ? 30 : 1 } }] };
+    });
+    await fullmcp(['eval', file, '--record']);
+    const shop = (description: string) =>
+      createServer({
+        name: 'shop',
+        version: '1.0.0',
+        tools: {
+          create_invoice: tool({
+            description,
+            input: z.object({ amount: z.number() }),
+            run: () => 'billed',
+          }),
+          create_quote: tool({ description: 'Offers.', run: () => 'offered' }),
+        },
+      });
+    const [same, changed] = [await served(shop('Bills.')), await served(shop('Bills somebody.'))];
+    vi.spyOn(process, 'cwd').mockReturnValue(folder);
+    const shown = await fullmcp(['lint', same]);
+    expect(`${shown.stderr}${shown.stdout}`).toMatch(/2 of 2 +create_invoice +m, \d{4}-\d\d-\d\d\n/);
+    expect(shown.stdout).toMatch(/0 of 2 +create_quote/);
+    const { scores } = (await fullmcp(['lint', changed, '--json'])).json<{ scores: object[] }>();
+    expect(scores).toMatchObject([
+      { tool: 'create_invoice', model: 'm', passed: 2, of: 2, isChanged: true },
+      { tool: 'create_quote', passed: 0, of: 2, isChanged: false },
+    ]);
+  });
+
   it('records with models, and then replays without a key and without any connection', async () => {
     const { file, model, tapes, folder } = await project();
     const recorded = await fullmcp(['eval', file, '--record', '--json']);

@@ -360,6 +360,31 @@ describe.each(APIS)('A suite with a model over %s', (api) => {
   });
 });
 
+describe('A plan of a recording', () => {
+  it('says what it would take, without a key and without a request, and leaves out what is fresh', async () => {
+    const price = { input: 1, output: 10 };
+    const cases: EvalCase[] = [{ ask: 'Bill Ada 30 euros' }, { ask: 'b', tools: ['create_quote'], runs: 2 }];
+    const { run, requests } = await world(cases, () => 'Done.', {
+      model: { price, maxTokens: 100 },
+      maxRounds: 3,
+    });
+    const dry = { dry: true, env: {} };
+    const { ok, mode, plan, spent } = await run(dry);
+    expect([ok, mode, requests.length, spent.tokens]).toEqual([true, 'planned', 0, 0]);
+    const [only] = plan ?? [];
+    expect(only).toMatchObject({ name: 'm', conversations: 3, requests: [3, 9] });
+    const [[least, most] = [0, 0], [cheapest, dearest] = [0, 0]] = [only?.tokens, only?.cost];
+    // Three requests have the first one three times, the replies before, and their own.
+    expect(most).toBe(3 * least + 3 * 300 + 3 * 300);
+    expect(cheapest).toBeCloseTo(least / 1e6);
+    expect(dearest).toBeCloseTo((most - 900 + 900 * 10) / 1e6);
+    await run();
+    expect(requests).toHaveLength(3);
+    expect((await run(dry)).plan?.[0]).toMatchObject({ conversations: 0, requests: [0, 0], tokens: [0, 0] });
+    expect((await run({ ...dry, again: true, runs: 5 })).plan?.[0]?.conversations).toBe(10);
+  });
+});
+
 describe('A tape', () => {
   const one: EvalCase = { ask: 'Bill Ada 30 euros', expect: call('create_invoice', { amount: 30 }) };
   const script: ModelScript = ({ results }) => (results.length > 0 ? 'Done.' : BILL);

@@ -1,15 +1,16 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { basename, dirname, extname, join } from 'node:path';
+import { basename, extname } from 'node:path';
 import process from 'node:process';
 import type { EvalCase } from '../../../evals/cases/case.js';
 import { CASE_FILE } from '../../../evals/cases/case-file.js';
 import type { Evals } from '../../../evals/evals.js';
 import type { ModelComparison } from '../../../evals/report/compare.js';
 import type { EvalExplanation } from '../../../evals/report/explain.js';
-import type { CaseReport, EvalReport, ModelReport } from '../../../evals/report/report.js';
+import type { CaseReport, EvalReport, ModelPlan, ModelReport } from '../../../evals/report/report.js';
 import type { EvalRunOptions } from '../../../evals/run/options.js';
 import type { EvalSource } from '../../../evals/run/server.js';
+import { EVAL_FILES, tapesBeside } from '../../../evals/tape/tape-folder.js';
 import { tryParse } from '../../../jsonrpc/try-parse.js';
 import { cleanLine, shellWord } from '../../../tooling/clean.js';
 import type { Command, Typed } from '../../command/definition.js';
@@ -22,8 +23,6 @@ import { wrapLine } from '../../terminal/wrap.js';
 import { loadFailure } from '../project/serving/load-failure.js';
 import { loadModule } from '../project/serving/load-module.js';
 
-const FILES = ['evals.ts', 'evals.js', 'evals.mjs', 'src/evals.ts', 'src/evals.js', CASE_FILE];
-
 /** `fullmcp eval`. */
 export const evalCommand: Command = {
   usage: '[file] [target]',
@@ -32,6 +31,7 @@ export const evalCommand: Command = {
   words: [0, 2],
   options: {
     record: { type: 'boolean', help: 'ask the models about the cases that are not fresh, and record them' },
+    dry: { type: 'boolean', help: 'with --record: say what it would take, and ask no model' },
     again: { type: 'boolean', help: 'with --record: record fresh cases, too' },
     model: {
       type: 'string',
@@ -65,6 +65,10 @@ export const evalCommand: Command = {
       says: 'Asks a model, and records its answers.',
     },
     {
+      line: 'fullmcp eval --record --dry --model anthropic:claude-sonnet-4-5',
+      says: 'Says how many requests and tokens that would take. No key is needed.',
+    },
+    {
       line: 'fullmcp eval --record --model openai-chat:qwen3@http://localhost:11434 --html report.html',
       says: 'A model on this computer, which needs no key.',
     },
@@ -73,7 +77,7 @@ export const evalCommand: Command = {
       says: 'Keeps the scores. After a change and a new recording: fullmcp eval --compare before.json',
     },
   ],
-  json: '{ ok: boolean, mode: "recorded" | "replayed", models: { name: string, model: string, score: { share: number, low: number, high: number }, cases: { name: string, state: string, because: string[], ok: boolean, passed: number, of: number, runs: object[] }[], usage: object, cost?: number, medianMs: number, notes: string[] }[], tools: { name: string, tokens: number }[], spent: { tokens: number, cost?: number }, explanation?: object, comparison?: object[] }; EvalReport of fullmcp/evals has all fields',
+  json: '{ ok: boolean, mode: "recorded" | "replayed" | "planned", models: { name: string, model: string, score: { share: number, low: number, high: number }, cases: { name: string, state: string, because: string[], ok: boolean, passed: number, of: number, runs: object[] }[], usage: object, cost?: number, medianMs: number, notes: string[] }[], tools: { name: string, tokens: number }[], spent: { tokens: number, cost?: number }, plan?: { name: string, conversations: number, requests: [number, number], tokens: [number, number], cost?: [number, number] }[], explanation?: object, comparison?: object[] }; EvalReport of fullmcp/evals has all fields',
   run: evalFile,
 };
 
@@ -83,11 +87,12 @@ async function evalFile(input: Typed): Promise<void> {
   if (input.words.length > 1 && extname(file) !== '.json')
     throw usageError(`${file} has its server in itself. A target is for a file such as ${CASE_FILE}.`);
   const suite = extname(file) === '.json' ? await savedSuite(file, input) : await loadSuite(file);
-  const tapes = input.text('tapes') ?? join(dirname(file), `${basename(file, extname(file))}.tapes`);
+  const tapes = input.text('tapes') ?? tapesBeside(file);
   const report = await suite.run(runOptions(input, tapes)).catch((error: unknown) => {
     throw error instanceof TypeError ? usageError(error.message) : error;
   });
   out.redraw('');
+  if (report.plan !== undefined) return printPlan(report, report.plan, out);
   for (const model of report.models) printModel(model, out);
   const more = await moreAbout(report, input);
   await saveReports(input, { file, report });
@@ -163,7 +168,7 @@ function fileOf({ words: [typed] }: Typed): string {
     if (!existsSync(typed)) throw usageError(`The file ${typed} does not exist.`);
     return typed;
   }
-  const found = FILES.find((file) => existsSync(file));
+  const found = EVAL_FILES.find((file) => existsSync(file));
   if (found !== undefined) return found;
   throw usageError(
     `There is no evals.ts. Save this as evals.ts, with your server, and run the command again:\n  import { call, evals } from 'fullmcp/evals';\n  import server from './server.js';\n\n  export default evals(server, [{ ask: '…', expect: call('…') }]);`,
@@ -217,7 +222,7 @@ function isSuite(value: unknown): value is Evals {
 function runOptions(input: Typed, tapes: string): EvalRunOptions {
   const { out, signal } = input;
   const isRecording = input.flag('record');
-  for (const option of ['again', 'max-tokens', 'max-cost', 'max-time'])
+  for (const option of ['dry', 'again', 'max-tokens', 'max-cost', 'max-time'])
     if (!isRecording && input.text(option) === undefined && !input.flag(option)) continue;
     else if (!isRecording)
       throw usageError(`--${option} is only for --record: without it, no model is asked.`);
@@ -230,6 +235,7 @@ function runOptions(input: Typed, tapes: string): EvalRunOptions {
   return {
     tapes,
     record: isRecording,
+    dry: input.flag('dry'),
     again: input.flag('again'),
     models: input.texts('model'),
     only: input.texts('only'),
@@ -245,6 +251,20 @@ function runOptions(input: Typed, tapes: string): EvalRunOptions {
     onProgress: (progress) =>
       out.redraw(`${progress.done} of ${progress.of}  ${cleanLine(progress.case, 60)}`),
   };
+}
+
+function printPlan(report: EvalReport, plan: readonly ModelPlan[], out: Output): void {
+  const range = ([least, most]: readonly [number, number], digits = 0): string =>
+    least === most ? most.toFixed(digits) : `${least.toFixed(digits)} to ${most.toFixed(digits)}`;
+  for (const { name, conversations, requests, tokens, cost } of plan)
+    out.styled(
+      `${out.style('bold', cleanLine(name, 100))}  ${conversations} conversations, ${range(requests)} requests, about ${range(tokens)} tokens${cost === undefined ? '' : `, cost ${range(cost, 4)}`}`,
+    );
+  out.json(report);
+  if (!out.isJson)
+    out.note(
+      'No model was asked. The tokens are an estimate, and those of results of tools come on top; a budget is a limit.',
+    );
 }
 
 function money(input: Typed): number | undefined {

@@ -1,6 +1,7 @@
 // The lists of a server, with their findings and their cost.
 
 import type { Client } from '../../../client/model/client.js';
+import type { RecordedScore } from '../../../evals/tape/tool-scores.js';
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
 import { McpError } from '../../../protocol/errors.js';
 import { uiOf } from '../../../protocol/model/apps/app.js';
@@ -12,6 +13,7 @@ import { LIST_NAMES, type ManifestList } from '../../../tooling/manifest/manifes
 import type { CatalogView, FindingView, ToolView } from '../../contract/connection.js';
 
 const MAX_ITEMS = 10_000;
+const MAX_SCORES = 20;
 
 export const emptyCatalog: CatalogView = {
   version: 0,
@@ -26,7 +28,11 @@ export const emptyCatalog: CatalogView = {
 };
 
 /** Fetches all lists. One that fails does not keep the others back. */
-export async function fetchCatalog(client: Client, version: number): Promise<CatalogView> {
+export async function fetchCatalog(
+  client: Client,
+  version: number,
+  scoresOf: (tools: readonly JsonObject[]) => Promise<readonly RecordedScore[]>,
+): Promise<CatalogView> {
   const failures: { list: string; message: string }[] = [];
   const lists = Object.fromEntries(
     await Promise.all(
@@ -57,9 +63,13 @@ export async function fetchCatalog(client: Client, version: number): Promise<Cat
     },
     { ignore: new Set(), maxTokens: undefined },
   );
+  const scores = await scoresOf(lists.tools);
   return {
     version,
-    tools: lists.tools.map((tool) => toolView(tool, tokens.get(String(tool['name'])) ?? 0)),
+    tools: lists.tools.map((tool) => ({
+      ...toolView(tool, tokens.get(String(tool['name'])) ?? 0),
+      ...scoresIn(scores, tool['name']),
+    })),
     resources: lists.resources,
     templates: lists.templates,
     prompts: lists.prompts,
@@ -102,6 +112,11 @@ function toolView(tool: JsonObject, tokens: number): ToolView {
     task: taskSupport(tool),
     ...(uri !== undefined && { app: uri }),
   };
+}
+
+function scoresIn(all: readonly RecordedScore[], name: unknown): Pick<ToolView, 'scores'> {
+  const own = all.filter(({ tool }) => tool === name).slice(0, MAX_SCORES);
+  return own.length === 0 ? {} : { scores: own.map(({ tool: _, ...score }) => score) };
 }
 
 function taskSupport(tool: JsonObject): ToolView['task'] {

@@ -50,7 +50,9 @@ export class Lists {
     });
     try {
       await tap.run(story.scope, async () => {
-        const catalog = await fetchCatalog(client, this.#catalog.version + 1);
+        const catalog = await fetchCatalog(client, this.#catalog.version + 1, (tools) =>
+          this.#shared.scoresOf(tools),
+        );
         if (client !== connection.client) return;
         this.#catalog = catalog;
         connection.roundTripMs = await client.ping(PING).catch(() => undefined);

@@ -1,6 +1,7 @@
 // The parts that all connections of an inspector share.
 
 import { BoundedMap } from '../../../async/bounded-map.js';
+import type { RecordedScore } from '../../../evals/tape/tool-scores.js';
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
 import { memoryTokenStore } from '../../../oauth/client/store/memory-token-store.js';
 import type { TokenStore } from '../../../oauth/client/store/token-store.js';
@@ -96,6 +97,14 @@ export class SharedParts {
     this.#told.push(told);
     if (this.#told.length > 2 * MAX_TOLD) this.#told = this.#told.slice(-MAX_TOLD);
     this.feed.told(told);
+  }
+
+  /** The last recorded scores of these tools in the evals of the project. */
+  async scoresOf(tools: readonly JsonObject[]): Promise<readonly RecordedScore[]> {
+    const { tapeFolders = [] } = this.#options;
+    if (tapeFolders.length === 0) return [];
+    const { recordedScores } = await import('../../../evals/tape/tool-scores.js');
+    return recordedScores(tapeFolders, tools);
   }
 
   /** Removes the lines of a connection, and the events that its server has told. */
