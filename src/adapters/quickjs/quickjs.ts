@@ -14,7 +14,7 @@ import {
   type CodeRealms,
   RealmLost,
 } from '../../server/define/code-engine.js';
-import { Thread } from './thread.js';
+import { type CallerShare, Thread } from './thread.js';
 import { PRELUDE_VERSION } from './worker/prelude.js';
 import type { RealmLimits, WorkerStart } from './worker/protocol.js';
 
@@ -48,6 +48,8 @@ const FIXED_LIMITS = {
   maxValueChars: 1_000_000,
   maxPrintedChars: 64_000,
   maxTurnCalls: 10_000,
+  maxNameChars: 256,
+  maxSentChars: 16_000_000,
 } as const satisfies Partial<RealmLimits>;
 
 /**
@@ -131,11 +133,15 @@ interface RealmsSettings {
   readonly threads: number;
 }
 
-/** The programs of a server, in threads that are started when they are needed. */
+/**
+ * The programs of a server, in threads that are started when they are needed. A caller that is known can have half of the programs, in all
+ * threads but one, so that others can always start and compute.
+ */
 class Realms implements CodeRealms {
   readonly #start: WorkerStart;
   readonly #settings: RealmsSettings;
   readonly #threads = new Set<Thread>();
+  readonly #shares = new Map<string, CallerShare>();
   #lastRealm = 0;
   #open = 0;
   #isClosed = false;
@@ -152,15 +158,25 @@ class Realms implements CodeRealms {
         'overloaded',
         `${this.#open} programs are running, as many as this server allows. Retry later.`,
       );
+    const { caller = '' } = program;
+    const share = this.#shares.get(caller) ?? { programs: 0, spentMs: 0 };
+    if (caller !== '' && share.programs >= Math.ceil(this.#settings.maxPrograms / 2))
+      throw new McpError(
+        'overloaded',
+        `${share.programs} programs of this caller are running, as many as this server allows one caller. Retry later.`,
+      );
+    this.#shares.set(caller, share);
+    share.programs++;
     this.#open++;
     const realm = ++this.#lastRealm;
-    const thread = this.#leastBusy();
-    thread.add(realm);
+    const thread = this.#threadFor(caller, share);
+    thread.add(realm, share);
     let isOpen = true;
     const end: CodeRealm['end'] = () => {
       if (!isOpen) return;
       isOpen = false;
       this.#open--;
+      if (--share.programs === 0) this.#shares.delete(caller);
       thread.remove(realm);
     };
     return {
@@ -179,14 +195,19 @@ class Realms implements CodeRealms {
     await Promise.all([...this.#threads].map((thread) => thread.close()));
   };
 
-  #leastBusy(): Thread {
-    const threads = [...this.#threads];
-    const idle = threads.find(({ size }) => size === 0);
+  #threadFor(caller: string, share: CallerShare): Thread {
+    const all = [...this.#threads];
+    const own = all.filter((thread) => thread.has(share));
+    if (caller !== '' && own.length >= Math.max(1, this.#settings.threads - 1)) return leastBusy(own);
+    const idle = all.find(({ size }) => size === 0);
     if (idle !== undefined) return idle;
-    if (threads.length >= this.#settings.threads)
-      return threads.reduce((one, other) => (other.size < one.size ? other : one));
+    if (all.length >= this.#settings.threads) return leastBusy(all);
     const thread: Thread = new Thread(this.#start, () => this.#threads.delete(thread));
     this.#threads.add(thread);
     return thread;
   }
+}
+
+function leastBusy(threads: readonly Thread[]): Thread {
+  return threads.reduce((one, other) => (other.size < one.size ? other : one));
 }

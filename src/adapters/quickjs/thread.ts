@@ -12,8 +12,16 @@ const GRACE_MS = 1000;
 /** The time to load a program, and the package that removes types. */
 const LOAD_MS = 60_000;
 
+/** The programs of one caller that are open. */
+export interface CallerShare {
+  programs: number;
+  /** The time that they have computed. */
+  spentMs: number;
+}
+
 interface Job {
   readonly message: Exclude<ToThread, { do: 'end' }>;
+  readonly share: CallerShare;
   readonly resolve: (turn: CodeTurn) => void;
   readonly reject: (reason: Error) => void;
 }
@@ -24,8 +32,9 @@ export class Thread {
   readonly #turnMs: number;
   readonly #onEnd: () => void;
   readonly #waiting: Job[] = [];
-  readonly #realms = new Set<number>();
+  readonly #realms = new Map<number, CallerShare>();
   #current: Job | undefined;
+  #beganAt = 0;
   #isReady = false;
   #ended: RealmLost | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -53,16 +62,23 @@ export class Thread {
     return this.#realms.size;
   }
 
-  /** Adds a program, which counts from now on. */
-  add(realm: number): void {
-    this.#realms.add(realm);
+  /** Whether a caller has programs in the thread. */
+  has(share: CallerShare): boolean {
+    return [...this.#realms.values()].includes(share);
   }
 
-  /** Runs a turn when all earlier ones have ended. */
+  /** Adds a program, which counts from now on. */
+  add(realm: number, share: CallerShare): void {
+    this.#realms.set(realm, share);
+  }
+
+  /** Runs a turn when it is the turn of its caller: the one whose programs have computed the least goes first. */
   run(message: Job['message']): Promise<CodeTurn> {
-    if (this.#ended !== undefined) return Promise.reject(this.#ended);
+    const share = this.#realms.get(message.realm);
+    if (this.#ended !== undefined || share === undefined)
+      return Promise.reject(this.#ended ?? new RealmLost('it was ended'));
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ message, resolve, reject });
+      this.#waiting.push({ message, share, resolve, reject });
       // While a program computes, the process must not end.
       this.#worker.ref();
       this.#next();
@@ -87,11 +103,10 @@ export class Thread {
 
   #take(message: FromThread): void {
     if ('begun' in message) return this.#endAfter(this.#turnMs + GRACE_MS);
+    if ('loading' in message) return this.#endAfter(LOAD_MS);
     if ('ready' in message) this.#isReady = true;
     else {
-      const job = this.#current;
-      this.#current = undefined;
-      clearTimeout(this.#timer);
+      const job = this.#endTurn();
       job?.resolve(message.turn);
     }
     this.#next();
@@ -99,14 +114,25 @@ export class Thread {
 
   #next(): void {
     if (!this.#isReady || this.#current !== undefined || this.#ended !== undefined) return;
-    const job = this.#waiting.shift();
-    if (job === undefined) {
+    const [first, ...others] = this.#waiting;
+    if (first === undefined) {
       this.#worker.unref();
       return;
     }
+    const job = others.reduce((one, other) => (other.share.spentMs < one.share.spentMs ? other : one), first);
+    this.#waiting.splice(this.#waiting.indexOf(job), 1);
     this.#current = job;
+    this.#beganAt = performance.now();
     this.#endAfter(job.message.do === 'start' ? LOAD_MS : this.#turnMs + GRACE_MS);
     this.#worker.postMessage(job.message);
+  }
+
+  #endTurn(): Job | undefined {
+    const job = this.#current;
+    if (job !== undefined) job.share.spentMs += performance.now() - this.#beganAt;
+    this.#current = undefined;
+    clearTimeout(this.#timer);
+    return job;
   }
 
   #endAfter(ms: number): void {
@@ -115,7 +141,7 @@ export class Thread {
   }
 
   #endCurrent(): void {
-    this.#current?.resolve({
+    this.#endTurn()?.resolve({
       calls: [],
       printed: [],
       end: {
@@ -123,7 +149,6 @@ export class Thread {
         message: `The program computed for more than ${this.#turnMs} ms in one function of the language, which could not be interrupted. Sort, join or search less at once.`,
       },
     });
-    this.#current = undefined;
     this.#endWith(new RealmLost('another program in its thread could not be interrupted'));
     void this.#worker.terminate();
   }

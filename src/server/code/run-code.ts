@@ -1,6 +1,7 @@
 // A run of a program: its calls are steps of the handler, so that it continues after a question, with the results that it had.
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { principalOf } from '../../protocol/caller.js';
 import { canonical } from '../../protocol/canonical.js';
 import { encodeBase64Url } from '../../protocol/encoding/base64.js';
 import { sha256 } from '../../protocol/encoding/sha256.js';
@@ -149,7 +150,7 @@ class ProgramRun {
     for (let attempt = 1; ; attempt++) {
       try {
         if (this.#realm !== undefined) return await this.#realm.run(result);
-        const realm = realms.realm({ source, now, seed });
+        const realm = realms.realm({ source, now, seed, caller: principalOf(this.#parts.call) });
         this.#realm = realm;
         let turn = await realm.run();
         for (const each of this.#given) turn = await realm.run(each);
@@ -216,7 +217,7 @@ class ProgramRun {
   async #plan(approvals: Approvals): Promise<Plan> {
     const { realms, source, now, seed } = this.#program;
     const ahead = await lookAhead({
-      realm: realms.realm({ source, now, seed }),
+      realm: realms.realm({ source, now, seed, caller: principalOf(this.#parts.call) }),
       given: this.#given,
       held: this.#held,
       calls: this.#calls,

@@ -29,6 +29,8 @@ export interface CodeProgram {
   readonly seed: number;
   /** The time on the program's clock when it starts, in milliseconds since 1970. */
   readonly now: number;
+  /** The name of the caller, among whom the engine divides what it has; undefined if the caller is not known. */
+  readonly caller?: string;
 }
 
 /** One program that is running. */

@@ -124,5 +124,5 @@ export const PRELUDE = `((host, seed) => {
   return freeze({ __proto__: null, start, settle });
 })`;
 
-/** A number that changes whenever a program could notice a change of the prelude. It is part of the engine's id. */
-export const PRELUDE_VERSION = 1;
+/** A number that changes whenever a program could notice a change of the prelude or of a limit. It is part of the engine's id. */
+export const PRELUDE_VERSION = 2;

@@ -18,6 +18,10 @@ export interface RealmLimits {
   readonly maxPrintedChars: number;
   /** The calls that a turn may make. */
   readonly maxTurnCalls: number;
+  /** The characters of the name of a tool. */
+  readonly maxNameChars: number;
+  /** The characters of the arguments of all calls together. */
+  readonly maxSentChars: number;
 }
 
 /** The data that a worker starts with. */
@@ -36,5 +40,9 @@ export type ToThread =
   | { readonly do: 'result'; readonly realm: number; readonly result: CodeResult }
   | { readonly do: 'end'; readonly realm: number };
 
-/** A message from a worker: it is ready, a program that was loaded begins to run, or a turn has ended. */
-export type FromThread = { readonly ready: true } | { readonly begun: true } | { readonly turn: CodeTurn };
+/** A message from a worker: it is ready, it loads the module that removes types, a program begins to compute, or a turn has ended. */
+export type FromThread =
+  | { readonly ready: true }
+  | { readonly loading: true }
+  | { readonly begun: true }
+  | { readonly turn: CodeTurn };

@@ -22,7 +22,7 @@ export interface RealmParts {
   readonly limits: RealmLimits;
   /** Loads the function that removes types; resolves with undefined if it is not installed. */
   readonly removeTypes: () => Promise<RemoveTypes | undefined>;
-  /** Called before the program runs, when everything is loaded. */
+  /** Called before the program is compiled, when everything is loaded. */
   readonly onBegin: () => void;
 }
 
@@ -38,6 +38,7 @@ export class Realm {
   #calls: CodeCall[] = [];
   #printed: string[] = [];
   #printedChars = 0;
+  #sentChars = 0;
   #end: CodeEnd | undefined;
 
   private constructor(limits: RealmLimits, now: number) {
@@ -53,9 +54,9 @@ export class Realm {
     const realm = new Realm(parts.limits, program.now);
     const vm = await realm.#open(program, parts);
     try {
-      // Loaded once, and only if a program needs it: the time of the turn does not begin before.
-      const main = await realm.#compile(vm, program.source, parts);
+      // Some sources take long to compile.
       parts.onBegin();
+      const main = await realm.#compile(vm, program.source, parts);
       return { realm, turn: realm.#turn(() => realm.#begin(vm, program.seed, main)) };
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
@@ -155,9 +156,11 @@ export class Realm {
   }
 
   #send(name: string, json: string): number {
-    const { maxValueChars, maxTurnCalls } = this.#limits;
+    const { maxValueChars, maxTurnCalls, maxNameChars, maxSentChars } = this.#limits;
     // A program that has ended may catch the error, but calls nothing more.
     if (this.#end !== undefined) throw new Error('the program has ended');
+    if (name.length > maxNameChars)
+      throw new RangeError(`the name of a tool has ${name.length} characters, more than ${maxNameChars}`);
     if (json.length > maxValueChars)
       throw new RangeError(
         `${name}: the arguments have ${json.length} characters, more than ${maxValueChars}`,
@@ -165,6 +168,11 @@ export class Realm {
     if (this.#calls.length >= maxTurnCalls) {
       this.#stop(`The program made more than ${maxTurnCalls} calls at the same time. Make them in portions.`);
       throw new RangeError('too many calls');
+    }
+    this.#sentChars += json.length;
+    if (this.#sentChars > maxSentChars) {
+      this.#stop(`The arguments of all calls have more than ${maxSentChars} characters. Send less.`);
+      throw new RangeError('too many characters');
     }
     this.#calls.push({ seq: ++this.#seq, name, json });
     return this.#seq;

@@ -36,16 +36,21 @@ export async function runWorker(): Promise<void> {
       return undefined;
     }
     if (message.do === 'start') {
-      const removeTypes = (): Promise<RemoveTypes | undefined> => {
+      const onBegin = (): void => reply({ begun: true });
+      // Loaded once, and only if a program needs it: that time is not the program's.
+      const removeTypes = async (): Promise<RemoveTypes | undefined> => {
+        reply({ loading: true });
         stripping ??= loadTypes();
-        return stripping;
+        const strip = await stripping;
+        onBegin();
+        return strip;
       };
       const { realm, turn } = await Realm.start(message.program, {
         engine,
         wasm,
         limits,
         removeTypes,
-        onBegin: () => reply({ begun: true }),
+        onBegin,
       });
       if (turn.end === undefined) realms.set(message.realm, realm);
       else realm.close();

@@ -149,6 +149,12 @@ describe('a program that goes too far ends with a sentence', () => {
     ['calls too much at once', 'for (let i = 0; i < 20000; i++) tools.x({ i })', '10000 calls'],
     ['returns too much', `return 'x'.repeat(2e6)`, 'Return less'],
     ['sends too much', `await tools.x({ t: 'x'.repeat(2e6) })`, 'characters'],
+    ['names a tool that is too long', `await tools['x'.repeat(300)]({})`, '300 characters, more than 256'],
+    [
+      'sends too much in all calls',
+      `const t = 'x'.repeat(9e5); for (let i = 0; i < 50; i++) tools.x({ t })`,
+      'all calls have more than 16000000 characters',
+    ],
   ])('if it %s', async (_, source, message) => {
     const run = await runProgram(message === 'steps' ? fewSteps : realms, source, { x: () => 1 });
     expect(messageOf(run)).toContain(message);
@@ -180,5 +186,23 @@ describe('a program that goes too far ends with a sentence', () => {
     const second = small.realm(program);
     await small.close();
     await expect(second.run()).rejects.toThrow('the server closes');
+  });
+
+  test('and one caller has half of the programs, in a part of the threads, where they do not disturb those of others', async () => {
+    const shared = await quickjs({ maxPrograms: 4, threads: 2 }).open();
+    const open = (caller: string, source: string) => shared.realm({ source, seed: 1, now: 1, caller });
+    const endless = `const a = []; a.length = 2 ** 32 - 1; a.join('');`;
+    const attacking = ['mallory', 'mallory'].map((caller) => open(caller, endless).run());
+    expect(() => open('mallory', 'return 1')).toThrow('2 programs of this caller are running');
+    const ended = await Promise.all([open('ada', 'return 1').run(), open('bob', 'return 2').run()]);
+    expect(ended.map(({ end }) => end)).toEqual([
+      { kind: 'returned', json: '1' },
+      { kind: 'returned', json: '2' },
+    ]);
+    const [first, second] = await Promise.allSettled(attacking);
+    expect(first).toMatchObject({ value: { end: { kind: 'limit' } } });
+    // It was in the same thread, and can run again.
+    expect(second).toMatchObject({ status: 'rejected' });
+    await shared.close();
   });
 });
