@@ -57,26 +57,24 @@ export function toolCalls(parts: ToolCallParts): ToolCalls {
   const middleware = new ToolMiddleware(parts.hostUse, registry.tools.versions());
   const { runHandler, runPrepared, runNested } = runner;
 
-  function callTool(call: Call): Outcome | Promise<Outcome> {
+  // A call with handles enters twice: a function in between would be one more frame in every stack trace.
+  function callTool(call: Call, isOpened = false): Outcome | Promise<Outcome> {
     const { name, arguments: args } = call.params;
     if (typeof name !== 'string') throw new McpError('invalid_params', 'params.name must be a string');
     const tool = registry.tools.get(name);
-    if (registry.hasHandles && tool !== undefined && hasHandle(args)) return callOpened(tool, call);
-    return callNamed(name, tool, call);
-  }
-
-  async function callOpened(tool: CompiledTool, call: Call): Promise<Outcome> {
-    const opened = await (await references()).open(tool, call);
-    return 'failure' in opened ? complete(opened.failure) : callNamed(tool.name, tool, opened.call);
-  }
-
-  function callNamed(name: string, tool: CompiledTool | undefined, call: Call): Outcome | Promise<Outcome> {
+    if (registry.hasHandles && tool !== undefined && !isOpened && hasHandle(args)) return open(tool, call);
     if (tool === undefined || !entrance.isOpen(call, tool)) return callGuarded(name, call);
     const input = readArguments(tool, call);
     if (input instanceof Promise) return input.then((result) => callWith(tool, result, call));
     if (!input.ok || tool.idempotencyMs !== undefined || tool.use !== undefined || mayBeTask(tool, call))
       return callWith(tool, input, call);
     return runHandler(call, handlerFor(call, tool), input.value);
+  }
+
+  /** Makes a call with the values that its handles stand for. */
+  async function open(tool: CompiledTool, call: Call): Promise<Outcome> {
+    const opened = await (await references()).open(tool, call);
+    return 'failure' in opened ? complete(opened.failure) : callTool(opened.call, true);
   }
 
   // Each round of a call with questions, and each repetition of a call with an idempotency key, enters here anew.
