@@ -43,6 +43,17 @@ export function rows({ http, inProcess, stdio, client, coldStart, command, heap 
       better: 'more',
     },
     {
+      what: 'HTTP tools/call with unneeded `fallbacks`, of the same without',
+      ...figures(
+        (who) => 100 * http.ratio('perCpuSecond', who, who.replace('Fallbacks', 'Able')),
+        'fullmcpFallbacks',
+        '',
+      ),
+      unit: '%',
+      budget: 95,
+      better: 'more',
+    },
+    {
       what: 'HTTP tools/call in a session of 2025-11-25, of bare node:http',
       ...figures((who) => 100 * http.ratio('perCpuSecond', who, 'floor'), 'fullmcpSession', ''),
       unit: '%',

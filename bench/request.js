@@ -12,6 +12,18 @@ const meta = {
 
 export const call = { name: 'echo', arguments: { text }, _meta: meta };
 
+/** The call of a client that has tasks and can be asked. */
+export const ableCall = {
+  ...call,
+  _meta: {
+    ...meta,
+    'io.modelcontextprotocol/clientCapabilities': {
+      elicitation: { form: {}, url: {} },
+      extensions: { 'io.modelcontextprotocol/tasks': {} },
+    },
+  },
+};
+
 /** @param {number} id */
 export function callMessage(id) {
   return JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: call });
@@ -37,7 +49,7 @@ export function answerTo({ id, params }) {
  * @param {Record<string, string>} [headers]
  */
 export function modernPost(port, method, params, headers = {}) {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: meta } });
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { _meta: meta, ...params } });
   const name = 'name' in params ? { 'Mcp-Name': String(params.name) } : {};
   return post(port, body, { 'MCP-Protocol-Version': revision, 'Mcp-Method': method, ...name, ...headers });
 }

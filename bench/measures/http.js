@@ -3,14 +3,18 @@ import { startServer } from '../child.js';
 import { runLoad } from '../load/http.js';
 import { sessionPost, startSession } from '../load/session.js';
 import { interleaved } from '../numbers.js';
-import { call, modernPost } from '../request.js';
+import { ableCall, call, modernPost } from '../request.js';
 
 const CONNECTIONS = 16;
+/** The contenders whose client has tasks and forms, so that it needs no fallbacks. */
+const ABLE = ['fullmcpAble', 'fullmcpFallbacks'];
 const servers = {
   floor: ['http-floor', 1],
   fullmcp: ['http-fullmcp', 1],
   fullmcp50: ['http-fullmcp', 50],
   fullmcpSession: ['http-fullmcp', 1],
+  fullmcpAble: ['http-fullmcp', 1],
+  fullmcpFallbacks: ['http-fallbacks', 1],
   official: ['http-official', 1],
   official50: ['http-official', 50],
 };
@@ -24,7 +28,7 @@ export async function measureHttp({ rounds, roundMs, warmUpMs, against, only = O
       const { port } = server;
       const request = file.endsWith('Session')
         ? sessionPost(port, await startSession(port))
-        : modernPost(port, 'tools/call', call);
+        : modernPost(port, 'tools/call', ABLE.includes(file) ? ableCall : call);
       return { name, server, request };
     }),
   );
