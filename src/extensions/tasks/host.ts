@@ -164,6 +164,8 @@ export function taskHost(parts: TaskPluginParts, limits: TaskLimits): LoadedTask
       return ids.filter((_, index) => tasks[index] !== undefined);
     },
     async details(call, id) {
+      // The process that worked on the task may be gone, and this one may have started nothing yet, as on stdio.
+      void worker.start();
       const task = await findFor(call, id);
       return task && toDetails(task);
     },

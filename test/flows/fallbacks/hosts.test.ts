@@ -3,14 +3,17 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { type Client, type ConnectOptions, connect } from 'fullmcp/client';
 import { afterAll, describe, expect, it } from 'vitest';
+import { HttpLine, type Line, PipeLine } from '../../support/fallbacks/host-lines.js';
+import { HostPlayer, type Stage } from '../../support/fallbacks/host-player.js';
+import { RECORDED_HOSTS, type RecordedHost } from '../../support/fallbacks/recorded-hosts.js';
 import { ended } from '../../support/processes.js';
 
-// Hosts as they were recorded: their names, revisions, declarations and limits, with a model that does what the results say. All processes
-// of the server are killed after each result that is not the last one.
+// Hosts as they were recorded, with a model that does what the results say. All processes of the server are killed whenever a call has
+// shown something and its work is not finished.
 
 const STEP_MS = 150;
 const REPLICAS = 2;
@@ -23,127 +26,93 @@ afterAll(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-type Host = Pick<ConnectOptions, 'revision' | 'elicit'> & {
-  readonly name: string;
-  readonly userAgent?: string;
-};
-
-const answer = () => ({ action: 'accept' as const, content: { size: 'L' } });
-const cancel = () => ({ action: 'cancel' as const });
-/** A host that declares forms, and shows them to nobody. */
-const drop = () => new Promise<never>(() => undefined);
-
-// In 2025-11-25 the client of this test would ask for tasks, which only VS Code does.
-const hosts: readonly (readonly [string, Host])[] = [
-  ['ChatGPT', { name: 'openai-mcp', revision: '2025-06-18' }],
-  ['claude.ai', { name: 'Anthropic/ClaudeAI', revision: '2025-06-18' }],
-  ['Claude Desktop', { name: 'local-agent-mode-hosted', revision: '2025-06-18', elicit: drop }],
-  ['Cowork', { name: 'claude-code', userAgent: 'claude-code/2.1.273 (remote_cowork)', elicit: drop }],
-  [
-    'Claude Code without a terminal',
-    {
-      ...{ name: 'claude-code', userAgent: 'claude-code/2.1.326 (sdk-cli)' },
-      ...{ revision: '2025-06-18', elicit: cancel },
-    },
-  ],
-  ['VS Code', { name: 'Visual Studio Code', revision: '2025-11-25', elicit: answer }],
-  ['Codex', { name: 'codex-mcp-client', revision: '2025-06-18', elicit: answer }],
-  ['Gemini CLI', { name: 'gemini-cli-mcp-client', revision: '2025-06-18' }],
-  ['Goose', { name: 'goose-desktop', elicit: answer }],
-  ['n8n', { name: '@n8n/n8n-nodes-langchain.mcpClientTool', revision: '2025-06-18' }],
-];
-
-class Replicas {
+/** The processes of a server: replicas that were started before, or those that a host starts. */
+class Processes implements Stage {
   readonly #folder: string;
-  #running: { child: ChildProcess; url: string }[] = [];
-  #calls = 0;
+  #replicas: readonly { readonly child: ChildProcess; readonly url: string }[] = [];
+  #started: readonly ChildProcess[] = [];
+  #connections = 0;
+  #killing: Promise<void> = Promise.resolve();
   kills = 0;
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  async start(): Promise<void> {
-    this.#running = await Promise.all(Array.from({ length: REPLICAS }, () => startOne(this.#folder)));
+  readonly connect = async (host: RecordedHost): Promise<Line> => {
+    await this.#killing;
+    if (host.transport === 'stdio') return this.#startFor(host);
+    if (this.#replicas.length === 0) await this.#startReplicas();
+    const { url } = this.#replicas[this.#connections++ % REPLICAS] as { url: string };
+    return new HttpLine(url, { 'x-user': host.title, ...host.headers });
+  };
+
+  /** Kills all processes at once, and starts others if the host does not. */
+  readonly onUnfinished = (): Promise<void> => {
+    this.#killing = this.#killAll();
+    return this.#killing;
+  };
+
+  async #killAll(): Promise<void> {
+    const running = [...this.#replicas.map(({ child }) => child), ...this.#started];
+    await Promise.all(running.map((child) => ended(child, () => child.kill('SIGKILL'))));
+    this.kills += running.length;
+    this.#started = [];
+    if (this.#replicas.length > 0) await this.#startReplicas();
   }
 
-  /** Kills all processes at once, and starts others. */
-  async killAll(): Promise<void> {
-    await Promise.all(this.#running.map(({ child }) => ended(child, () => child.kill('SIGKILL'))));
-    this.kills += REPLICAS;
-    await this.start();
+  async #startReplicas(): Promise<void> {
+    this.#replicas = await Promise.all(Array.from({ length: REPLICAS }, () => this.#startOne()));
   }
 
-  get url(): string {
-    return this.#running[this.#calls++ % REPLICAS]?.url ?? '';
+  async #startOne(): Promise<{ child: ChildProcess; url: string }> {
+    const args = [fixture, this.#folder, String(STEP_MS)];
+    const child = noted(spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] }));
+    const [url] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+    return { child, url };
+  }
+
+  async #startFor({ env, twin }: RecordedHost): Promise<Line> {
+    const start = (): PipeLine => new PipeLine([fixture, this.#folder, String(STEP_MS), 'stdio'], env);
+    const lines = twin === undefined ? [start()] : [start(), start()];
+    this.#started = lines.map(({ child }) => noted(child));
+    const [line, other] = lines as [PipeLine, PipeLine?];
+    if (other !== undefined) {
+      const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: twin };
+      const message = { jsonrpc: '2.0', id: 0, method: 'initialize', params };
+      for await (const { result } of other.exchange(message)) expect(result.serverInfo.name).toBe('hosted');
+    }
+    return line;
   }
 }
 
-async function startOne(folder: string): Promise<{ child: ChildProcess; url: string }> {
-  const child = spawn(process.execPath, [fixture, folder, String(STEP_MS)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+function noted<C extends ChildProcess>(child: C): C {
   children.add(child);
   void once(child, 'exit').finally(() => children.delete(child));
-  const [url] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
-  return { child, url };
+  return child;
 }
 
-/** One call of a host. Each is a connection of its own, as those of hosts in a cloud are. */
-async function call(url: string, { name, userAgent, ...host }: Host, tool: string, args: object) {
-  const client: Client = await connect(url, {
-    ...host,
-    client: { name, version: '1.0.0' },
-    headers: { 'x-user': name, ...(userAgent !== undefined && { 'user-agent': userAgent }) },
-    connectTimeoutMs: 20_000,
-  });
-  try {
-    // The output schemas are known from here on, and results are validated with them.
-    await client.tools().all();
-    return await client.callTool(tool, args);
-  } finally {
-    await client.close();
-  }
-}
-
-/** Calls a tool as the model of the host would, and kills the server whenever there is no result yet. */
-async function finish(
-  replicas: Replicas,
-  host: Host,
-  tool: string,
-): Promise<{ text: string; data: unknown }> {
-  let next: readonly [string, object] = [tool, { who: host.name }];
-  for (let calls = 0; calls < 40; calls++) {
-    const result = await call(replicas.url, host, ...next);
-    const { status, task, questions } = (result.data ?? {}) as {
-      status?: string;
-      task?: string;
-      questions?: Record<string, object>;
-    };
-    if (status === undefined) return { text: result.text, data: result.data };
-    if (calls < 4) await replicas.killAll();
-    const [question] = Object.keys(questions ?? {});
-    next =
-      question === undefined
-        ? ['continue_task', { task }]
-        : ['answer_question', { task, question, answer: { size: 'L' } }];
-  }
-  throw new Error(`${tool} has no end in ${host.name}`);
-}
-
-describe.each(hosts)('%s', (_title, host) => {
+describe.each(RECORDED_HOSTS.map((host) => [host.title, host] as const))('%s', (title, host) => {
   it('completes a long tool, a tool that asks, and one that does both, while all processes are killed', async () => {
     const folder = mkdtempSync(join(root, 'host-'));
-    const replicas = new Replicas(folder);
-    await replicas.start();
-    expect((await finish(replicas, host, 'long')).data).toEqual({ done: 4 });
-    expect((await finish(replicas, host, 'ask')).text).toBe('ordered L');
-    expect((await finish(replicas, host, 'both')).text).toBe('L and L');
-    expect(replicas.kills).toBeGreaterThan(0);
-    const effects = new Set(readFileSync(join(folder, 'effects'), 'utf8').trim().split('\n'));
+    const processes = new Processes(folder);
+    const player = new HostPlayer(host, processes);
+    const finish = async (tool: string): Promise<unknown> => {
+      const killed = processes.kills;
+      const { text, data } = await player.finish(tool, { who: title });
+      expect(processes.kills, `processes that were killed during ${tool}`).toBeGreaterThan(killed);
+      return host.reads === 'data' && data !== undefined ? data : text;
+    };
+    expect(await finish('long')).toEqual(host.reads === 'data' ? { done: 4 } : '{"done":4}');
+    expect(await finish('ask')).toBe('ordered L');
+    expect(await finish('both')).toBe('L and L');
+    await player.close();
+    const lines = new Set(readFileSync(join(folder, 'effects'), 'utf8').trim().split('\n'));
     // A service that knows idempotency keys has seen each effect once.
-    const names = [...effects].map((line) => line.slice(host.name.length + 1).split(' ')[0]);
-    expect(names.sort()).toEqual(['ask', 'both1', 'both2', 'both3', 'long1', 'long2', 'long3', 'long4']);
+    const effects = [...lines].map((line) => line.slice(title.length + 1).split(' ')[0]);
+    expect(effects.sort()).toEqual([
+      ...['ask', 'both1', 'both2', 'both3', 'long1', 'long2', 'long3', 'long4'],
+    ]);
     for (const child of children) child.kill('SIGKILL');
-  }, 120_000);
+  }, 180_000);
 });

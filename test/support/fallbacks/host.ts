@@ -21,6 +21,7 @@ export interface HostOptions {
 type Answers = Readonly<Record<string, object | undefined>>;
 
 export interface TestHost {
+  readonly server: Server;
   readonly request: InProcess;
   readonly call: (name: string, args?: object) => Promise<Outcome>;
   /** Calls a tool, and does what the results say, until there is a result. */
@@ -43,6 +44,7 @@ export function hostOf(
   const call = (tool: string, args: object = {}): Promise<Outcome> =>
     request('tools/call', { name: tool, arguments: args });
   return {
+    server,
     request,
     call,
     async finish(tool, args, answers = {}) {
