@@ -87,7 +87,7 @@ const CHORES: Readonly<Record<string, Chore>> = {
     at: ROW,
     run: async (hands) => {
       await hands.press('Control+Enter');
-      await result(hands.page).getByText('42').waitFor();
+      await result(hands.page).getByText('42', { exact: true }).waitFor();
     },
   },
   'call another tool, with one argument': {
