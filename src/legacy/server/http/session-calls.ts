@@ -23,7 +23,7 @@ import { CallEndings } from './call-endings.js';
 import type { GuardedLog } from './guarded-log.js';
 import type { ResumableStream } from './resumable-stream.js';
 import { type CallSession, SessionQuestions, sendWithdrawal } from './session-questions.js';
-import { type CallReply, leaveRecord, replyOn, tooLarge } from './session-reply.js';
+import { type CallReply, replyOn, tooLarge } from './session-reply.js';
 import { type Respond, type ServeRequest, sessionRequests } from './session-request.js';
 import type { LiveSession, SessionTable } from './session-table.js';
 
@@ -208,7 +208,7 @@ export class SessionCalls {
     });
     if (!isDone) return;
     const forget = this.#pending.forget(tag, call);
-    if (run !== undefined) await leaveRecord(run, stream, [forget]);
+    if (run !== undefined) await run.end([forget]);
     else await this.#parts.store.write([forget]).catch(() => undefined);
   }
 
@@ -294,7 +294,7 @@ export class SessionCalls {
       ask: (requests, signal) => this.#questions.hold({ live, message, reply, lifetime }, requests, signal),
       onParked: async () => undefined,
     })
-      .then(() => leaveRecord(run, stream))
+      .then(() => run.end())
       .catch(this.#report);
   }
 

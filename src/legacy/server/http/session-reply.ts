@@ -2,7 +2,6 @@ import { printError, type RequestId } from '../../../jsonrpc/message.js';
 import type { McpError } from '../../../protocol/errors.js';
 import { has } from '../../../protocol/tables/features.js';
 import type { Revision } from '../../../protocol/tables/revisions.js';
-import type { StoreChange } from '../../../state/store.js';
 import type { Streams } from '../../../transports/http/server/event-streams.js';
 import { type HeaderFields, type Incoming, replyJson } from '../../../transports/http/server/incoming.js';
 import { challengeHeaders } from '../../../transports/http/server/refusal.js';
@@ -95,7 +94,7 @@ export class SessionReply implements CallReply {
     if (!this.#isFinished) return;
     const run = await this.#run;
     this.#run = undefined;
-    await leaveRecord(run, stream);
+    await run?.end();
   }
 
   get run(): Promise<CallRecord | undefined> | undefined {
@@ -150,18 +149,6 @@ export function replyOn(
     run: Promise.resolve(run),
     stored: () => stream.stored(),
   };
-}
-
-/**
- * Removes the record of a call whose response is stored or sent, and makes further changes with it. Otherwise the record stays, and the
- * call goes to another process, so that its client gets an end.
- */
-export function leaveRecord(
-  run: CallRecord | undefined,
-  { isComplete }: ResumableStream,
-  changes?: readonly StoreChange[],
-): Promise<void> | undefined {
-  return isComplete ? run?.end(changes) : run?.release();
 }
 
 /** The response that a client gets if it lost its connection and the real one is too large for the event log. */

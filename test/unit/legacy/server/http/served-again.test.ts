@@ -1,12 +1,10 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { GuardedLog } from '../../../../../src/legacy/server/http/guarded-log.js';
 import { SessionCalls, type SessionCallsParts } from '../../../../../src/legacy/server/http/session-calls.js';
 import type { SessionTable } from '../../../../../src/legacy/server/http/session-table.js';
 import { runKey, type StreamingCall } from '../../../../../src/legacy/server/shared/call-record.js';
 import type { SessionDirectory } from '../../../../../src/legacy/server/shared/session-directory.js';
 import type { Dispatch } from '../../../../../src/protocol/call.js';
-import { McpError } from '../../../../../src/protocol/errors.js';
-import type { EventLog } from '../../../../../src/state/event-log.js';
 import { memoryEventLog } from '../../../../../src/state/memory/event-log.js';
 import { memoryStore } from '../../../../../src/state/memory/store.js';
 import type { Store, StoreChange } from '../../../../../src/state/store.js';
@@ -32,12 +30,9 @@ const dead: readonly StoreChange[] = [
 ];
 
 /** Starts a process that takes over the calls of those that have died. */
-function watch({
-  log = memoryEventLog(),
-  ...parts
-}: Pick<SessionCallsParts, 'dispatch' | 'store' | 'warn'> & { readonly log?: EventLog }): void {
+function watch(parts: Pick<SessionCallsParts, 'dispatch' | 'store' | 'warn'>): void {
   const calls = new SessionCalls({
-    ...{ ...parts, server: 'test', askMs: 60_000, leaseMs: 60, log: new GuardedLog(log) },
+    ...{ ...parts, server: 'test', askMs: 60_000, leaseMs: 60, log: new GuardedLog(memoryEventLog()) },
     inFlight: new InFlight(60_000),
     directory: { isShared: true, topic: { subscribe: () => undefined } } as unknown as SessionDirectory,
     table: { get: () => undefined } as unknown as SessionTable,
@@ -77,22 +72,4 @@ test('a call that cannot be recorded when it is taken over stays with its earlie
   await until('the earlier record is gone', async () => (await inner.get(KEY)) === undefined);
   // The request of this revision is served with this one of the newest.
   expect(served[0]).toBe('tasks/get');
-});
-
-test('a call whose response can be neither stored nor sent keeps its record, and is served again', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] });
-  onTestFinished(() => void vi.useRealTimers());
-  let served = 0;
-  const dispatch: Dispatch = async () => {
-    served++;
-    throw new McpError('invalid_params', 'There is no such task');
-  };
-  const store = memoryStore();
-  await store.write(dead);
-  const log: EventLog = { ...memoryEventLog(), append: () => Promise.reject(new Error('The disk is full.')) };
-  watch({ dispatch, store, log, warn: () => undefined });
-  await vi.advanceTimersByTimeAsync(50_000);
-  expect(served).toBe(1);
-  await vi.advanceTimersByTimeAsync(20_000);
-  expect(served).toBe(2);
 });
