@@ -2,7 +2,8 @@
 // --against <checkout> measures another build of fullmcp in the same rounds. With `engines` as the first argument, measures many
 // processes on each engine instead; with `events`, events on each engine; with `auth`, the check of credentials; with `middleware`, each
 // built-in middleware; with `audit`, the log of calls; with `streams`, ten thousand open streams; with `search`, a search over ten
-// thousand tools; with `composition`, servers that are mounted and proxied; with `peers`, the other libraries for MCP.
+// thousand tools; with `composition`, servers that are mounted and proxied; with `code`, programs of models; with `peers`, the other
+// libraries for MCP.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -49,6 +50,12 @@ if (process.argv[2] === 'search') {
 if (process.argv[2] === 'composition') {
   const { measureComposition } = await import('./composition/run.js');
   await measureComposition(process.argv.slice(3));
+  process.exit();
+}
+
+if (process.argv[2] === 'code') {
+  const { measureCode } = await import('./code/run.js');
+  await measureCode(process.argv.slice(3));
   process.exit();
 }
 
@@ -113,7 +120,7 @@ for (const name of ['floor', 'fullmcp']) {
 }
 
 if (!quick && against === undefined) {
-  const { auth, middleware, streams, search, composition, events } = JSON.parse(
+  const { auth, middleware, streams, search, composition, events, code } = JSON.parse(
     readFileSync(`${here}results.json`, 'utf8'),
   );
   const results = {
@@ -127,6 +134,7 @@ if (!quick && against === undefined) {
     ...(search && { search }),
     ...(composition && { composition }),
     ...(events && { events }),
+    ...(code && { code }),
   };
   writeFileSync(`${here}results.json`, `${JSON.stringify(results, round, 2)}\n`);
 }
