@@ -108,6 +108,7 @@ export class Thread {
     else {
       const job = this.#endTurn();
       job?.resolve(message.turn);
+      if (message.isBroken === true) return this.#replace();
     }
     this.#next();
   }
@@ -149,7 +150,12 @@ export class Thread {
         message: `The program computed for more than ${this.#turnMs} ms in one function of the language, which could not be interrupted. Sort, join or search less at once.`,
       },
     });
-    this.#endWith(new RealmLost('another program in its thread could not be interrupted'));
+    this.#replace();
+  }
+
+  /** Ends the thread, whose programs can run again in another one. */
+  #replace(): void {
+    this.#endWith(new RealmLost('another program has broken its thread'));
     void this.#worker.terminate();
   }
 

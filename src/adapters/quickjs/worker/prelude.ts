@@ -39,7 +39,13 @@ export const PRELUDE = `((host, seed) => {
     }
     if (text === undefined || text[0] !== '{')
       throw new T(name + ' expects one object with its arguments, not ' + (text === undefined ? typeof args : cut(text, 60)));
-    const seq = send(name, text);
+    let seq;
+    try {
+      seq = send(name, text);
+    } catch (error) {
+      // Its stack has the files of the process.
+      throw new T(error.message);
+    }
     waiting[seq] = { __proto__: null, ok, no, at: new E().stack };
   });
   const refuse = (key, value) => {
@@ -125,4 +131,4 @@ export const PRELUDE = `((host, seed) => {
 })`;
 
 /** A number that changes whenever a program could notice a change of the prelude or of a limit. It is part of the engine's id. */
-export const PRELUDE_VERSION = 2;
+export const PRELUDE_VERSION = 3;

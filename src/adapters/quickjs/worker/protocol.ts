@@ -45,4 +45,8 @@ export type FromThread =
   | { readonly ready: true }
   | { readonly loading: true }
   | { readonly begun: true }
-  | { readonly turn: CodeTurn };
+  | {
+      readonly turn: CodeTurn;
+      /** The module that removes types has failed on a source, and cannot be used again. */
+      readonly isBroken?: boolean;
+    };

@@ -20,13 +20,22 @@ export async function runWorker(): Promise<void> {
   const { wasm, engine: address, types, limits } = workerData as WorkerStart;
   const engine = (await import(address)) as WasmEngine;
   const realms = new Map<number, Realm>();
+  let isBroken = false;
   let stripping: Promise<RemoveTypes | undefined> | undefined;
   const reply = (message: FromThread): void => parentPort?.postMessage(message);
 
   async function loadTypes(): Promise<RemoveTypes | undefined> {
     if (types === undefined) return undefined;
     const { default: library } = (await import(types)) as { readonly default: TypesLibrary };
-    return (source) => library.transformSync(source, { mode: 'strip-only' }).code;
+    return (source) => {
+      try {
+        return library.transformSync(source, { mode: 'strip-only' }).code;
+      } catch (error) {
+        // For a mistake in the source, the library throws an object that is not an Error.
+        isBroken ||= error instanceof Error;
+        throw error;
+      }
+    };
   }
 
   async function take(message: ToThread): Promise<CodeTurn | undefined> {
@@ -65,7 +74,7 @@ export async function runWorker(): Promise<void> {
   parentPort?.on('message', (message: ToThread) => {
     last = last.then(async () => {
       const turn = await take(message);
-      if (turn !== undefined) reply({ turn });
+      if (turn !== undefined) reply({ turn, ...(isBroken && { isBroken }) });
     });
   });
   reply({ ready: true });

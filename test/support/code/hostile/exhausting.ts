@@ -1,0 +1,221 @@
+// Programs that compute, keep, nest, wait or call more than a program may, each with the words of the sentence that ends it.
+
+/** A program, and the words that the model reads about its end. */
+export type Exhausting = readonly [source: string, says: RegExp];
+
+const COMPUTES = /ran more than \d+ steps|computed for more than/;
+const KEEPS = /memory|string too long|RangeError|ran more than \d+ steps|computed for more than/;
+const NESTS =
+  /stack|nests too deeply|memory|SyntaxError|RangeError|computed for more than|ran more than \d+ steps/;
+const STUCK = /could not be interrupted|computed for more than|ran more than \d+ steps|out of memory/;
+const WAITS = /waits for something that never happens/;
+
+const ending = (says: RegExp, sources: readonly string[]): readonly Exhausting[] =>
+  sources.map((source) => [source, says]);
+
+/** Programs that compute for too long. */
+export const computing: readonly Exhausting[] = ending(COMPUTES, [
+  'for (;;) {}',
+  'while (true) { try { throw 1; } catch {} }',
+  'do { continue; } while (true);',
+  'out: for (;;) { for (;;) { continue out; } }',
+  'for (;;) { try { continue; } finally { continue; } }',
+  'function* f() { for (;;) yield 1; } for (const _ of f()) {}',
+  'async function* f() { for (;;) yield 1; } for await (const _ of f()) {}',
+  'for (;;) await 0;',
+  'for (;;) await { then(ok) { ok(1); } };',
+  'const f = async () => { for (;;) await null; }; await Promise.race([f(), f()]);',
+  '[2, 1].sort(() => { for (;;) {} });',
+  `'aa'.replace(/a/g, () => { for (;;) {} });`,
+  'JSON.stringify({ toJSON() { for (;;) {} } });',
+  'JSON.parse("[1]", () => { for (;;) {} });',
+  '`${{ toString() { for (;;) {} } }}`;',
+  'new Proxy({}, { get() { for (;;) {} } }).a;',
+  'return { get a() { for (;;) {} } };',
+  'return { toJSON() { for (;;) {} } };',
+  'console.log({ toJSON() { for (;;) {} } });',
+  'throw { get message() { for (;;) {} } };',
+  'throw { get stack() { for (;;) {} } };',
+  'throw new Proxy({}, { get() { for (;;) {} } });',
+  'await tools.echo({ get a() { for (;;) {} } });',
+  'await tools.echo({ toJSON() { for (;;) {} } });',
+  'return { then() { for (;;) {} } };',
+  'class A { static { for (;;) {} } }',
+  'const { a = (() => { for (;;) {} })() } = {};',
+  'Math.max(...{ *[Symbol.iterator]() { for (;;); } });',
+  `Function('for (;;) {}')();`,
+  `eval('for (;;) {}');`,
+  'for (let n = 0n; ; n++) {}',
+  'try { for (;;) {} } catch { return 1; } finally { for (;;) {} }',
+  'await tools.echo({}); for (;;) {}',
+  'tools.fail({}).catch(() => { for (;;) {} }); await new Promise(() => {});',
+  'Object.defineProperty(Object.prototype, "then", { get() { for (;;) {} } }); return {};',
+  // Regular expressions that try everything.
+  `/(a+)+$/.test('a'.repeat(40) + 'b');`,
+  `/^(([a-z])+.)+[A-Z]([a-z])+$/.test('a'.repeat(60));`,
+  `/(a|aa)+$/.test('a'.repeat(60) + 'b');`,
+  `/(x+x+)+y/.test('x'.repeat(60));`,
+  `/(.*)*b\\1/.test('a'.repeat(60));`,
+  `/((a?){30}){30}b/.test('a'.repeat(200));`,
+  `'a'.repeat(60).replace(/(a*)*c/g, '');`,
+  `('a'.repeat(60) + '!').split(/(a+)+b/);`,
+  `[...('a'.repeat(60) + '!').matchAll(/(a+)+b/g)];`,
+  `/^(?:(?:a|a)*)*$/u.exec('a'.repeat(60) + '\\u{1F600}b');`,
+]);
+
+/** Programs that compute inside of one function of the language, which has no steps. Only the end of their thread ends them. */
+export const native: readonly Exhausting[] = ending(STUCK, [
+  `const a = []; a.length = 2 ** 32 - 1; a.join('');`,
+  'const a = []; a.length = 2 ** 32 - 1; a.sort();',
+  'const a = []; a.length = 2 ** 32 - 1; a.reverse();',
+  'const a = []; a.length = 2 ** 32 - 1; a.includes(1);',
+  `Array.prototype.lastIndexOf.call({ length: 2 ** 53 - 1 }, 1, -1);`,
+  'Array.prototype.fill.call({ length: 2 ** 53 - 1 }, 1);',
+  `'a'.repeat(3e6).indexOf('a'.repeat(1e5) + 'b');`,
+  `'a'.repeat(3e6).split('a'.repeat(1e5) + 'b');`,
+  'await tools.echo({}); const a = []; a.length = 2 ** 32 - 1; a.join("");',
+]);
+
+/** Programs that keep too much. */
+export const keeping: readonly Exhausting[] = ending(KEEPS, [
+  `const all = []; for (;;) all.push('x'.repeat(1e6) + all.length);`,
+  'const all = []; for (;;) all.push(new ArrayBuffer(1e6));',
+  'const all = []; for (;;) all.push(new Float64Array(1e5));',
+  'const all = []; for (;;) all.push({ all });',
+  'const all = []; for (;;) all.push(() => all);',
+  'const all = new Map(); for (let n = 0; ; n++) all.set(n, all);',
+  'const all = new Set(); for (let n = 0; ; n++) all.add({ n });',
+  'const all = {}; for (let n = 0; ; n++) all["k" + n] = n;',
+  `let text = 'x'; for (;;) text += text;`,
+  `const all = []; for (;;) all.push(Symbol('x'.repeat(1e5)));`,
+  `const all = []; for (;;) all.push(new RegExp('a'.repeat(10_000)));`,
+  `const all = []; for (;;) all.push(Function('return 1'));`,
+  'const all = []; for (;;) all.push(new Error().stack);',
+  'const all = []; for (;;) all.push(Promise.resolve(all));',
+  'const f = () => Promise.resolve().then(() => { f(); f(); }); await f();',
+  'const all = []; for (;;) all.push((function* () { yield 1; })());',
+  'const all = []; for (;;) all.push(new Proxy({}, {}));',
+  'let n = 2n; for (;;) n *= n;',
+  '[...(function* () { for (;;) yield 1; })()];',
+  'new Map((function* () { for (let n = 0; ; n++) yield [n, n]; })());',
+  'await Promise.all((function* () { for (;;) yield 1; })());',
+  'Object.fromEntries((function* () { for (let n = 0; ; n++) yield [n, n]; })());',
+  'Array.from({ length: 1e9 }, (_, n) => n);',
+  'new Array(1e8).fill(0);',
+  `'x'.repeat(2 ** 29);`,
+  `'x'.padEnd(2 ** 29);`,
+  'new ArrayBuffer(2 ** 31);',
+  'new Uint8Array(1e10);',
+  `'x'.repeat(1e6).split('').map((c) => c.repeat(1000));`,
+  `'x'.repeat(1e6).replace(/x/g, 'y'.repeat(1000));`,
+  'String.fromCharCode(...new Array(5e6).fill(65));',
+  'let a = [1]; for (;;) a = a.concat(a);',
+  'let a = [1]; for (;;) a = [...a, ...a];',
+  'let o = {}; for (;;) o = structuredCopy(o); function structuredCopy(it) { return { a: JSON.parse(JSON.stringify(it)), b: it, c: "x".repeat(1e5) + Math.random() }; }',
+]);
+
+/** Programs that nest too deeply. */
+export const nesting: readonly Exhausting[] = ending(NESTS, [
+  '(function f() { f(); })();',
+  'const f = () => g(); const g = () => f(); f();',
+  'const it = { get a() { return this.a; } }; it.a;',
+  'const it = { toString() { return `${this}`; } }; `${it}`;',
+  'const it = { toJSON() { return { it }; } }; JSON.stringify(it);',
+  'const it = new Proxy({}, { get: (_, name) => it[name] }); it.a;',
+  'const it = new Proxy({}, { has: (_, name) => name in it }); "a" in it;',
+  'let it = {}; for (let n = 0; n < 1e5; n++) it = new Proxy(it, {}); it.a;',
+  'let f = () => 1; for (let n = 0; n < 1e5; n++) f = f.bind(); f();',
+  'let a = []; for (let n = 0; n < 1e5; n++) a = [a]; JSON.stringify(a);',
+  'let a = []; for (let n = 0; n < 1e5; n++) a = [a]; `${a}`;',
+  'let a = []; for (let n = 0; n < 1e5; n++) a = [a]; a.flat(Infinity);',
+  'let a = {}; for (let n = 0; n < 1e5; n++) a = { a }; return a;',
+  'let a = {}; for (let n = 0; n < 1e5; n++) a = { a }; await tools.echo(a);',
+  `JSON.parse('['.repeat(1e5) + ']'.repeat(1e5));`,
+  `new RegExp('('.repeat(1e5) + ')'.repeat(1e5));`,
+  `new RegExp('(?:'.repeat(30_000) + 'a' + ')*'.repeat(30_000)).test('a');`,
+  `Function('return ' + '['.repeat(1e5) + ']'.repeat(1e5))();`,
+  `eval('('.repeat(1e5) + '1' + ')'.repeat(1e5));`,
+  `eval('!'.repeat(1e6) + '1');`,
+  `Function('a=>'.repeat(1e5) + '1')();`,
+  `eval('` + '${`' + `'.repeat(20_000));`,
+  `let c = class {}; for (let n = 0; n < 1e5; n++) c = class extends c {}; new c();`,
+  'function f() { try { f(); } finally { f(); } } f();',
+  'class A { constructor() { new A(); } } new A();',
+  'Math.max(...new Array(1e6).fill(1));',
+  'const f = (...all) => f(...all, 1); f();',
+  'Array.prototype.toString = function () { return this + ""; }; `${[]}`;',
+  'Reflect.apply(function f() { Reflect.apply(f, null, []); }, null, []);',
+  '[1].map(function f() { [1].map(f); });',
+  `'a'.replace(/a/, function f() { return 'a'.replace(/a/, f); });`,
+  'const f = () => JSON.parse("[1]", f); f();',
+  'function* f() { yield* f(); } f().next();',
+  'const f = async () => { await f(); }; await f();',
+  // The source itself.
+  `return ${'['.repeat(30_000)}${']'.repeat(30_000)};`,
+  `return ${'('.repeat(30_000)}1${')'.repeat(30_000)};`,
+  `return ${'!'.repeat(60_000)}1;`,
+  `return ${'a=>'.repeat(20_000)}1;`,
+  `${'(a='.repeat(15_000)}1${')'.repeat(15_000)}`,
+  `${'async('.repeat(9000)}1${')'.repeat(9000)}`,
+  `${'[a='.repeat(15_000)}1${']'.repeat(15_000)}`,
+  `${'{'.repeat(30_000)}${'}'.repeat(30_000)}`,
+  `${'if (1) '.repeat(9000)};`,
+  `type A = ${'['.repeat(30_000)}string${']'.repeat(30_000)}; const a: A = 1;`,
+  `const a: ${'Array<'.repeat(9000)}string${'>'.repeat(9000)} = 1;`,
+  `const a = <any>${'('.repeat(30_000)}1${')'.repeat(30_000)} as any;`,
+]);
+
+/** Programs that wait for something that never happens. */
+export const waiting: readonly Exhausting[] = ending(WAITS, [
+  'await new Promise(() => {});',
+  'await Promise.race([]);',
+  'await Promise.all([1, new Promise(() => {})]);',
+  'await Promise.any([new Promise(() => {})]);',
+  'await { then() {} };',
+  'return { then() {} };',
+  'await Promise.withResolvers().promise;',
+  'const p = (async () => { await 0; await p; })(); await p;',
+  'for await (const _ of { [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) }) {}',
+  'async function* f() { await new Promise(() => {}); yield 1; } await f().next();',
+  'let ok; const a = new Promise((it) => { ok = it; }); const b = a.then(() => 1); await b; ok();',
+  'await tools.echo({}); await new Promise(() => {});',
+  'await Promise.all([tools.echo({}), new Promise(() => {})]);',
+  'await tools.fail({}).catch(() => new Promise(() => {}));',
+  'try { await new Promise(() => {}); } finally { return 1; }',
+  'class Never extends Promise { then() {} } await new Never(() => {});',
+]);
+
+/** Programs that call, send, print or return too much. */
+export const calling: readonly Exhausting[] = [
+  ['for (;;) await tools.echo({});', /more than \d+ calls/],
+  ['for (let n = 0; n < 500; n++) tools.echo({ n });', /500 calls were not awaited/],
+  ['for (let n = 0; n < 20_000; n++) tools.echo({ n });', /10000 calls at the same time/],
+  ['for (;;) tools.echo({});', /10000 calls at the same time/],
+  ['for (;;) await tools.missing({}).catch(() => 0);', /more than \d+ calls/],
+  ['for (;;) await tools.run_code({ code: "for (;;) {}" }).catch(() => 0);', /more than \d+ calls/],
+  ['const again = () => tools.echo({}).then(again, again); await again();', /more than \d+ calls/],
+  ['return { get a() { tools.echo({}); return 1; } };', /not awaited/],
+  ['tools.echo({}); return 1;', /not awaited/],
+  ['tools.echo({}).then(() => tools.echo({})); return 1;', /not awaited/],
+  [`await tools.echo({ t: 'x'.repeat(2e6) });`, /arguments have \d+ characters, more than/],
+  [
+    `const t = 'x'.repeat(9e5); for (let n = 0; n < 9000; n++) tools.echo({ t });`,
+    /all calls.*16000000 characters|computed for more than/,
+  ],
+  [
+    `const t = 'x'.repeat(9e5); for (;;) await tools.echo({ t }).catch(() => 0);`,
+    /all calls|more than \d+ calls|computed for more than/,
+  ],
+  [`await tools['x'.repeat(2e6)]({});`, /name of a tool/],
+  [
+    `const name = 'x'.repeat(2e6); for (;;) await tools[name]({}).catch(() => 0);`,
+    /steps|computed for more than/,
+  ],
+  [`return 'x'.repeat(2e6);`, /Return less/],
+  [`return Array(3e5).fill(12345678);`, /Return less/],
+  [`throw new Error('x'.repeat(5e6));`, /Error: x{100}/],
+  [`throw 'x'.repeat(5e6);`, /Error: x{100}/],
+  [`for (let n = 0; n < 1e9; n++) console.log('x'.repeat(1000));`, /steps|computed for more than/],
+  [`for (;;) console.log('x'.repeat(5e6));`, /steps|computed for more than|memory/],
+  [`for (;;) console.log('');`, /steps|computed for more than/],
+];
