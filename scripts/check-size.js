@@ -22,12 +22,12 @@ const INSTALLED_BYTES = 7_700_000;
  * The code that an import of the entry loads, our files and dependencies together: its bytes after `minified` and gzip, which grow with the
  * code and not with its names and white space, and how many files. 0.8 kB of `dist/index.js` read the sources of types of events: mistakes in
  * definitions are found when a server is made, before anything can be loaded. 0.9 kB check the option `fallbacks` at the same time. 0.6 kB
- * find handles in arguments, and load what opens and makes them, on the way that every call of a tool takes. 0.1 kB of `dist/http.js` gives a
- * call of a session whose response was neither stored nor sent to another process: every call passes through it.
+ * find handles in arguments, and load what opens and makes them, on the way that every call of a tool takes. 0.1 kB keeps tools that were
+ * removed out of lists.
  */
 const ENTRY_BUDGETS = {
-  'dist/index.js': { bytes: 99_600, files: 24 },
-  'dist/http.js': { bytes: 54_200, files: 12 },
+  'dist/index.js': { bytes: 99_700, files: 24 },
+  'dist/http.js': { bytes: 54_100, files: 12 },
 };
 /** Entries that run on every runtime. */
 const PORTABLE_ENTRIES = [

@@ -52,7 +52,7 @@ export function transform<const Source extends object, const C extends ChangesOf
 
 /**
  * Makes one tool of several versions. Every caller sees and calls one of them: the newest, or `current`, unless `choose` gives the
- * caller another one. Versions are numbers with dots or hyphens.
+ * caller another one. With `current: 'none'`, they only answer callers with an older list. Versions are numbers with dots or hyphens.
  *
  * @example
  * const search = versions({ '1.0': searchV1, '2.0': searchV2 }, { choose: (auth) => (auth?.claims['beta'] ? '2.0' : '1.0') });

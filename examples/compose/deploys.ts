@@ -1,4 +1,4 @@
-import { createServer, tool } from 'fullmcp';
+import { createServer, ToolError, tool } from 'fullmcp';
 import { versions } from 'fullmcp/transform';
 import { z } from 'zod';
 
@@ -18,6 +18,34 @@ export const shop = createServer({
   name: 'shop',
   version: '2.0.0',
   tools: { search: versions({ '1.0': searchBefore, '2.0': search }) },
+});
+// #endregion
+
+// #region removed
+const find = tool({ input: z.object({ q: z.string() }), run: ({ q }) => `Books about ${q}` });
+
+/** `search` is `find` now. It is not listed any more, and hosts that still have it in their list get an answer. */
+const removedSearch = tool({
+  input: z.object({ query: z.string() }),
+  run: ({ query }, ctx) => ctx.call('find', { q: query }),
+});
+
+/** Nothing does the work of this tool any more. */
+const removedFax = tool({
+  input: { type: 'object' }, // whatever the arguments were
+  run: () => {
+    throw new ToolError('Orders by fax have ended. Tell the user, and offer find.');
+  },
+});
+
+export const library = createServer({
+  name: 'library',
+  version: '3.0.0',
+  tools: {
+    find,
+    search: versions({ '1.0': removedSearch }, { current: 'none' }),
+    order_by_fax: versions({ '1.0': removedFax }, { current: 'none' }),
+  },
 });
 // #endregion
 

@@ -68,8 +68,10 @@ export interface CompiledTool extends Guarded {
 export interface ToolVersions {
   /** The versions, the newest first. */
   readonly all: readonly CompiledTool[];
-  /** The position of the version that a caller gets; -1 if that cannot be decided. */
+  /** The position of the version that a caller gets; -1 if that cannot be decided, or the tool was removed. */
   readonly choose: (caller: Caller) => Promise<number>;
+  /** The owner of tasks of the tool: if the tool was removed, as a caller of its newest version. */
+  readonly ownerOfTasks: (caller: Caller) => Promise<Caller>;
   /** Whether the program decides which caller gets which version. */
   readonly isByCaller: boolean;
   /** The position of the version that was meant by arguments from an older list: the chosen one, unless they fit only another one. */

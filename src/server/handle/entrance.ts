@@ -120,13 +120,15 @@ export class Entrance {
   readonly tasks: TaskRules = {
     areGuarded: () => this.#registry.tools.knowsRules || this.#ruleOfUnknownTool('') !== undefined,
     sees: async (caller, name) => {
-      const tool = await this.#version(caller, this.#registry.tools.get(name));
+      const known = this.#registry.tools.get(name);
+      const user = (await known?.versions?.ownerOfTasks(caller)) ?? caller;
+      const tool = await this.#version(user, known);
       const access =
         tool === undefined
           ? (this.#registry.tools.accessOf(name) ?? this.#ruleOfUnknownTool(name))
           : tool.access;
       if (access === undefined) return true;
-      const verdict = await this.#gate.judge(caller, access);
+      const verdict = await this.#gate.judge(user, access);
       if (verdict === 'needs_scopes') throw scopesError(caller, access.scopes);
       return verdict === 'allowed';
     },

@@ -46,6 +46,18 @@ interface Printed {
 }
 
 describe('fullmcp diff --calls', () => {
+  it('calls the removal of a tool breaking, although its versions still answer', async () => {
+    const tools = { search: next, pay, gone: versions({ '1.0': gone }, { current: 'none' }) };
+    const removed = createServer({ ...base, tools });
+    expect(await inProcess(removed)('tools/call', { name: 'gone' })).toMatchObject({
+      content: [{ text: 'gone' }],
+    });
+    const { json } = await fullmcp(['diff', was, await served(removed), '--json']);
+    expect(json<Printed>().changes).toContainEqual(
+      expect.objectContaining({ name: 'gone', change: 'removed', breaking: true }),
+    );
+  });
+
   it('names the callers in an audit log whose calls would break, and those alone decide with --fail-on callers', async () => {
     const { exit, json } = await fullmcp(['diff', was, is, '--calls', log, '--json']);
     const { callers } = json<Printed>();

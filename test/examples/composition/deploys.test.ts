@@ -2,7 +2,7 @@ import { createServer, inProcess, memoryStore, type Store, tool } from 'fullmcp'
 import { versions } from 'fullmcp/transform';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { orders, shop } from '../../../examples/compose/deploys.js';
+import { library, orders, shop } from '../../../examples/compose/deploys.js';
 import { able, accept, waitForStatus } from '../../support/tasks.js';
 
 // Runs the code that docs/deploys.md shows.
@@ -13,6 +13,19 @@ test('a version that answers through the current one serves callers of the older
     (await call('tools/call', { name: 'search', arguments: args }))['content'];
   expect(await answer({ query: 'sea storm' })).toMatchObject([{ text: 'Books with sea and storm' }]);
   expect(await answer({ terms: ['sea'] })).toMatchObject([{ text: 'Books with sea' }]);
+});
+
+test('tools that were removed are not listed, and answer callers of the older list', async () => {
+  const call = inProcess(library);
+  const { tools } = await call('tools/list');
+  expect(tools).toEqual([expect.objectContaining({ name: 'find' })]);
+  const found = await call('tools/call', { name: 'search', arguments: { query: 'sea' } });
+  expect(found).toMatchObject({
+    content: [{ text: 'Books about sea' }],
+    _meta: { 'fullmcp/version': '1.0' },
+  });
+  const fax = await call('tools/call', { name: 'order_by_fax', arguments: { to: '555' } });
+  expect(fax).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('have ended') }] });
 });
 
 test('a task of the version before is migrated, and its customer does not pay twice', async () => {

@@ -24,9 +24,14 @@ export interface VersionsOptions<Version extends string = string> {
     /** The caller; undefined for an anonymous or local one. */
     auth: Auth | undefined,
   ) => Awaitable<Version | undefined>;
-  /** The version that callers get unless `choose` gives them another one. Default: the newest. */
-  readonly current?: Version;
+  /**
+   * The version that callers get unless `choose` gives them another one. `none` removes the tool: it is not listed, and all versions
+   * answer only callers that still have it in their list. Default: the newest.
+   */
+  readonly current?: Version | 'none';
 }
+
+const NONE = 'none';
 
 const optionTable = { choose: 'function', current: 'string' } as const satisfies OptionTable<VersionsOptions>;
 
@@ -37,9 +42,9 @@ export function joinVersions(tools: Readonly<Record<string, Tool>>, given: Versi
   const options = readOptions('versions', given, optionTable);
   const { choose, current } = options;
   const sorted = sortVersions(Object.keys(tools));
-  if (current !== undefined && !sorted.includes(current))
+  if (current !== undefined && current !== NONE && !sorted.includes(current))
     throw new TypeError(
-      `versions: "current" is "${String(current)}", but the versions are: ${sorted.join(', ')}.`,
+      `versions: "current" is "${String(current)}", but the versions are: ${sorted.join(', ')}. "none" removes the tool.`,
     );
   const tags = [...new Set(Object.values(tools).flatMap(({ options }) => options?.tags ?? []))];
   const composed: Composed<CompiledTool> = {
@@ -66,7 +71,14 @@ export function joinVersions(tools: Readonly<Record<string, Tool>>, given: Versi
       );
       return {
         ...(all[0] as CompiledTool),
-        versions: { all, choose: chooseAt, isByCaller, meant: meantVersion },
+        versions: {
+          ...{ all, choose: chooseAt, isByCaller, meant: meantVersion },
+          async ownerOfTasks(caller) {
+            const { auth, http, isLocal } = caller;
+            const isRemoved = !isByCaller && (await chooseAt(caller)) === -1;
+            return isRemoved ? { auth, http, isLocal, pinned: { of: chooseAt, at: 0 } } : caller;
+          },
+        },
       };
     },
   };
@@ -88,6 +100,7 @@ function chooser(
     if (pinned?.of === chooseVersion) return pinned.at;
     try {
       const version = (await choose?.(auth)) ?? current;
+      if (version === NONE) return -1;
       const at = sorted.indexOf(version as string);
       if (at === -1) report(`returned "${String(version)}", but the versions are: ${sorted.join(', ')}.`);
       return at;
@@ -98,14 +111,17 @@ function chooser(
   };
 }
 
-/** Finds the version that a caller with an older list means. `all` are the versions as callers see them: `transform` may have changed them. */
+/**
+ * Finds the version that a caller with an older list means; of a removed tool, the newest if it is none in particular. `all` are the versions as callers see
+ * them: `transform` may have changed them.
+ */
 const meantVersion: ToolVersions['meant'] = async (all, args, chosen) => {
   const fits = async (tool: CompiledTool | undefined): Promise<boolean> =>
     tool !== undefined && hasOnlyKnown(tool, args) && (await tool.input.validate(args)).ok;
   if (await fits(all[chosen])) return chosen;
   const others = await Promise.all(all.map(async (tool, at) => at !== chosen && (await fits(tool))));
   const at = others.indexOf(true);
-  return at !== -1 && at === others.lastIndexOf(true) ? at : chosen;
+  return at !== -1 && at === others.lastIndexOf(true) ? at : Math.max(chosen, 0);
 };
 
 /** Keywords through which a schema may know more arguments than those that it lists. */

@@ -1,9 +1,19 @@
-import { createServer, DefinitionError, inProcess, type Outcome, tool } from 'fullmcp';
+import {
+  type Call,
+  createServer,
+  DefinitionError,
+  inProcess,
+  memoryStore,
+  type Outcome,
+  tool,
+} from 'fullmcp';
 import { cache } from 'fullmcp/middleware';
 import { testClient } from 'fullmcp/testing';
 import { transform, versions } from 'fullmcp/transform';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
+import type { Revision } from '../../../../src/protocol/tables/revisions.js';
+import { able, accept, waitForStatus } from '../../../support/tasks.js';
 
 const quiet = { version: '1.0.0', secret: 'x'.repeat(32), logger: () => undefined };
 const textOf = (outcome: Outcome): string => (outcome['content'] as { text: string }[])[0]?.text ?? '';
@@ -152,4 +162,114 @@ it('callers get the version that "current" names, unless "choose" gives them ano
   expect(await run({ current: '1', choose: () => undefined })).toBe('old');
   expect(await run({ current: '1', choose: () => '2' })).toBe('new');
   expect(() => serve({ current: '3' })).toThrow('versions: "current" is "3", but the versions are: 2, 1.');
+});
+
+describe('a tool that was removed, and still answers callers with an older list', () => {
+  const gone = () =>
+    versions(
+      {
+        '1.0': tool({ input: z.object({ query: z.string() }), run: ({ query }) => `first ${query}` }),
+        '2.0': tool({
+          input: z.object({ terms: z.array(z.string()) }),
+          run: ({ terms }, ctx) => ctx.call('find', { q: terms.join(' ') }),
+        }),
+        '3.0': tool({
+          task: { support: 'optional', pollIntervalMs: 10 },
+          input: z.object({ id: z.string() }),
+          run: async ({ id }, ctx) => {
+            await ctx.ask('sure', { message: 'Sure?', schema: z.object({ ok: z.boolean() }) });
+            return `third ${id}`;
+          },
+        }),
+      },
+      { current: 'none' },
+    );
+  const find = tool({ input: z.object({ q: z.string() }), run: ({ q }) => `found ${q}` });
+  const serve = (more: object = {}) =>
+    createServer({ ...quiet, name: 'own', tools: { search: gone(), find }, ...more });
+  const cases = {
+    'a server': serve,
+    'a server that mounts it': () => createServer({ ...quiet, name: 'outer', mount: { '': serve() } }),
+    'a server with rules': () => serve({ access: { allow: () => true } }),
+  };
+
+  it.each(Object.entries(cases))(
+    'is not listed by %s, and answers in the version that is meant',
+    async (_name, make) => {
+      for (const options of [{}, caller()]) {
+        const call = inProcess(make(), options);
+        expect((await listOf(call)).map((listed) => (listed as { name: string }).name)).toEqual(['find']);
+        const first = await call('tools/call', { name: 'search', arguments: { query: 'x' } });
+        expect(first).toMatchObject({ _meta: { 'fullmcp/version': '1.0' } });
+        expect(textOf(first)).toBe('first x');
+        const second = await call('tools/call', { name: 'search', arguments: { terms: ['a', 'b'] } });
+        expect(textOf(second)).toBe('found a b');
+      }
+    },
+  );
+
+  it('tells the model what is wrong with arguments that fit no version, by the newest one', async () => {
+    const outcome = await inProcess(serve())('tools/call', { name: 'search', arguments: { word: 'x' } });
+    expect(outcome).toMatchObject({ isError: true, _meta: { 'fullmcp/version': '3.0' } });
+    expect(textOf(outcome)).toContain('id');
+  });
+
+  it('is not a suggestion for another name', async () => {
+    await expect(inProcess(serve())('tools/call', { name: 'serch' })).rejects.toThrow(
+      /^Unknown tool: serch$/,
+    );
+  });
+
+  it('finishes its tasks, for their callers alone', async () => {
+    const server = serve({ access: { allow: () => true } });
+    const call = inProcess(server, { ...able, ...caller() });
+    const { taskId } = await call('tools/call', { name: 'search', arguments: { id: '7' } });
+    await waitForStatus(call, taskId, 'input_required');
+    const bob = inProcess(server, { ...able, caller: { subject: 'bob' } });
+    await expect(bob('tasks/get', { taskId })).rejects.toThrow('Unknown task');
+    await call('tasks/update', { taskId, inputResponses: { sure: accept({ ok: true }) } });
+    const { result } = await waitForStatus(call, taskId, 'completed');
+    expect(textOf(result as Outcome)).toBe('third 7');
+  });
+
+  it('has no versions for callers to whom "choose" gives none', async () => {
+    const one = tool({ run: () => 'one' });
+    const choose = (auth: { subject: string } | undefined) => (auth?.subject === 'ada' ? '1' : undefined);
+    const server = serve({ tools: { search: versions({ '1': one }, { choose, current: 'none' }) } });
+    expect(textOf(await inProcess(server, caller())('tools/call', { name: 'search' }))).toBe('one');
+    await expect(inProcess(server)('tools/call', { name: 'search' })).rejects.toThrow('Unknown tool: search');
+  });
+
+  it('tells clients of sessions that the list has changed, before the result, and those of drafts that theirs is stale', async () => {
+    const server = serve({ changes: ['tools'], drafts: true });
+    const told: string[] = [];
+    const call = (revision: Revision): Call => ({
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'search', arguments: { query: 'a' } },
+      peer: { revision, client: undefined, capabilities: {}, logLevel: undefined },
+      isLocal: true,
+      signal: new AbortController().signal,
+      notify: (method) => told.push(method),
+    });
+    expect(textOf(await server.dispatch(call('2025-11-25')))).toBe('first a');
+    expect(told).toEqual(['notifications/tools/list_changed']);
+    expect((await server.dispatch(call('2026-07-28')))['_meta']).toMatchObject({
+      'io.modelcontextprotocol/staleTags': ['tools/list'],
+    });
+  });
+
+  it('answers a client that knows the list in which the tool still was', async () => {
+    const store = memoryStore();
+    const before = serve({
+      ...{ store, drafts: true },
+      tools: { search: versions({ '1.0': tool({ input: z.object({ query: z.string() }), run: () => '' }) }) },
+    });
+    const { tag } = await inProcess(before)('tools/list');
+    const _meta = { 'io.modelcontextprotocol/knownTags': { 'tools/list': tag } };
+    const now = inProcess(serve({ store, drafts: true }));
+    const outcome = await now('tools/call', { name: 'search', arguments: { query: 'a' }, _meta });
+    expect(textOf(outcome)).toBe('first a');
+    expect(outcome['_meta']).toMatchObject({ 'io.modelcontextprotocol/staleTags': ['tools/list'] });
+  });
 });
