@@ -90,10 +90,19 @@ export class Claims {
     if (at >= this.#timerAt) return;
     clearTimeout(this.#timer);
     this.#timerAt = at;
-    this.#timer = setTimeout(() => {
-      this.#timerAt = Number.POSITIVE_INFINITY;
-      this.wake();
-    }, ms);
+    this.#arm();
+  }
+
+  // A timer counts from the beginning of its turn of the event loop, so it may fire before the time, when the work is not due yet.
+  #arm(): void {
+    this.#timer = setTimeout(
+      () => {
+        if (performance.now() < this.#timerAt) return this.#arm();
+        this.#timerAt = Number.POSITIVE_INFINITY;
+        this.wake();
+      },
+      Math.ceil(this.#timerAt - performance.now()),
+    );
     unref(this.#timer);
   }
 

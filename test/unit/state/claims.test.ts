@@ -47,6 +47,19 @@ describe('Claims', () => {
     await claims.close();
   });
 
+  test('claim when the work is due, and not before, as timers sometimes fire', async () => {
+    let taken = signal<string>();
+    const claims = claimsOf({ take: ({ key }) => taken.give(key) });
+    await claims.start();
+    for (let round = 0; round < 200; round++) {
+      taken = signal();
+      await add(`g:${round}`, 2);
+      claims.wake(2);
+      expect(await taken.promise).toBe(`g:${round}`);
+    }
+    await claims.close();
+  });
+
   test('give back what a claim brings that was under way at the end, at once', async () => {
     await add('g:1');
     const asked = signal();
