@@ -81,7 +81,7 @@ describe('the code of the package', () => {
       ]),
     );
     expect(lines.get('Object.runTool')).toBe('const value = tool.run(input, ctx);');
-    expect(lines.get('callTool')).toBe('return runHandler(call, tool.handler, input.value);');
+    expect(lines.get('callTool')).toBe('return runHandler(call, handlerFor(call, tool), input.value);');
     expect(lines.get('#traced')).toBe('if (!callEvents?.hasSubscribers) return dispatch(call);');
     expect([...lines.keys()].filter((name) => /(?:^|[.#])\w{1,2}$/.test(name))).toEqual([]);
   });
