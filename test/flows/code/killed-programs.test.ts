@@ -126,6 +126,7 @@ class Processes {
 class User {
   readonly #processes: Processes;
   readonly #random: () => number;
+  #starts = 0;
 
   constructor(processes: Processes, random: () => number) {
     this.#processes = processes;
@@ -141,8 +142,8 @@ class User {
 
   /** Starts a program. A start whose process was killed is repeated as another run. */
   async start(name: string): Promise<{ readonly run: string; readonly taskId: string }> {
-    for (let attempt = 1; ; attempt++) {
-      const run = `${name}.${attempt}`;
+    for (;;) {
+      const run = `${name}.${++this.#starts}`;
       const task = await this.#send('tools/call', { name: 'run_code', arguments: { code: programOf(run) } });
       if (task !== undefined) return { run, taskId: task['taskId'] as string };
     }
@@ -292,10 +293,15 @@ function programs(env: () => Readonly<Record<string, string>>): void {
       isOver = true;
     }
     const kills = await striking;
-    // Another program runs from its start to its end, so whoever wanted to continue a cancelled one had the time.
+    // While a program runs from its start to its end, the calls end that ran when theirs was cancelled. While the next one does, whoever
+    // wanted to continue a cancelled program has the time.
+    const complete = async (name: string): Promise<void> => {
+      const { run, taskId } = await user.start(name);
+      check(await user.follow(taskId), processes.linesOf(run));
+    };
+    await complete('next');
     const counts = new Map(cancelled.map(({ run }) => [run, processes.linesOf(run).length]));
-    const last = await user.start('last');
-    check(await user.follow(last.taskId), processes.linesOf(last.run));
+    await complete('last');
     for (const { run, taskId, lines } of cancelled) {
       expect((await user.ask('tasks/get', { taskId }))['status']).toBe('cancelled');
       const after = processes.linesOf(run).slice(lines);
