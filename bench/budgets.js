@@ -50,7 +50,6 @@ export function rows({ http, inProcess, stdio, client, coldStart, command, heap 
         '',
       ),
       unit: '%',
-      budget: 95,
       better: 'more',
     },
     {
