@@ -90,13 +90,23 @@ export interface PgPoolConfig {
 }
 
 interface PgPackage {
-  readonly Pool: new (config: PgPoolConfig) => PgPool;
+  readonly Pool: new (config: PgPoolConfig) => PackagePool;
+}
+
+/** A pool of the package, which tells of the connections that it opens. */
+interface PackagePool extends PgPool {
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'connect', listener: (client: PgClient) => void): unknown;
 }
 
 /** Makes a pool with the package `pg`, which is loaded only now. */
 export async function makePool(config: PgPoolConfig): Promise<PgPool> {
   const { Pool } = await loadPg();
-  return new Pool(config);
+  const pool = new Pool(config);
+  // The server may end a connection in the packet that accepts it, which is before whoever waits for it can listen. Without a
+  // listener, its error would end the process.
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
 }
 
 async function loadPg(): Promise<PgPackage> {
