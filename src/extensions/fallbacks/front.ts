@@ -12,7 +12,8 @@ import { ANSWER_QUESTION, CONTINUE_TASK } from './names.js';
 import { ClientNeeds, type Needs } from './needs.js';
 import { type AnswerEnd, Questions } from './questions.js';
 import { Repeats } from './repeats.js';
-import { cancelled, failed, failure, stillWorking, unknownTask } from './texts.js';
+import { isElicitation, questionsOf, ShownQuestions } from './shown-questions.js';
+import { cancelled, cannotAsk, failed, failure, stillWorking, unknownTask } from './texts.js';
 import { answerQuestion, continueTask, mayBeUnfinished } from './tools.js';
 import { TaskWaits } from './waiting.js';
 
@@ -20,6 +21,8 @@ import { TaskWaits } from './waiting.js';
 export interface LoadedFallbacks {
   readonly listTools: (call: Call) => Outcome | Promise<Outcome>;
   readonly callTool: (call: Call) => Outcome | Promise<Outcome>;
+  /** Answers a method of tasks. */
+  readonly serveTask: (call: Call) => Promise<Outcome>;
   readonly reply: (request: Request, auth: Auth | undefined) => Promise<Response>;
   readonly close: () => void;
 }
@@ -36,12 +39,14 @@ export class FallbackFront implements LoadedFallbacks {
   readonly #waits: TaskWaits;
   readonly #repeats: Repeats;
   readonly #questions: Questions;
+  readonly #shown: ShownQuestions;
 
   constructor(parts: FallbackPluginParts) {
     this.#parts = parts;
     this.#needs = new ClientNeeds(parts.options);
     this.#waits = new TaskWaits(parts);
     this.#repeats = new Repeats(parts.server, parts.store);
+    this.#shown = new ShownQuestions(parts.server, parts.store);
     this.#questions = new Questions(parts, (call, method, params) => this.#ofTask(call, method, params));
   }
 
@@ -85,10 +90,11 @@ export class FallbackFront implements LoadedFallbacks {
     if (sessionRevisions.includes(call.peer.revision) && supportsTasks(call.peer))
       return this.#parts.callTool(call);
     const { name } = call.params;
-    if (name === ANSWER_QUESTION && this.#mayPassOn(needs))
-      return this.#answer(call, { ...needs, asking: true });
+    const mayPassOn = this.#mayPassOn(needs);
+    if (name === ANSWER_QUESTION && mayPassOn) return this.#answer(call, { ...needs, asking: true });
+    // A question that is passed on has made a task also if the client has tasks, or long calls do not end early.
+    if (name === CONTINUE_TASK && (needs.tasks || mayPassOn)) return this.#continue(call, needs);
     if (!needs.tasks && !needs.asking) return this.#parts.callTool(call);
-    if (name === CONTINUE_TASK) return this.#continue(call, needs);
     return this.#call(call, needs);
   }
 
@@ -216,17 +222,66 @@ export class FallbackFront implements LoadedFallbacks {
 
   async #asked(call: Call, needs: Needs, task: JsonObject): Promise<Outcome> {
     const id = String(task['taskId']);
-    const open = Object.entries(task['inputRequests'] as Record<string, JsonObject>);
-    const isOwn = ([, { method }]: (typeof open)[number]): boolean =>
-      this.#passesOn(needs) && method === 'elicitation/create';
-    const theirs = open.filter((question) => !isOwn(question));
+    const { theirs, own } = split(task, needs);
+    if (own.length > 0 && !this.#passesOn(needs)) return this.#parts.complete(await this.#stop(call, id));
     if (theirs.length > 0)
       return {
         resultType: 'input_required',
         inputRequests: Object.fromEntries(theirs),
         requestState: `${OF_TASK}${id}`,
       };
-    return this.#parts.complete(await this.#questions.ask(call, id, open.filter(isOwn)));
+    return this.#parts.complete(await this.#questions.ask(call, id, own));
+  }
+
+  /** Ends a task whose question nobody can be asked. */
+  async #stop(call: Call, id: string): Promise<JsonObject> {
+    await this.#ofTask(call, 'tasks/cancel', { taskId: id });
+    return cannotAsk();
+  }
+
+  async serveTask(call: Call): Promise<Outcome> {
+    const needs = this.#needs.of(call);
+    const isOwnHost = needs.asking || needs.host.cancelsWithinMs === 0 || !supportsTasks(call.peer);
+    const serve = this.#parts.tasks.methods.get(call.method) as (call: Call) => Promise<Outcome>;
+    if (isOwnHost || call.method === 'tasks/cancel') return serve(call);
+    return call.method === 'tasks/get'
+      ? this.#withoutUnseen(call, needs, await serve(call))
+      : this.#update(call, needs, serve);
+  }
+
+  /** The task as it is, unless its host has cancelled a question that nobody has seen: then it ends for this client, and continues by the model. */
+  async #withoutUnseen(call: Call, needs: Needs, task: Outcome): Promise<Outcome> {
+    const { inputRequests, ...rest } = task;
+    const id = String(task['taskId']);
+    const status = task['status'];
+    if (status !== 'input_required' && status !== 'cancelled') return task;
+    if (!(await this.#shown.isUnseen(call, id))) {
+      if (status === 'input_required') await this.#shown.note(call, task);
+      return task;
+    }
+    const ended = (result: JsonObject): Outcome => ({
+      ...(rest as Outcome),
+      status: 'completed',
+      result: { resultType: 'complete', ...result },
+    });
+    if (status === 'cancelled') return ended(cannotAsk());
+    const { theirs, own } = split(task, { ...needs, asking: true });
+    if (own.length > 0 && !this.#mayPassOn(needs)) return ended(await this.#stop(call, id));
+    if (theirs.length > 0) return { ...task, inputRequests: Object.fromEntries(theirs) };
+    return ended(await this.#questions.ask(call, id, own));
+  }
+
+  /** Takes the answers to the questions of a task, without the cancellations that came sooner than a person can read. */
+  async #update(call: Call, needs: Needs, serve: (call: Call) => Promise<Outcome>): Promise<Outcome> {
+    const { taskId, inputResponses } = call.params;
+    const task = typeof taskId === 'string' ? await this.#parts.tasks.details(call, taskId) : undefined;
+    const soon = task && (await this.#shown.cancelledSoon(call, task, needs.host.cancelsWithinMs));
+    if (!soon?.length) return serve(call);
+    const id = String(taskId);
+    await this.#shown.noteUnseen(call, id);
+    if (!this.#mayPassOn(needs)) await this.#stop(call, id);
+    const rest = Object.entries(inputResponses as JsonObject).filter(([key]) => !soon.includes(key));
+    return serve(copyCall(call, { params: { ...call.params, inputResponses: Object.fromEntries(rest) } }));
   }
 
   reply(request: Request, auth: Auth | undefined): Promise<Response> {
@@ -240,6 +295,16 @@ export class FallbackFront implements LoadedFallbacks {
 
 const NOBODY_ASKED =
   'This needs an answer of the user, and this application cannot ask for it. Tell the user, and do not try again.';
+
+/** The open questions of a task: those that its client answers, and those that reach the user in another way, or not at all. */
+function split(
+  task: JsonObject,
+  { asking }: Needs,
+): Readonly<Record<'theirs' | 'own', readonly (readonly [key: string, request: JsonObject])[]>> {
+  const open = questionsOf(task);
+  const isOwn = ([, request]: (typeof open)[number]): boolean => asking && isElicitation(request);
+  return { theirs: open.filter((question) => !isOwn(question)), own: open.filter(isOwn) };
+}
 
 function argumentsOf({ params }: Call): JsonObject {
   const { arguments: args = {} } = params;

@@ -41,6 +41,15 @@ export function fallbacksLater(parts: FallbackPluginParts): FallbackHost {
   return {
     listTools: (call) => use((loaded) => loaded.listTools(call)),
     callTool: (call) => use((loaded) => loaded.callTool(call)),
+    tasks: {
+      ...parts.tasks,
+      methods: new Map(
+        [...parts.tasks.methods.keys()].map((method) => [
+          method,
+          async (call) => use((loaded) => loaded.serveTask(call)),
+        ]),
+      ),
+    },
     defines: (tool) => names.includes(tool),
     page:
       options.page === undefined

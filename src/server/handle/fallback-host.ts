@@ -12,6 +12,8 @@ import type { TaskHost } from './task-host.js';
 export interface FallbackHost {
   readonly listTools: DirectDispatch;
   readonly callTool: DirectDispatch;
+  /** The tasks of the server, for clients that have tasks. */
+  readonly tasks: TaskHost;
   /** Whether the server has this tool for clients that need it. */
   readonly defines: (tool: string) => boolean;
   /** The page that asks users; undefined if there is none. */

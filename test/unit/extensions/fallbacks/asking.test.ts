@@ -1,8 +1,18 @@
-import { createServer, inProcess, inputRequired, memoryStore, type Server, type Store, tool } from 'fullmcp';
+import {
+  createServer,
+  inProcess,
+  inputRequired,
+  memoryStore,
+  type Outcome,
+  type Server,
+  type Store,
+  tool,
+} from 'fullmcp';
 import { policy } from 'fullmcp/middleware';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { hostOf, textOf, toldIn } from '../../../support/fallbacks/host.js';
+import { able, accept, waitForStatus } from '../../../support/tasks.js';
 
 /** A tool that takes a step, asks, and takes another one. */
 function booking(by?: 'user') {
@@ -356,6 +366,31 @@ describe('a host that cancels questions by itself', () => {
     expect(textOf(outcome)).toBe('cancel by undefined');
   });
 
+  it('continues the task of the question also where long calls do not end early', async () => {
+    let free!: () => void;
+    const freed = new Promise<void>((resolve) => {
+      free = resolve;
+    });
+    const book = tool({
+      run: async (_input, ctx) => {
+        const schema = z.object({ row: z.int() });
+        const { row } = await ctx.ask('seat', { message: 'Which seat?', schema });
+        await freed;
+        return `row ${row}`;
+      },
+    });
+    const fallbacks = { asking: 'model', hosts: { 'claude-code': { callMs: 1000 } } };
+    const { request, call } = hostOf(serverWith({ book }, { fallbacks }), terminal);
+    const params = { name: 'book', arguments: {} };
+    const { requestState } = await request('tools/call', params);
+    const again = await request('tools/call', { ...params, requestState, inputResponses: cancel });
+    const { task } = toldIn(again);
+    const late = await call('answer_question', { task, question: 'seat', answer: { row: 4 } });
+    expect(textOf(late)).toContain(`Call continue_task with {"task":"${task}"}`);
+    free();
+    expect(textOf(await call('continue_task', { task }))).toBe('row 4');
+  });
+
   it('is told in words if there is no other way', async () => {
     const { book } = booking();
     const { request } = hostOf(serverWith({ book }, { fallbacks: { tasks: {} } }), terminal);
@@ -372,5 +407,109 @@ describe('a host that cancels questions by itself', () => {
     const { requestState } = await request('tools/call', params);
     const again = await request('tools/call', { ...params, requestState, inputResponses: cancel });
     expect(textOf(again)).toBe('cancel by undefined');
+  });
+});
+
+describe('a host that cancels questions of tasks by itself', () => {
+  const { capabilities } = able;
+  const cancel = { seat: { action: 'cancel' } };
+
+  /** A tool that is a task in a client that has tasks. */
+  function bookingTask() {
+    const actions: string[] = [];
+    const book = tool({
+      input: z.object({ to: z.string() }),
+      task: 'optional',
+      run: async ({ to }, ctx) => {
+        const schema = z.object({ row: z.int() });
+        const answer = await ctx.elicit('seat', { message: 'Which seat?', schema });
+        actions.push(answer.action);
+        return answer.action === 'accept' ? `row ${answer.content.row} of ${to}` : answer.action;
+      },
+    });
+    return { actions, book };
+  }
+
+  const terminal = (server: Server, more: object = capabilities) =>
+    hostOf(server, { name: 'claude-code', capabilities: more });
+
+  /** Begins a task, and fetches its question. */
+  async function asked(server: Server) {
+    const host = terminal(server);
+    const { taskId } = await host.call('book', { to: 'Oslo' });
+    await waitForStatus(host.request, taskId, 'input_required');
+    return { ...host, taskId };
+  }
+
+  const resultOf = (task: Outcome): Outcome => task['result'] as Outcome;
+
+  it('has not asked anybody, so that the task ends for it, and its question takes another way', async () => {
+    const { book, actions } = bookingTask();
+    const store: Store = memoryStore();
+    const [one, two] = [serverWith({ book }, { store }), serverWith({ book }, { store })];
+    const { taskId } = await asked(one);
+    // Another process gets the answer.
+    await one.drain();
+    const other = terminal(two);
+    await other.request('tasks/update', { taskId, inputResponses: cancel });
+    const ended = await other.request('tasks/get', { taskId });
+    expect(ended).toMatchObject({ taskId, status: 'completed' });
+    expect(ended).not.toHaveProperty('inputRequests');
+    expect(toldIn(resultOf(ended))).toMatchObject({ status: 'input_required', task: taskId });
+    expect(actions).toEqual([]);
+    const given = { task: taskId, question: 'seat', answer: { row: 4 } };
+    expect(textOf(await other.call('answer_question', given))).toBe('row 4 of Oslo');
+    expect(actions).toEqual(['accept']);
+  });
+
+  it('is believed if a person had the time to read', async () => {
+    const { book, actions } = bookingTask();
+    const { request, taskId } = await asked(serverWith({ book }));
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 5000 });
+    // A question that is fetched again is not a new one.
+    await request('tasks/get', { taskId });
+    await request('tasks/update', { taskId, inputResponses: cancel });
+    expect(textOf(resultOf(await waitForStatus(request, taskId, 'completed')))).toBe('cancel');
+    expect(actions).toEqual(['cancel']);
+  });
+
+  it('is believed if it answers, however fast', async () => {
+    const { book } = bookingTask();
+    const { request, taskId } = await asked(serverWith({ book }));
+    await request('tasks/update', { taskId, inputResponses: { seat: accept({ row: 2 }) } });
+    expect(textOf(resultOf(await waitForStatus(request, taskId, 'completed')))).toBe('row 2 of Oslo');
+  });
+
+  it('is told in words if there is no other way, and the task is stopped', async () => {
+    for (const fallbacks of [{ tasks: {} }, { tasks: {}, asking: 'refuse' }]) {
+      const { book, actions } = bookingTask();
+      const { request, taskId } = await asked(serverWith({ book }, { fallbacks }));
+      await request('tasks/update', { taskId, inputResponses: cancel });
+      const ended = await request('tasks/get', { taskId });
+      expect(ended).toMatchObject({ status: 'completed', result: { isError: true } });
+      expect(textOf(resultOf(ended))).toContain('this application cannot ask');
+      expect(actions).toEqual([]);
+    }
+  });
+
+  it('is told so in its call as well, if it has no tasks, and is not asked again and again', async () => {
+    const { book, actions } = bookingTask();
+    const host = terminal(serverWith({ book }, { fallbacks: { tasks: {} } }), { elicitation: {} });
+    const params = { name: 'book', arguments: { to: 'Oslo' } };
+    const { resultType, requestState } = await host.request('tools/call', params);
+    expect(resultType).toBe('input_required');
+    const again = await host.request('tools/call', { ...params, requestState, inputResponses: cancel });
+    expect(again).toMatchObject({ resultType: 'complete', isError: true });
+    expect(textOf(again)).toContain('this application cannot ask');
+    expect(actions).toEqual([]);
+  });
+
+  it('is only a host of which that is known', async () => {
+    const { book } = bookingTask();
+    const host = hostOf(serverWith({ book }), { name: 'another', capabilities });
+    const { taskId } = await host.call('book', { to: 'Oslo' });
+    await waitForStatus(host.request, taskId, 'input_required');
+    await host.request('tasks/update', { taskId, inputResponses: cancel });
+    expect(textOf(resultOf(await waitForStatus(host.request, taskId, 'completed')))).toBe('cancel');
   });
 });
