@@ -1,6 +1,6 @@
 // The keyboard of the page. A part that is shown binds its keys; the latest one that is shown gets a key first.
 
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { hasLetterKeys } from '../../state/settings.js';
 import { closeTopmost } from '../popup/layers.js';
 
@@ -11,11 +11,11 @@ export type KeyMap = Readonly<Record<string, (event: KeyboardEvent) => false | v
 const WALL = { current: undefined };
 const bound: { readonly current: KeyMap | undefined }[] = [];
 
-/** Binds keys as long as the component is shown. */
+/** Binds keys as long as the component is shown: from before its first frame, and not a frame longer. */
 export function useKeys(keys: KeyMap): void {
   const latest = useRef(keys);
   latest.current = keys;
-  useEffect(() => {
+  useLayoutEffect(() => {
     bound.push(latest);
     return () => {
       bound.splice(bound.indexOf(latest), 1);
@@ -25,7 +25,7 @@ export function useKeys(keys: KeyMap): void {
 
 /** Lets the keys that were bound before rest as long as the component is shown. */
 export function useKeyWall(): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     bound.push(WALL);
     return () => {
       bound.splice(bound.lastIndexOf(WALL), 1);

@@ -80,6 +80,7 @@ describeInChromium('a tool in the page of the inspector', () => {
   });
 
   test('is numbered among the runs of its tool, not among everything that was sent', async () => {
+    await world.connect(demo);
     const page = await world.visit('#/tools/roll_dice');
     await runTool(page);
     const runs = place(page).getByRole('button', { name: /^#\d+/ });
@@ -88,7 +89,7 @@ describeInChromium('a tool in the page of the inspector', () => {
     await expect.poll(() => runs.textContent()).toBe('#2');
     await result(page).getByText(/^ok$/).waitFor();
     // The number of the story is larger: others were sent before.
-    const [first, again] = world.storiesOf('roll_dice');
+    const [first, again] = world.storiesOf('roll_dice').slice(-2);
     expect(first?.id).toBeGreaterThan(1);
     await page.keyboard.press('Control+k');
     await page.getByRole('option', { name: /^roll_dice #2 .*, ok, / }).waitFor();

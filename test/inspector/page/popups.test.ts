@@ -102,6 +102,23 @@ describeInChromium('menus and dialogs of the page', () => {
     await expect.poll(() => page.evaluate(() => location.hash)).toBe('#/resources');
   });
 
+  test('the keys of the page work again at once when a dialog is closed, not a frame later', async () => {
+    const page = await world.visit('#/tools/add');
+    await place(page).getByRole('button', { name: 'Run', exact: true }).waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').waitFor();
+    const after = await page.evaluate(async () => {
+      const press = (key: string) =>
+        document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+      press('Escape');
+      // The browser draws no frame between two microtasks.
+      while (document.querySelector('dialog')) await Promise.resolve();
+      press('2');
+      return location.hash;
+    });
+    expect(after).toBe('#/resources');
+  });
+
   test('a menu is walked through with arrow keys, Home, End and the first letters of an item', async () => {
     const page = await world.visit('#/tools/add');
     const button = page.getByRole('button', { name: /Servers/ });
