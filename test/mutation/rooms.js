@@ -2,7 +2,7 @@
 
 /** @type {Readonly<Record<string, readonly string[]>>} */
 export const rooms = {
-  protocol: ['unit/protocol', 'unit/server/handle'],
+  protocol: ['unit/protocol', 'unit/server/handle', 'unit/oauth/fetch', 'unit/transports/http/server'],
   jsonrpc: ['unit/jsonrpc', 'unit/server/handle'],
   schema: ['unit/schema'],
   state: ['unit/state', 'unit/async'],

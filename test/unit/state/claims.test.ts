@@ -85,6 +85,58 @@ describe('Claims', () => {
       .toMatchObject([{ key: 'g:1' }]);
   });
 
+  test('claim as long as there is room and work, and then only when there is a reason', async () => {
+    for (let at = 0; at < 5; at++) await add(`g:${at}`);
+    const taken: string[] = [];
+    const claim = vi.fn<Store['claim']>((...args) => store.claim(...args));
+    const claims = claimsOf({
+      store: { write: (...args) => store.write(...args), claim },
+      room: () => 2,
+      take: ({ key }) => taken.push(key),
+    });
+    await claims.start();
+    expect(taken).toHaveLength(5);
+    expect(claim).toHaveBeenCalledTimes(3);
+    claims.onRoom();
+    await claims.close();
+    expect(claim).toHaveBeenCalledTimes(3);
+  });
+
+  test('claim when there is room, if there was none at first', async () => {
+    await add('g:1');
+    const taken = signal<string>();
+    let room = 0;
+    const claims = claimsOf({ room: () => room, take: ({ key }) => taken.give(key) });
+    await claims.start();
+    room = 1;
+    claims.onRoom();
+    expect(await taken.promise).toBe('g:1');
+    await claims.close();
+  });
+
+  test('renew what is held before they claim, when the process was paused for longer than a lease', async () => {
+    await add('g:1');
+    const [held] = await store.claim(QUEUE, { owner: 'me', limit: 1, ms: HOUR_MS });
+    if (held === undefined) throw new Error('There was nothing to claim.');
+    const order: string[] = [];
+    vi.spyOn(leases, 'renew').mockImplementation(async () => void order.push('renew'));
+    const claims = claimsOf({
+      store: {
+        write: (...args) => store.write(...args),
+        claim: async (...args) => {
+          order.push('claim');
+          return store.claim(...args);
+        },
+      },
+    });
+    leases.keep(held, () => undefined, performance.now() - leases.leaseMs);
+    await claims.start();
+    leases.drop(held);
+    claims.wake();
+    await claims.close();
+    expect(order).toEqual(['renew', 'claim', 'claim']);
+  });
+
   test('report the first of several failures, and claim again when the store is back', async () => {
     await add('g:1');
     const taken = signal<string>();

@@ -147,6 +147,9 @@ describe('a mistake', () => {
     expect(optionMistakes('make', {}, { run: { is: 'function', required: true } })).toEqual([
       'make: "run" must be a function, not undefined.',
     ]);
+    expect(optionMistakes('make', {}, { value: { is: 'any', required: true } })).toEqual([
+      'make: "value" must be a value, not undefined.',
+    ]);
   });
 });
 
