@@ -67,6 +67,12 @@ interface Left {
   readonly inMs: number;
 }
 
+/** The source of the event of a message: its type, and the event itself if it was just read. */
+interface EventSource {
+  readonly type?: WebhookType | undefined;
+  readonly known?: StoredEvent | undefined;
+}
+
 /** The events that are read at once, and the messages that are sent at the same time. */
 const BATCH = 20;
 const LANES = 4;
@@ -169,7 +175,9 @@ export class Deliveries {
     const due = [...again, ...outbox.progress.open.filter(({ dueAt }) => dueAt <= now)];
     const from = page && outbox.progress.position;
     if (page !== undefined) outbox.reach(page.next);
-    const isAdmitted = await this.#sendAll(held, outbox, { messages: [...due, ...fresh], type, input });
+    const events = new Map(page?.events.map((event) => [messageId(head, event), event]));
+    const messages = [...due, ...fresh];
+    const isAdmitted = await this.#sendAll(held, outbox, { messages, events, type, input });
     if (!isAdmitted) return this.#terminate(held, forbidden(head));
     if (outbox.isHopeless) this.#suspend(held, outbox);
     const range = news?.range;
@@ -289,9 +297,16 @@ export class Deliveries {
     outbox: Outbox,
     {
       messages,
+      events,
       type,
       input,
-    }: { readonly messages: readonly OpenMessage[]; readonly type: WebhookType; readonly input: unknown },
+    }: {
+      readonly messages: readonly OpenMessage[];
+      /** The events that were just read, by the ids of their messages. */
+      readonly events: ReadonlyMap<string, StoredEvent>;
+      readonly type: WebhookType;
+      readonly input: unknown;
+    },
   ): Promise<boolean> {
     let isAdmitted = true;
     const rest = messages.values();
@@ -300,7 +315,10 @@ export class Deliveries {
         if (!isAdmitted) return;
         const isEvent = message.what.is === 'event' || message.what.is === 'dead';
         if (isEvent && !(await type.admits(held.head.auth, input))) isAdmitted = false;
-        else outbox.note({ message, ...(await this.#send(held, message, type)) });
+        else {
+          const known = events.get(message.id);
+          outbox.note({ message, ...(await this.#send(held, message, { type, known })) });
+        }
       }
     };
     await Promise.all(Array.from({ length: LANES }, lane));
@@ -310,12 +328,12 @@ export class Deliveries {
   async #send(
     held: Held,
     message: OpenMessage,
-    type: WebhookType | undefined,
+    source: EventSource = {},
   ): Promise<{ readonly sent: SendResult; readonly event?: JsonObject | undefined }> {
     const { fetch } = this.#parts;
     const { head, keys, signal } = held;
     const isEvent = message.what.is === 'event' || message.what.is === 'dead';
-    const event = isEvent ? await this.#eventOf(held, message, type) : undefined;
+    const event = isEvent ? await this.#eventOf(held, message, source) : undefined;
     if (isEvent && event === undefined) return { sent: 'obsolete' };
     const body = encoder.encode(JSON.stringify(event ?? envelopeOf(message)));
     if (body.length > MAX_WEBHOOK_BYTES) return { sent: 'too large', event };
@@ -335,12 +353,12 @@ export class Deliveries {
   async #eventOf(
     { place, head }: Held,
     { what }: OpenMessage,
-    type: WebhookType | undefined,
+    { type, known }: EventSource,
   ): Promise<JsonObject | undefined> {
     if (what.is === 'dead')
       return ((await this.#parts.store.get(place.dead + what.key))?.value as DeadLetter | undefined)?.event;
     if (what.is !== 'event' || type === undefined) return undefined;
-    const [event] = (await type.history.read(what.before, 1)).events;
+    const event = known ?? (await type.history.read(what.before, 1)).events[0];
     if (event === undefined) return undefined;
     const { eventId, timestamp, data, position, _meta } = event;
     const cursor = type.history.cursorOf(position);
@@ -396,7 +414,7 @@ export class Deliveries {
     const { place, progress, news, remainingMs, lease } = held;
     const outbox = new Outbox(place, progress, times.retryInMs);
     for (const message of progress.open.filter(({ dueAt }) => dueAt <= Date.now()))
-      outbox.note({ message, ...(await this.#send(held, message, undefined)) });
+      outbox.note({ message, ...(await this.#send(held, message)) });
     const [next] = outbox.progress.open;
     if (next !== undefined && held.keys.length > 0)
       return { outbox, news, inMs: Math.max(1, Math.min(next.dueAt - Date.now(), remainingMs)) };
