@@ -1,12 +1,13 @@
 // Finds the subscribers of new events, and notes for each of them that there is something to deliver.
 
+import { nextTurn } from '../../../async/next-turn.js';
 import { isObject } from '../../../jsonrpc/message.js';
 import type { Logger } from '../../../server/state/log.js';
 import type { Lease, Store, StoreChange } from '../../../state/store.js';
 import type { EventPage } from '../log/event-history.js';
 import type { LogPosition } from '../log/positions.js';
 import { addNews } from './news.js';
-import { newEventChanges, typePlace, type WebhookQueues } from './stored/places.js';
+import { newEventChanges, placeOfWork, typePlace, type WebhookQueues } from './stored/places.js';
 import { type IndexedSubscriber, Subscribers } from './subscribers.js';
 import type { WebhookType, WebhookTypes } from './types.js';
 
@@ -24,6 +25,8 @@ export interface FanOutParts {
 const BATCH = 200;
 /** The subscribers that are written to at the same time. */
 const LANES = 32;
+/** The time after which other work of the process has its turn. */
+const SLICE_MS = 5;
 /** The time until another process tries, if this one does not have the type. */
 const MISFIT_MS = 5000;
 /** The beginning of every log: no segment has this number. */
@@ -60,7 +63,7 @@ export class EventFanOut {
       const tail = position === undefined ? await type.history.tail() : undefined;
       const page = await type.history.read(position ?? BEGINNING, BATCH);
       const subscribers = await this.#subscribersOf(type).read();
-      const isEmpty = subscribers.length === 0 && tail !== undefined;
+      const isEmpty = subscribers.size === 0 && tail !== undefined;
       if (!isEmpty) await this.#tell(type, subscribers, { page, from: position ?? BEGINNING });
       const reached = isEmpty ? tail : page.next;
       const put: StoreChange = { do: 'put', key: keys.position, value: { ...reached } };
@@ -96,17 +99,22 @@ export class EventFanOut {
 
   async #tell(
     type: WebhookType,
-    subscribers: readonly IndexedSubscriber[],
+    subscribers: ReadonlyMap<string, IndexedSubscriber>,
     { page, from }: { readonly page: EventPage; readonly from: LogPosition },
   ): Promise<void> {
     const { store, queues, onFound } = this.#parts;
     const range = { from, to: page.next };
     let found = 0;
+    let since = performance.now();
     const rest = subscribers.values();
     const lane = async (): Promise<void> => {
       for (const subscriber of rest) {
+        if (performance.now() - since > SLICE_MS) {
+          await new Promise<void>(nextTurn);
+          since = performance.now();
+        }
         if (!(await this.#hasMatch(type, subscriber, page))) continue;
-        await addNews(store, queues, { place: subscriber.place, type, range });
+        await addNews(store, queues, { place: placeOfWork(subscriber.work), type, range });
         if (++found % LANES === 1) onFound();
       }
     };

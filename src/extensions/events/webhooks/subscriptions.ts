@@ -30,7 +30,7 @@ import {
   type StoredSubscription,
   type SubscriptionHead,
 } from './stored/subscription.js';
-import { indexChanges, isSameCaller, removeFromIndex } from './subscribers.js';
+import { addToIndex, isSameCaller, removeFromIndex } from './subscribers.js';
 import type { WebhookType } from './types.js';
 
 /** The parts of a `WebhookSubscriptions`. */
@@ -209,7 +209,7 @@ export class WebhookSubscriptions {
       },
       secrets: [await secrets.keep(init.delivery.secret, place.head)],
     });
-    await store.write(indexChanges(type.history.group, place, head));
+    await addToIndex(store, type.history.group, { place, head });
     // Later events are noted by the process that finds this subscription in the index.
     const { start, tail, isTruncated } = await startOf(type.history, times);
     const hasReplay = type.history.compare(start, tail) < 0;
@@ -257,7 +257,7 @@ export class WebhookSubscriptions {
       secrets: await secrets.rotate(before.secrets, delivery.secret, place.head),
       schemas: before.schemas,
     });
-    if (!isSameCaller(before.auth, auth)) await store.write(indexChanges(type.history.group, place, head));
+    if (!isSameCaller(before.auth, auth)) await addToIndex(store, type.history.group, { place, head });
     const { position, progress } = await this.#watermark(place, type);
     const written = await store.write([
       { do: 'put', key: place.head, value: { ...head }, if: { version }, ttlMs: ttlMs + GRACE_MS },

@@ -47,8 +47,12 @@ export async function placeOf(server: string, principal: string, id: string): Pr
 export interface TypePlace {
   /** The beginning of the keys of the subscriptions. */
   readonly index: string;
-  /** The entry that changes with the index. */
-  readonly version: string;
+  /** The list of the latest changes of the index. */
+  readonly changes: string;
+  /** The entry with the number of changes in the list. */
+  readonly listed: string;
+  /** The entry with the number of all changes. */
+  readonly count: string;
   /** The entry with the position up to which subscribers were found. */
   readonly position: string;
   /** The entry that changes with each event. */
@@ -59,7 +63,9 @@ export interface TypePlace {
 export function typePlace(group: string): TypePlace {
   return {
     index: `event-index:${group}:`,
-    version: `event-index-version:${group}`,
+    changes: `event-index-changes:${group}`,
+    listed: `event-index-listed:${group}`,
+    count: `event-index-count:${group}`,
     position: `event-fanout-position:${group}`,
     wake: `event-wake:${group}`,
   };
