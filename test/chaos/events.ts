@@ -17,7 +17,9 @@ import process from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
+import { every } from '../../src/async/every.js';
 import {
+  CRASH_LEAD,
   type CrashEngine,
   type CrashPlan,
   crashQueues,
@@ -62,6 +64,7 @@ const BATCH = 20;
 const PAUSE_MS = 300;
 const SPREAD = 0.9;
 const STALL_MS = 120_000;
+const PACE_MS = 200;
 const roles = { p: 'publisher', w: 'worker', r: 'receiver', f: 'follower' } as const;
 
 /** Runs the processes, kills them, and waits until everything has arrived. */
@@ -110,12 +113,21 @@ async function surviveIn(files: string, plan: EventChaosPlan): Promise<EventChao
       );
     await until('the subscriptions are made', subscribed, 120_000).finally(() => world.close(0));
     for (const name of NAMES.slice(0, -1)) processes.start(name);
-    await strike(processes, { strikes, killEngine, emitted: () => emittedIn(published) / (2 * total) });
-    const isPublished = () => processes.done.size === PUBLISHERS.length;
-    await until('everything was emitted', isPublished, 60_000 + events * 30);
+    const began = Date.now();
     const ledger = new Lines(base.ledger);
     const followed = new Lines(base.followed);
     const expected = expectedLines(total);
+    const stopPacing = every(PACE_MS, () => {
+      const arrivedOfEach = total * (ledger.read().length / expected.size);
+      processes.allow(PUBLISHERS, CRASH_LEAD + arrivedOfEach);
+    });
+    const emitAll = async (): Promise<void> => {
+      await strike(processes, { strikes, killEngine, emitted: () => emittedIn(published) / (2 * total) });
+      const isPublished = () => processes.done.size === PUBLISHERS.length;
+      await until('everything was emitted', isPublished, 60_000 + events * 30);
+    };
+    await emitAll().finally(stopPacing);
+    const emittedAt = Date.now();
     const isComplete = (): boolean =>
       ledger.count(expected) === expected.size && followed.read().length >= total * PUBLISHERS.length;
     const arrived = (): number => ledger.read().length + followed.read().length;
@@ -125,10 +137,18 @@ async function surviveIn(files: string, plan: EventChaosPlan): Promise<EventChao
       await delay(250);
       if (arrived() > last.count) last = { count: arrived(), at: Date.now() };
     }
-    return resultOf(plan, { expected, ledger, followed, total, kills: processes.kills });
+    const seconds = {
+      'seconds until all were emitted': inSeconds(emittedAt - began),
+      'and until all had arrived': inSeconds(last.at - began),
+    };
+    return resultOf(plan, { expected, ledger, followed, total, counts: { ...processes.kills, ...seconds } });
   } finally {
     await processes.close();
   }
+}
+
+function inSeconds(ms: number): number {
+  return Math.round(ms / 1000);
 }
 
 /** Kills each role in turn, the engine included, while events are emitted. `emitted` is the share of the events that were. */
@@ -187,12 +207,12 @@ interface Arrived {
   readonly ledger: Lines;
   readonly followed: Lines;
   readonly total: number;
-  readonly kills: Readonly<Record<string, number>>;
+  readonly counts: Readonly<Record<string, number>>;
 }
 
 function resultOf(
   { engine }: EventChaosPlan,
-  { expected, ledger, followed, total, kills }: Arrived,
+  { expected, ledger, followed, total, counts }: Arrived,
 ): EventChaosResult {
   const arrived = ledger.read();
   const seen = new Set(arrived);
@@ -210,7 +230,7 @@ function resultOf(
     deliveries: expected.size,
     repeated: arrived.length - seen.size,
     followed: inLog.length,
-    ...kills,
+    ...counts,
   };
   return { lost, doubled, disordered: disorderOf(engine, inLog), figures };
 }
@@ -296,6 +316,14 @@ class Killable {
     const exit = once(child, 'exit');
     child.kill('SIGKILL');
     await exit;
+  }
+
+  /** Lets publishers emit up to a number of events. */
+  allow(names: readonly string[], events: number): void {
+    for (const name of names) {
+      const child = this.#running.get(name);
+      if (child?.connected) child.send(events, () => undefined);
+    }
   }
 
   count(kind: string): void {

@@ -8,6 +8,7 @@ import { lmdbStore } from '../../../src/adapters/lmdb/store.js';
 import { nats } from '../../../src/adapters/nats/cluster/cluster.js';
 import { postgres } from '../../../src/adapters/postgres/cluster.js';
 import { redis } from '../../../src/adapters/redis/cluster.js';
+import type { JsonObject } from '../../../src/jsonrpc/message.js';
 import { readSecret, verifyWebhook, webhookKey } from '../../../src/protocol/events/signature.js';
 import type { Bus } from '../../../src/state/bus.js';
 import type { Cluster } from '../../../src/state/cluster.js';
@@ -52,6 +53,9 @@ export const crashQueues: Readonly<Record<string, string | undefined>> = {
   '/all-again': undefined,
 };
 
+/** The events that a publisher emits before the first have arrived. Its parent sends it later limits, so that deliveries are killed, too. */
+export const CRASH_LEAD = 2000;
+
 const NEWS = 'crash-test';
 
 interface CrashState {
@@ -82,8 +86,19 @@ async function openState({ engine, address, folder }: Place): Promise<CrashState
   }
 }
 
+/** A world of the crash test. */
+export interface CrashWorld extends Omit<WebhookWorld, 'emit'> {
+  /** Emits events in one write. */
+  readonly emit: (events: readonly CrashEvent[]) => Promise<void>;
+}
+
+interface CrashEvent {
+  readonly eventId: string;
+  readonly data: JsonObject;
+}
+
 /** A world of the crash test, whose end closes its store, too. Its leases end soon, and its retries never do. */
-export async function crashWorld(place: Place): Promise<WebhookWorld> {
+export async function crashWorld(place: Place): Promise<CrashWorld> {
   const { store, bus, close } = await openState(place);
   const world = await startWorld({
     store,
@@ -96,8 +111,14 @@ export async function crashWorld(place: Place): Promise<WebhookWorld> {
   await bus?.subscribe(NEWS, { message: onEvents, gap: onEvents }).catch(() => undefined);
   return {
     ...world,
-    async emit(...event) {
-      await world.emit(...event);
+    async emit(events) {
+      const history = await world.history();
+      const timestamp = new Date().toISOString();
+      await history.append(
+        events.map((event) => ({ ...event, timestamp })),
+        world.hooks.changes(history.group),
+      );
+      world.hooks.onEvents();
       // The news may be lost, the event may not.
       void bus?.publish(NEWS, {}).catch(() => undefined);
     },
@@ -123,19 +144,24 @@ export async function subscribeAll(
 }
 
 async function publish(plan: CrashPlan): Promise<void> {
+  let limit = CRASH_LEAD;
+  process.on('message', (allowed: number) => {
+    limit = allowed;
+  });
   const { emit } = await crashWorld(plan);
   const { published, publisher, total, batch, restMs } = plan;
   const lines = existsSync(published) ? readFileSync(published, 'utf8').split('\n') : [];
   const last = lines.filter((line) => line.startsWith(`${publisher} `)).at(-1);
   for (let first = Number(last?.split(' ')[1] ?? 0); first < total; ) {
+    if (first >= limit) {
+      await delay(20);
+      continue;
+    }
     const end = Math.min(first + batch, total);
-    const events = Array.from({ length: end - first }, (_, at) => first + at);
-    // The id is that of the source: an event whose acknowledgement was lost is emitted again under it.
-    const results = await Promise.allSettled(
-      events.map((n) =>
-        emit({ queue: n % 2 === 0 ? 'even' : 'odd', what: `${publisher} ${n}` }, `${publisher}-${n}`),
-      ),
-    );
+    const [one, ...others] = Array.from({ length: end - first }, (_, at) => eventOf(publisher, first + at));
+    // As in a server, those that are emitted while another is written are one write. The id is that of the source: an event whose
+    // acknowledgement was lost is emitted again under it.
+    const results = await Promise.allSettled([emit([one as CrashEvent]), emit(others)]);
     if (results.some(({ status }) => status === 'rejected')) {
       await delay(20);
       continue;
@@ -145,6 +171,11 @@ async function publish(plan: CrashPlan): Promise<void> {
     if (restMs > 0) await delay(restMs);
   }
   process.send?.('done');
+}
+
+function eventOf(publisher: string, n: number): CrashEvent {
+  const data = { queue: n % 2 === 0 ? 'even' : 'odd', what: `${publisher} ${n}` };
+  return { eventId: `${publisher}-${n}`, data };
 }
 
 /** Reads the log from its beginning. Its position is in the same line as the event, so that neither is without the other. */
