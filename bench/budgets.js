@@ -15,6 +15,7 @@ const COLD_START = 2.2;
  */
 export function rows({ http, inProcess, stdio, client, coldStart, command, heap }, compared = false) {
   const kB = (bytes) => bytes / 1000;
+  const withFallbacks = (who) => 100 * http.ratio('perCpuSecond', who, who.replace('Fallbacks', 'Able'));
   /** The figure of fullmcp, that of the build before, and that of the official SDK. */
   const figures = (of, ours = 'fullmcp', theirs = 'official') => ({
     value: of(ours),
@@ -44,11 +45,11 @@ export function rows({ http, inProcess, stdio, client, coldStart, command, heap 
     },
     {
       what: 'HTTP tools/call with unneeded `fallbacks`, of the same without',
-      ...figures(
-        (who) => 100 * http.ratio('perCpuSecond', who, who.replace('Fallbacks', 'Able')),
-        'fullmcpFallbacks',
-        '',
-      ),
+      value: withFallbacks('fullmcpFallbacks'),
+      // A build before them cannot be measured with them.
+      ...(http.medians[`fullmcpFallbacks${BEFORE}`] && {
+        before: withFallbacks(`fullmcpFallbacks${BEFORE}`),
+      }),
       unit: '%',
       better: 'more',
     },

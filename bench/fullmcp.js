@@ -8,3 +8,17 @@ const dist = process.env.FULLMCP_DIST ?? fileURLToPath(new URL('../dist', import
 export function fullmcp(entry) {
   return import(pathToFileURL(resolve(dist, `${entry}.js`)).href);
 }
+
+/**
+ * Whether a build has the option `fallbacks`.
+ * @param {string} other Its `dist`.
+ */
+export async function knowsFallbacks(other) {
+  const { createServer } = await import(pathToFileURL(resolve(other, 'index.js')).href);
+  try {
+    await createServer({ name: 'bench', version: '1.0.0', logger: () => undefined, fallbacks: {} }).close();
+    return true;
+  } catch {
+    return false;
+  }
+}

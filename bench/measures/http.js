@@ -1,5 +1,6 @@
 import { withBefore } from '../before.js';
 import { startServer } from '../child.js';
+import { knowsFallbacks } from '../fullmcp.js';
 import { runLoad } from '../load/http.js';
 import { sessionPost, startSession } from '../load/session.js';
 import { interleaved } from '../numbers.js';
@@ -19,10 +20,18 @@ const servers = {
   official50: ['http-official', 50],
 };
 
+/** The contenders, without those that the other build cannot run. */
+async function contenders(only, against) {
+  const all = withBefore(only, against);
+  if (against === undefined || (await knowsFallbacks(against))) return all;
+  console.log(`The build before is measured without \`fallbacks\`, which it does not know.`);
+  return all.filter(({ file, dist }) => dist === undefined || file !== 'fullmcpFallbacks');
+}
+
 /** The requests per second, and per second of CPU time of the server. */
 export async function measureHttp({ rounds, roundMs, warmUpMs, against, only = Object.keys(servers) }) {
   const running = await Promise.all(
-    withBefore(only, against).map(async ({ name, file, dist }) => {
+    (await contenders(only, against)).map(async ({ name, file, dist }) => {
       const [script, tools] = servers[file];
       const server = await startServer(script, { args: [String(tools)], dist });
       const { port } = server;
