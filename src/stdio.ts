@@ -43,6 +43,8 @@ export function serveStdio(
     {
       dispatch,
       session: (send) => channelSession(dispatch, send, { isBridged: true }),
+      // Claude Code has one name in the terminal, in Claude Desktop and elsewhere, and shows questions in some of them only.
+      entryPoint: process.env['CLAUDE_CODE_ENTRYPOINT'],
       secrets: environmentSecrets(process.env),
       provideSecret: (secrets) => server.provideSecret?.(secrets),
       drain: server.drain,

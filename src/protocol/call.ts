@@ -130,6 +130,8 @@ export interface Via {
         readonly onEnd: (listener: () => void) => () => void;
       }
     | undefined;
+  /** The part of the client's program that has started this process, such as `claude-desktop`; undefined if the client does not say it. */
+  readonly entryPoint?: string | undefined;
 }
 
 /** The result of a call, with its type. */

@@ -21,6 +21,8 @@ import { TaskWaits } from './waiting.js';
 export interface LoadedFallbacks {
   readonly listTools: (call: Call) => Outcome | Promise<Outcome>;
   readonly callTool: (call: Call) => Outcome | Promise<Outcome>;
+  /** Describes the server, unless the client shows questions in a session only. */
+  readonly discover: (call: Call) => Outcome;
   /** Answers a method of tasks. */
   readonly serveTask: (call: Call) => Promise<Outcome>;
   readonly reply: (request: Request, auth: Auth | undefined) => Promise<Response>;
@@ -48,6 +50,17 @@ export class FallbackFront implements LoadedFallbacks {
     this.#repeats = new Repeats(parts.server, parts.store);
     this.#shown = new ShownQuestions(parts.server, parts.store);
     this.#questions = new Questions(parts, (call, method, params) => this.#ofTask(call, method, params));
+  }
+
+  discover(call: Call): Outcome {
+    const { asks } = this.#needs.of(call).host;
+    // Over HTTP, sessions may be off.
+    const canHaveSession = call.via?.transport === 'stdio' && !sessionRevisions.includes(call.peer.revision);
+    if (asks !== 'in sessions' || !canHaveSession) return this.#parts.discover();
+    throw new McpError(
+      'method_not_found',
+      'This server asks its users, and this client shows them questions in a session only. Send initialize.',
+    );
   }
 
   listTools(call: Call): Outcome | Promise<Outcome> {

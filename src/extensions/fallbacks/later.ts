@@ -41,6 +41,7 @@ export function fallbacksLater(parts: FallbackPluginParts): FallbackHost {
   return {
     listTools: (call) => use((loaded) => loaded.listTools(call)),
     callTool: (call) => use((loaded) => loaded.callTool(call)),
+    discover: options.asking && ((call) => use((loaded) => loaded.discover(call))),
     tasks: {
       ...parts.tasks,
       methods: new Map(

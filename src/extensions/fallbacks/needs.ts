@@ -2,13 +2,14 @@
 
 import { BoundedMap } from '../../async/bounded-map.js';
 import type { Call, Peer } from '../../protocol/call.js';
+import { sessionRevisions } from '../../protocol/tables/features.js';
 import { type HostBehaviour, hostOf } from '../../protocol/tables/hosts.js';
 import { supportsTasks } from '../../protocol/tasks.js';
 import type { FallbacksOptions, HostOverride } from '../../server/define/fallback-options.js';
 
 /** A host as this server treats it. */
 export interface KnownHost {
-  readonly asks: boolean;
+  readonly asks: HostBehaviour['asks']['is'];
   readonly tasks: boolean;
   /** The longest time that a call may wait. */
   readonly waitMs: number;
@@ -45,32 +46,38 @@ export class ClientNeeds {
     return {
       host,
       tasks: tasks !== undefined && !(host.tasks && supportsTasks(peer)),
-      asking: asking !== undefined && !(host.asks && showsForms(peer)),
+      asking: asking !== undefined && !(asksIn(host, peer) && showsForms(peer)),
     };
   }
 
-  #hostOf({ peer, http }: Call): KnownHost {
+  #hostOf({ peer, http, via }: Call): KnownHost {
     const name = peer.client?.name ?? '';
     const userAgent = http?.header('user-agent') ?? '';
-    const key = `${name.slice(0, 100)} ${userAgent.slice(0, 200)}`;
+    const entryPoint = via?.entryPoint ?? '';
+    const key = `${name.slice(0, 100)} ${userAgent.slice(0, 200)} ${entryPoint.slice(0, 100)}`;
     const known = this.#hosts.get(key);
     if (known !== undefined) return known;
     const { hosts = {} } = this.#options;
     const own = Object.hasOwn(hosts, name) ? hosts[name] : undefined;
-    const host = knownHost(hostOf(peer.client, { userAgent }), own);
+    const host = knownHost(hostOf(peer.client, { userAgent, entryPoint }), own);
     this.#hosts.set(key, host);
     return host;
   }
 }
 
 function knownHost(row: HostBehaviour, own: HostOverride = {}): KnownHost {
-  const { asks = row.asks.is !== 'never', tasks = row.tasks.is !== 'never', callMs = row.callMs.is } = own;
+  const { asks, tasks = row.tasks.is !== 'never', callMs = row.callMs.is } = own;
   return {
-    asks,
+    asks: asks === undefined ? row.asks.is : asks ? 'as declared' : 'never',
     tasks,
     waitMs: Math.max(callMs - ON_THE_WAY_MS, callMs / 2),
     cancelsWithinMs: row.cancelsWithinMs?.is ?? 0,
   };
+}
+
+/** Whether a host shows the questions of its client's connection, if it declares that it does. */
+function asksIn({ asks }: KnownHost, { revision }: Peer): boolean {
+  return asks === 'as declared' || (asks === 'in sessions' && sessionRevisions.includes(revision));
 }
 
 /** Whether a client declares forms. An elicitation capability without a mode means forms. */

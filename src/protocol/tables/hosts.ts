@@ -17,15 +17,21 @@ export interface HostFact<T> {
 /** Whether a host does what it declares, or does not do it, whatever it declares. */
 type Kept = 'as declared' | 'never';
 
+/** Whether a host shows questions. `in sessions`: it does as it declares, but not in 2026-07-28, where a question ends its call. */
+type Asks = Kept | 'in sessions';
+
 /** The behaviour of a host towards servers. A fact may only take away what the host declares. */
 export interface HostBehaviour {
   readonly title: string;
   /** The names that it has in `clientInfo`; one that ends with `*` stands for all names that begin so. */
   readonly names: readonly string[];
-  /** The entry points of the program, as in the user agent `claude-code/2.1.273 (remote_cowork)`. Default: any. */
+  /**
+   * The entry points of the program, as in the user agent `claude-code/2.1.273 (remote_cowork)`, or on stdio in the variable
+   * `CLAUDE_CODE_ENTRYPOINT`. Default: any.
+   */
   readonly entries?: readonly string[];
   /** Whether users are shown the questions of servers. */
-  readonly asks: HostFact<Kept>;
+  readonly asks: HostFact<Asks>;
   readonly tasks: HostFact<Kept>;
   /** The time after which the host gives up a call. */
   readonly callMs: HostFact<number>;
@@ -131,7 +137,7 @@ export const HOSTS: readonly HostBehaviour[] = [
   {
     title: 'Copilot',
     names: ['github-copilot-developer'],
-    asks: declared(VS_CODE),
+    asks: { is: 'in sessions', source: VS_CODE },
     tasks: never(VS_CODE),
     callMs: { is: 50_000, source: CALL_LIMITS },
     lists: { is: 'kept', source: VS_CODE },
@@ -173,10 +179,10 @@ export const HOSTS: readonly HostBehaviour[] = [
 /** The row of a client, by what it says of itself. Nothing of it is verified, so a row may only take away. */
 export function hostOf(
   client: { readonly name: string } | undefined,
-  { userAgent = '' }: { readonly userAgent?: string } = {},
+  { userAgent = '', entryPoint = '' }: { readonly userAgent?: string; readonly entryPoint?: string } = {},
 ): HostBehaviour {
   const name = client?.name ?? '';
-  const comes = (from: string): boolean => userAgent.includes(`(${from})`);
+  const comes = (from: string): boolean => entryPoint === from || userAgent.includes(`(${from})`);
   const isRow = ({ names, entries }: HostBehaviour): boolean =>
     names.some((each) => fits(each, name)) && (entries === undefined || entries.some(comes));
   return HOSTS.find(isRow) ?? ANY;

@@ -5,11 +5,13 @@ import { begin, sessionEvents } from './tracing.js';
 /** The way of the calls of one session, or of one connection that many calls share. */
 export class SessionVia implements Via {
   readonly transport: TransportName;
+  readonly entryPoint: string | undefined;
   readonly #finish: (() => void) | undefined;
   #lifetime: Lifetime | undefined;
 
-  constructor(transport: TransportName) {
+  constructor(transport: TransportName, { entryPoint }: Pick<Via, 'entryPoint'> = {}) {
     this.transport = transport;
+    this.entryPoint = entryPoint;
     this.#finish = begin(sessionEvents, () => ({ side: 'server' as const, transport }));
   }
 

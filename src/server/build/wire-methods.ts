@@ -201,6 +201,7 @@ function fallbackParts(
     store: shared.store,
     tasks: tasks as TaskHost,
     ...{ listTools, callTool, log },
+    discover: () => registry.discover(),
     kindOf(name) {
       const tool = registry.tools.get(name);
       if (tool?.task === undefined) return tool && 'call';

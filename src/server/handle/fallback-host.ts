@@ -12,6 +12,8 @@ import type { TaskHost } from './task-host.js';
 export interface FallbackHost {
   readonly listTools: DirectDispatch;
   readonly callTool: DirectDispatch;
+  /** Describes the server, unless the client shows questions in a session only; undefined if it is always described. */
+  readonly discover: DirectDispatch | undefined;
   /** The tasks of the server, for clients that have tasks. */
   readonly tasks: TaskHost;
   /** Whether the server has this tool for clients that need it. */
@@ -37,6 +39,8 @@ export interface FallbackPluginParts {
   readonly options: FallbacksOptions;
   readonly store: Store;
   readonly tasks: TaskHost;
+  /** The description of the server. */
+  readonly discover: () => Outcome;
   /** The tools as the server has them. */
   readonly listTools: DirectDispatch;
   readonly callTool: (call: Call) => Outcome | Promise<Outcome>;

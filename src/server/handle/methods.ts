@@ -23,6 +23,8 @@ export interface MethodHandlers
   readonly tasks: TaskHost | undefined;
   readonly events: EventHost | undefined;
   readonly registry: Registry;
+  /** Describes the server, unless the client does more in a session. Default: always. */
+  readonly discover?: DirectDispatch | undefined;
   /** Whether the server has this tool, but only for clients that need it. */
   readonly defines?: (tool: string) => boolean;
   /** Makes the function that answers a custom method. */
@@ -43,7 +45,7 @@ export interface MethodTable {
 export function methodTable(handlers: MethodHandlers, own: ReadonlyMap<string, CompiledMethod>): MethodTable {
   const { registry, tasks, events, custom } = handlers;
   const methods = new Map<string, DirectDispatch>([
-    ['server/discover', () => registry.discover()],
+    ['server/discover', handlers.discover ?? (() => registry.discover())],
     ['tools/list', handlers.listTools],
     ['tools/call', handlers.callTool],
     ['resources/list', handlers.listResources],

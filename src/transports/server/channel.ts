@@ -64,6 +64,8 @@ export interface ChannelOptions {
   readonly session?: ((calls: OpenCalls) => ChannelSession) | undefined;
   /** Default: `channel`. */
   readonly transport?: TransportName | undefined;
+  /** The part of the client's program that has opened the connection, if the client says it. */
+  readonly entryPoint?: string | undefined;
   /** The caller that opened the connection. Default: an anonymous one. */
   readonly caller?: Caller | undefined;
 }
@@ -71,7 +73,7 @@ export interface ChannelOptions {
 /** Opens a channel: messages go in through `receive`, responses and notifications come out through `send`. */
 export function openChannel(options: ChannelOptions): Channel {
   const { dispatch, send, sendResponse = send, session, input, outputFull = never } = options;
-  const via = new SessionVia(options.transport ?? 'channel');
+  const via = new SessionVia(options.transport ?? 'channel', options);
   const calls = new OpenCalls(dispatch, {
     ...options,
     via,

@@ -145,8 +145,9 @@ export class PipeLine implements Line {
     this.child.stdin?.write(`${JSON.stringify(message)}\n`);
   }
 
-  listen(): void {
-    // Everything comes on one pipe.
+  // Everything that the server sends by itself comes on the same pipe.
+  listen(_headers: Headers, _onMessage: (message: Message) => void, message?: Message): void {
+    if (message !== undefined) void this.send(message);
   }
 
   async close(): Promise<void> {

@@ -6,6 +6,7 @@ import { Broken, HttpLine, type Line, type Message } from './host-lines.js';
 import type { Fields, RecordedHost } from './recorded-hosts.js';
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
+const METHOD_NOT_FOUND = -32601;
 /** The time after which a host without a terminal cancels a question. */
 const CANCELS_MS = 200;
 
@@ -23,16 +24,13 @@ export interface Seen {
   readonly data: Fields | undefined;
 }
 
-interface Connection {
-  readonly line: Line;
-  readonly revision: string;
-}
-
 export class HostPlayer {
   readonly #host: RecordedHost;
   readonly #stage: Stage;
   readonly #asked = new Set<string>();
-  #connection: Connection | undefined;
+  #line: Line | undefined;
+  /** The revision that the host speaks now. */
+  #revision: string;
   #tools: readonly Message[] = [];
   #calls = 0;
   #requests = 0;
@@ -40,6 +38,7 @@ export class HostPlayer {
   constructor(host: RecordedHost, stage: Stage) {
     this.#host = host;
     this.#stage = stage;
+    this.#revision = host.revision;
   }
 
   /** Calls a tool as the model would: does what the results say, and repeats a call whose connection broke. */
@@ -52,7 +51,7 @@ export class HostPlayer {
         throw error;
       });
       if (seen === undefined) {
-        this.#connection = undefined;
+        this.#line = undefined;
         continue;
       }
       const told = nextCall(seen, this.#host.reads);
@@ -67,7 +66,7 @@ export class HostPlayer {
   async call(tool: string, args: Fields): Promise<Seen> {
     const { title, limitMs, forgets } = this.#host;
     if (forgets) await this.close();
-    const { line } = await this.#connected();
+    const line = await this.#connected();
     const listed = this.#tools.find(({ name }) => name === tool);
     if (listed === undefined) throw new Error(`The model of ${title} does not know ${tool}`);
     this.#calls++;
@@ -81,39 +80,43 @@ export class HostPlayer {
   }
 
   async close(): Promise<void> {
-    const { line } = this.#connection ?? {};
-    this.#connection = undefined;
+    const line = this.#line;
+    this.#line = undefined;
     await line?.close(this.#host.ends ? this.#headers() : undefined);
   }
 
-  async #connected(): Promise<Connection> {
-    this.#connection ??= await this.#connect();
-    return this.#connection;
+  async #connected(): Promise<Line> {
+    this.#line ??= await this.#connect();
+    return this.#line;
   }
 
-  async #connect(): Promise<Connection> {
-    const { probes = [], discovers, revision, freezes, listens } = this.#host;
+  async #connect(): Promise<Line> {
+    const { probes = [], discovers = [], freezes, listens } = this.#host;
     const line = await this.#stage.connect(this.#host);
     if (line instanceof HttpLine) await Promise.all(probes.map((path) => line.probe(path)));
-    const connection = { line, revision };
-    if (discovers !== undefined) {
-      const { result } = await this.#ask(
-        line,
-        'server/discover',
-        {},
-        { id: discovers, revision: '2026-07-28' },
-      );
-      if (!result['supportedVersions'].includes('2026-07-28')) throw new Error('Nothing was discovered');
+    this.#revision = this.#host.revision;
+    for (const [at, id] of discovers.entries()) {
+      // Between the two, on stdio.
+      if (at === 1 && listens) this.#listen(line);
+      await this.#discover(line, id);
     }
-    if (revision !== '2026-07-28') await this.#initialize(line);
-    if (listens) this.#listen(line);
+    if (this.#revision !== '2026-07-28') await this.#initialize(line);
+    if (listens && discovers.length < 2) this.#listen(line);
     if (!freezes || this.#tools.length === 0)
       this.#tools = (await this.#ask(line, 'tools/list', {}))['result']['tools'];
-    return connection;
+    return line;
+  }
+
+  async #discover(line: Line, id: string | number): Promise<void> {
+    const { older } = this.#host;
+    const { result, error } = await this.#ask(line, 'server/discover', {}, { id, revision: '2026-07-28' });
+    if (older !== undefined && error?.code === METHOD_NOT_FOUND) this.#revision = older;
+    else if (!result?.['supportedVersions'].includes('2026-07-28')) throw new Error('Nothing was discovered');
   }
 
   async #initialize(line: Line): Promise<void> {
-    const { revision, capabilities, client } = this.#host;
+    const { capabilities, client } = this.#host;
+    const revision = this.#revision;
     const params = { protocolVersion: revision, capabilities, clientInfo: client };
     const { result } = await this.#ask(line, 'initialize', params);
     if (result['protocolVersion'] !== revision) throw new Error(`${revision} was not accepted`);
@@ -121,7 +124,7 @@ export class HostPlayer {
   }
 
   #listen(line: Line): void {
-    const { revision } = this.#host;
+    const revision = this.#revision;
     const onMessage = (message: Message): void => void this.#receive(line, message);
     if (revision !== '2026-07-28') return line.listen(this.#headers(), onMessage);
     const params = this.#envelope({ notifications: { toolsListChanged: true } });
@@ -133,12 +136,13 @@ export class HostPlayer {
   async #callOnce(tool: string, args: Fields): Promise<Message> {
     let more: Fields = {};
     for (;;) {
-      const { line } = await this.#connected();
+      const line = await this.#connected();
       const params = { name: tool, arguments: args, _meta: this.#meta(), ...more };
       const { result, error } = await this.#ask(line, 'tools/call', params);
       if (error !== undefined) throw new Error(`${tool}: ${JSON.stringify(error)}`);
       if (result['resultType'] !== 'input_required') return result;
       const { inputRequests, requestState } = result;
+      if (this.#host.older !== undefined) throw new Error(`${this.#host.title} does not call again`);
       const answers = await Promise.all(
         Object.entries(inputRequests as Record<string, Message>).map(async ([key, { params: asked }]) => [
           key,
@@ -147,13 +151,13 @@ export class HostPlayer {
       );
       more = { inputResponses: Object.fromEntries(answers), requestState };
       // Nothing ties the next round to the process that has asked.
-      if (this.#host.transport === 'http') this.#connection = undefined;
+      if (this.#host.transport === 'http') this.#line = undefined;
     }
   }
 
   /** Calls a tool as a task of 2025-11-25, and fetches its result, from one process or from the next. */
   async #callAsTask(tool: string, args: Fields): Promise<Message> {
-    const { line } = await this.#connected();
+    const line = await this.#connected();
     const params = { name: tool, arguments: args, _meta: this.#meta(), task: { ttl: 600_000 } };
     const { result, error } = await this.#ask(line, 'tools/call', params);
     if (error !== undefined) throw new Error(`${tool}: ${JSON.stringify(error)}`);
@@ -161,14 +165,14 @@ export class HostPlayer {
     await this.#stage.onUnfinished();
     for (;;)
       try {
-        const { line: current } = await this.#connected();
+        const current = await this.#connected();
         await this.#ask(current, 'tasks/get', { taskId });
         const ended = await this.#ask(current, 'tasks/result', { taskId });
         if (ended['error'] !== undefined) throw new Error(`${tool}: ${JSON.stringify(ended['error'])}`);
         return ended['result'];
       } catch (broken) {
         if (!(broken instanceof Broken)) throw broken;
-        this.#connection = undefined;
+        this.#line = undefined;
       }
   }
 
@@ -177,10 +181,7 @@ export class HostPlayer {
     line: Line,
     method: string,
     params: Fields,
-    {
-      id = ++this.#requests,
-      revision = this.#host.revision,
-    }: { id?: string | number; revision?: string } = {},
+    { id = ++this.#requests, revision = this.#revision }: { id?: string | number; revision?: string } = {},
   ): Promise<Message> {
     const all = revision === '2026-07-28' ? this.#envelope(params) : params;
     const message = { jsonrpc: '2.0', id, method, params: all };
@@ -242,7 +243,8 @@ export class HostPlayer {
   }
 
   #headers(method?: string, params: Message = {}): Record<string, string> {
-    const { revision, hidesRevision } = this.#host;
+    const { hidesRevision } = this.#host;
+    const revision = this.#revision;
     const { _meta: meta = {}, name, taskId } = params;
     if (meta[VERSION] !== undefined && method !== undefined) {
       const subject = name ?? taskId;

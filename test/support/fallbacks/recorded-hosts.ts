@@ -10,8 +10,10 @@ export interface RecordedHost {
   readonly revision: '2025-06-18' | '2025-11-25' | '2026-07-28';
   readonly client: { readonly name: string; readonly version: string } & Fields;
   readonly capabilities: Fields;
-  /** The id of the `server/discover` that it sends first. */
-  readonly discovers?: string | number;
+  /** The ids of each `server/discover` that it sends first. */
+  readonly discovers?: readonly (string | number)[];
+  /** The revision of the session that it opens if its `server/discover` is refused. In 2026-07-28, it does not show questions. */
+  readonly older?: '2025-11-25';
   /** Headers of all its requests. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Variables that its servers get, on stdio. */
@@ -52,7 +54,7 @@ export const RECORDED_HOSTS: readonly RecordedHost[] = [
   {
     title: 'ChatGPT',
     transport: 'http',
-    discovers: 'openai-mcp-discover',
+    discovers: ['openai-mcp-discover'],
     revision: '2025-11-25',
     client: { name: 'openai-mcp', version: '1.0.0' },
     capabilities: { experimental: { 'openai/visibility': { enabled: true } }, ...ui },
@@ -95,7 +97,7 @@ export const RECORDED_HOSTS: readonly RecordedHost[] = [
   {
     title: 'Cowork',
     transport: 'http',
-    discovers: 'server-discover-probe-1',
+    discovers: ['server-discover-probe-1'],
     revision: '2026-07-28',
     client: { name: 'claude-code', version: '2.1.273', title: 'Claude Code' },
     capabilities: { roots: {}, ...form },
@@ -107,7 +109,7 @@ export const RECORDED_HOSTS: readonly RecordedHost[] = [
   {
     title: 'Claude Code without a terminal',
     transport: 'http',
-    discovers: 'server-discover-probe-1',
+    discovers: ['server-discover-probe-1'],
     revision: '2026-07-28',
     client: { name: 'claude-code', version: '2.1.326', title: 'Claude Code' },
     capabilities: { roots: {}, ...form },
@@ -117,6 +119,31 @@ export const RECORDED_HOSTS: readonly RecordedHost[] = [
     token: (call) => call,
     ...{ question: 'cancelled', reads: 'data', limitMs: 5 * MINUTE },
   },
+  {
+    title: 'Claude Code in Claude Desktop',
+    transport: 'stdio',
+    discovers: ['server-discover-probe-1', 0],
+    revision: '2026-07-28',
+    client: { name: 'claude-code', version: '2.1.326', title: 'Claude Code' },
+    capabilities: { roots: {}, ...form },
+    env: { CLAUDE_CODE_ENTRYPOINT: 'claude-desktop' },
+    listens: true,
+    meta: (call) => ({ 'claudecode/toolUseId': `toolu_${call}` }),
+    token: (call) => call,
+    ...{ freezes: true, question: 'dropped', reads: 'data', limitMs: MINUTE },
+  },
+  ...(['stdio', 'http'] as const).map(
+    (transport): RecordedHost => ({
+      title: `Copilot, over ${transport}`,
+      transport,
+      discovers: [0],
+      ...{ revision: '2026-07-28', older: '2025-11-25' },
+      client: { name: 'github-copilot-developer', version: '1.0.89' },
+      capabilities: { elicitation: { form: {}, url: {} } },
+      token: (call) => call,
+      ...{ freezes: true, question: 'answered', reads: 'text', limitMs: MINUTE },
+    }),
+  ),
   {
     title: 'VS Code',
     transport: 'http',
@@ -172,7 +199,7 @@ export const RECORDED_HOSTS: readonly RecordedHost[] = [
   {
     title: 'Goose',
     transport: 'http',
-    discovers: 0,
+    discovers: [0],
     revision: '2026-07-28',
     client: { name: 'goose-desktop', version: '1.30.0' },
     capabilities: { sampling: {}, roots: {}, elicitation: { form: {}, url: {} }, ...ui },

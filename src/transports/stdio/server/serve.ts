@@ -40,6 +40,8 @@ export interface StdioServing {
 interface Parts {
   readonly dispatch: Dispatch;
   readonly session?: (send: (text: string) => void) => ChannelOptions['session'];
+  /** The part of the client's program that has started this process; undefined if the environment does not say it. */
+  readonly entryPoint: string | undefined;
   /** The secrets of the environment. */
   readonly secrets: readonly string[] | undefined;
   /** Takes the secret that seals the state of questions. */
@@ -53,7 +55,7 @@ interface Parts {
 
 /** Serves one client on standard input and output. */
 export function serveOverStdio(
-  { dispatch, session, secrets, provideSecret, drain, onClose, onProblem }: Parts,
+  { dispatch, session, entryPoint, secrets, provideSecret, drain, onClose, onProblem }: Parts,
   settings: Required<StdioOptions>,
 ): StdioServing {
   const { maxMessageBytes, maxBufferedBytes, maxOpenCalls, drainMs, closeMs, exit } = settings;
@@ -71,6 +73,7 @@ export function serveOverStdio(
   };
   const channel = openChannel({
     transport: 'stdio',
+    entryPoint,
     dispatch,
     send,
     sendResponse,

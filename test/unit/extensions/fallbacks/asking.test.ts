@@ -4,11 +4,13 @@ import {
   inputRequired,
   memoryStore,
   type Outcome,
+  type Peer,
   type Server,
   type Store,
   tool,
 } from 'fullmcp';
 import { policy } from 'fullmcp/middleware';
+import { buildCall } from 'fullmcp/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { hostOf, textOf, toldIn } from '../../../support/fallbacks/host.js';
@@ -511,5 +513,36 @@ describe('a host that cancels questions of tasks by itself', () => {
     await waitForStatus(host.request, taskId, 'input_required');
     await host.request('tasks/update', { taskId, inputResponses: cancel });
     expect(textOf(resultOf(await waitForStatus(host.request, taskId, 'completed')))).toBe('cancel');
+  });
+});
+
+describe('a host that shows questions in sessions alone', () => {
+  const discover = (fallbacks: object, more: { transport?: string; revision?: Peer['revision'] } = {}) => {
+    const { transport = 'stdio', revision = '2026-07-28' } = more;
+    const { book } = booking();
+    const client = { name: 'github-copilot-developer', version: '1.0.89' };
+    const peer = { revision, client, capabilities: {}, logLevel: undefined };
+    const call = buildCall('server/discover', {}, { peer, via: { transport } });
+    return serverWith({ book }, { fallbacks }).dispatch(call);
+  };
+
+  it('is told to open one by a server on its own computer that asks', async () => {
+    await expect(discover({ asking: 'model' })).rejects.toMatchObject({ code: 'method_not_found' });
+  });
+
+  it('is served as it is where a session may be impossible, in a session, and by a server that does not ask', async () => {
+    const served = { supportedVersions: expect.arrayContaining(['2026-07-28']) };
+    await expect(discover({ asking: 'model' }, { transport: 'http' })).resolves.toMatchObject(served);
+    await expect(discover({ asking: 'model' }, { revision: '2025-11-25' })).resolves.toMatchObject(served);
+    await expect(discover({ tasks: {} })).resolves.toMatchObject(served);
+  });
+
+  it('is not asked in 2026-07-28, whatever it declares', async () => {
+    const { book } = booking();
+    const host = hostOf(serverWith({ book }), {
+      name: 'github-copilot-developer',
+      capabilities: { elicitation: {} },
+    });
+    expect(toldIn(await host.call('book', { to: 'Oslo' })).status).toBe('input_required');
   });
 });

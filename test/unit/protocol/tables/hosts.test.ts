@@ -28,6 +28,14 @@ describe('the table of hosts', () => {
     );
   });
 
+  it('tells them apart on stdio by the variable that the program sets', () => {
+    expect(title('claude-code', { entryPoint: 'claude-desktop' })).toBe('Claude Code in Claude Desktop');
+    expect(title('claude-code', { entryPoint: 'local-agent' })).toBe('Claude Code in Claude Desktop');
+    expect(title('claude-code', { entryPoint: 'cli' })).toBe('Claude Code');
+    // Another host that was started in a terminal of Claude Code has the variable, too.
+    expect(title('codex-mcp-client', { entryPoint: 'claude-desktop' })).toBe('Codex');
+  });
+
   it('lets every client that it does not know do what it declares', () => {
     for (const name of ['', 'claude-codex', 'my-agent', 'Openai-mcp']) {
       const { asks, tasks, callMs } = hostOf({ name });

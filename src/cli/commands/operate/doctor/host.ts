@@ -252,12 +252,18 @@ function behaviourOf(host: HostName): readonly StepFinding[] {
   return PROFILES[host].clients.map((name) => ok(`${host}: calls`, `${sentence(hostOf({ name }))}.`));
 }
 
+const shownQuestions = {
+  never: 'shows no questions',
+  'as declared': 'shows questions if it declares them',
+  'in sessions': 'shows questions if it declares them, but not in 2026-07-28',
+} as const;
+
 function sentence({ title, asks, tasks, callMs, lists }: HostBehaviour): string {
   const dated = (text: string, { source }: HostFact<unknown>): string => `${text} (${shownSource(source)})`;
   return [
     dated(`${title} gives up a call after ${callMs.is / 1000} s`, callMs),
     dated(tasks.is === 'never' ? 'has no tasks' : 'has tasks if it declares them', tasks),
-    dated(asks.is === 'never' ? 'shows no questions' : 'shows questions if it declares them', asks),
+    dated(shownQuestions[asks.is], asks),
     dated(lists.is === 'kept' ? 'keeps an old list of tools' : 'follows changes of the list', lists),
   ].join(', ');
 }
