@@ -46,6 +46,7 @@ export const LAYERS = {
       events: 'events on the wire: names, shapes, the two dialects, signatures of webhooks',
       'uri-template': 'URI templates: expanded and matched',
       '.': 'calls, links, errors, callers, eras',
+      code: 'programs of models: the engine that runs them, and the option for it',
       telemetry: 'traces, the operator log, channels for observers',
     },
   },
@@ -197,6 +198,7 @@ export const LAYERS = {
       'events/sources':
         'events that come from elsewhere than `emit`: from transactions, schedules and changes of resources',
       'events/intake': 'webhooks of third parties, which become events: verified, and kept once',
+      code: 'programs of models that call servers elsewhere: behind a gateway or a client',
       'fallbacks/page': 'the page that asks the users of clients that cannot',
       fallbacks: 'tasks and questions for clients that lack them, by tools',
       catalog: 'definitions that change while a server runs',

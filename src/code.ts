@@ -10,4 +10,4 @@ export type {
   CodeRealms,
   CodeResult,
   CodeTurn,
-} from './server/define/code-engine.js';
+} from './protocol/code/code-engine.js';

@@ -14,6 +14,7 @@ export type { PinChange, PinOptions } from './connect/gateway/pins/options.js';
 export type { ProxyServer } from './connect/proxy/make-proxy.js';
 export type { Identity } from './connect/proxy/options.js';
 export type { McpConfig, ServerEntry } from './connect/targets/target.js';
+export type { CodeOptions } from './protocol/code/code-options.js';
 export type { SearchOptions } from './protocol/model/search/options.js';
 
 checkRuntime();

@@ -15,6 +15,8 @@ import { type Definers, makeDefiners } from './server/define-with.js';
 export type { JsonObject } from './jsonrpc/message.js';
 export type { Auth, Call, Dispatch, HttpFacts, Middleware, Outcome, Peer, Via } from './protocol/call.js';
 export type { Authenticate, AuthInit } from './protocol/caller.js';
+export type { CodeEngine } from './protocol/code/code-engine.js';
+export type { CodeOptions } from './protocol/code/code-options.js';
 export { type CallSource, type Challenge, type ErrorCode, McpError } from './protocol/errors.js';
 export { insufficientScope } from './protocol/insufficient-scope.js';
 export {
@@ -77,8 +79,6 @@ export type { CallerState, CallerStates, StateWithId } from './server/context/ca
 export type { ClientFacts, Context, Elicit } from './server/context/context.js';
 export { type ContextStore, type Stored, type StoredOptions, stored } from './server/context/stored.js';
 export type { AccessOptions, AccessRule, Allow } from './server/define/access.js';
-export type { CodeEngine } from './server/define/code-engine.js';
-export type { CodeOptions } from './server/define/code-options.js';
 export type { Completer, Completers, Described } from './server/define/definition.js';
 export type {
   ArgumentsCheck,

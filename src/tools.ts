@@ -1,14 +1,14 @@
 // The entry `fullmcp/tools`: the tools of a client or a server, for programs that call models.
 
-import type { Client } from './client/model/client.js';
+import type { Client, ClientCode } from './client/model/client.js';
 import { type VendorTools, vendorTools } from './client/tools/to-tools.js';
 import type { ToolClient, ToolSearch } from './client/tools/tool-search.js';
 import type { Dispatch } from './protocol/call.js';
 
+export type { ToolAnswer } from './client/model/results.js';
 export type { ModelTools, VendorTools } from './client/tools/to-tools.js';
 export {
   type RankedTool,
-  type ToolAnswer,
   type ToolClient,
   type ToolSearch,
   type ToolSearchOptions,
@@ -38,7 +38,7 @@ export type ConnectedTools<V extends keyof VendorTools> = VendorTools[V] & {
 };
 
 /**
- * Gives the tools of a client, of a search, or of a server in the same process to a model, in the shape of its API, with a function that
+ * Gives the tools of a client, of a search, of code mode, or of a server in the same process to a model, in the shape of its API, with a function that
  * makes the calls of the model. The tools are those that the server lists now.
  *
  * @example
@@ -47,7 +47,7 @@ export type ConnectedTools<V extends keyof VendorTools> = VendorTools[V] & {
  * const results = await Promise.all(message.content.filter((block) => block.type === 'tool_use').map((use) => run(use)));
  */
 export async function toTools<V extends keyof VendorTools>(
-  source: ToolClient | ToolSearch | { readonly dispatch: Dispatch },
+  source: ToolClient | ToolSearch | ClientCode | { readonly dispatch: Dispatch },
   vendor: V,
 ): Promise<ConnectedTools<V>> {
   if (typeof source !== 'object' || source === null)

@@ -11,7 +11,8 @@ const invoices = [
 /** The reminders that were sent. */
 export const sent: string[] = [];
 
-const tools = {
+/** The tools, with and without code mode. */
+export const tools = {
   list_invoices: tool({
     description: 'Lists the invoices that are not paid, with the days since they were sent',
     annotations: { readOnly: true },

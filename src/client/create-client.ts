@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../jsonrpc/message.js';
 import type { Outcome } from '../protocol/call.js';
+import type { CodeOptions } from '../protocol/code/code-options.js';
 import { shorten } from '../protocol/encoding/shorten.js';
 import { McpError } from '../protocol/errors.js';
 import type { Link, LinkEvents, OpenLink } from '../protocol/link.js';
@@ -26,7 +27,15 @@ import { Connection } from './connection/connection.js';
 import { EventHub } from './connection/event-hub.js';
 import { onSession } from './connection/on-session.js';
 import type { ClientEventsOf } from './events/client-events.js';
-import type { Client, Completion, Listing, PromptResult, ReadResult, ServerFacts } from './model/client.js';
+import type {
+  Client,
+  ClientCode,
+  Completion,
+  Listing,
+  PromptResult,
+  ReadResult,
+  ServerFacts,
+} from './model/client.js';
 import type { AnswerQuestion } from './model/handlers.js';
 import { type CallOptions, type ClientOptions, fullmcp, settingsOf, toLogMessage } from './model/options.js';
 import { ResultCache } from './model/result-cache.js';
@@ -246,7 +255,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
   const close = (): Promise<void> => connection.close();
   await connection.start(signal);
 
-  return {
+  const made: Client = {
     get status() {
       return connection.status;
     },
@@ -303,8 +312,20 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
       reconnects: connection.reconnects,
       problems: [...hub.problems],
     }),
+    code: async (codeOptions) => codeOf(codeOptions, { client: made, elicit: options.elicit }),
     on: on as Client['on'],
     close,
     [Symbol.asyncDispose]: close,
   };
+  return made;
+}
+
+/** Makes the tools of code mode. The engine brings everything that other clients do not need. */
+function codeOf(
+  options: CodeOptions,
+  parts: { readonly client: Client; readonly elicit: ClientOptions['elicit'] },
+): Promise<ClientCode> {
+  const make = options?.engine?.['~client'] as undefined | ((of: object) => Promise<ClientCode>);
+  if (make === undefined) throw new TypeError('client.code needs an engine: { engine: quickjs() }.');
+  return make({ ...parts, options });
 }

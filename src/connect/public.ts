@@ -4,6 +4,7 @@ export type {
   CallResult,
   Change,
   Client,
+  ClientCode,
   ClientEvents,
   ClientInfo,
   ClientOn,
@@ -51,6 +52,7 @@ export { ResultCache, type ResultCacheOptions } from '../client/model/result-cac
 export type { TypedTools } from '../client/model/typed.js';
 export type { JsonObject } from '../jsonrpc/message.js';
 export type { Auth, Call, Dispatch, Middleware, Outcome, Peer } from '../protocol/call.js';
+export type { CodeOptions } from '../protocol/code/code-options.js';
 export { type CallSource, type ErrorCode, McpError } from '../protocol/errors.js';
 export type {
   AuthHeaders,

@@ -4,16 +4,21 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { pathToFileURL } from 'node:url';
+import type { Programs, ProgramsParts } from '../../connect/routing/code-front.js';
+import { programServer } from '../../extensions/code/program-server.js';
 import { MissingPackageError } from '../../protocol/checks/optional-package.js';
 import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
-import { McpError } from '../../protocol/errors.js';
-import { codeFront } from '../../server/code/front.js';
 import {
   type CodeEngine,
   type CodeRealm,
   type CodeRealms,
   RealmLost,
-} from '../../server/define/code-engine.js';
+} from '../../protocol/code/code-engine.js';
+import { McpError } from '../../protocol/errors.js';
+import { describeSearch } from '../../server/code/code-tool.js';
+import { declarationsOf } from '../../server/code/declarations.js';
+import { codeFront } from '../../server/code/front.js';
+import { type ClientCodeParts, clientCode } from './client-code.js';
 import { type CallerShare, Thread } from './thread.js';
 import { PRELUDE_VERSION } from './worker/prelude.js';
 import type { RealmLimits, WorkerStart } from './worker/protocol.js';
@@ -80,6 +85,11 @@ export function quickjs(options: QuickJSOptions = {}): CodeEngine {
   };
   return Object.assign(engine, {
     '~front': (parts: Parameters<typeof codeFront>[1]) => codeFront(engine, parts),
+    '~programs': (parts: ProgramsParts): Programs => ({
+      ...programServer(engine, parts),
+      ...{ describeSearch, print: declarationsOf },
+    }),
+    '~client': (parts: ClientCodeParts) => clientCode(engine, parts),
   });
 }
 

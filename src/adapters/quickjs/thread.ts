@@ -1,7 +1,7 @@
 // A worker thread that runs programs, one turn after the other.
 
 import { Worker } from 'node:worker_threads';
-import { type CodeTurn, RealmLost } from '../../server/define/code-engine.js';
+import { type CodeTurn, RealmLost } from '../../protocol/code/code-engine.js';
 import type { FromThread, ToThread, WorkerStart } from './worker/protocol.js';
 import { WORKER } from './worker/worker-text.js';
 

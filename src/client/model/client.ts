@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Outcome, TransportName } from '../../protocol/call.js';
+import type { CodeOptions } from '../../protocol/code/code-options.js';
 import type { CallSource, ErrorCode, McpError } from '../../protocol/errors.js';
 import type {
   Implementation,
@@ -22,7 +23,14 @@ import type {
   TypedEvent,
 } from './events.js';
 import type { CallOptions, LogMessage } from './options.js';
-import type { CallResult, Completion, CompletionRequest, PromptResult, ReadResult } from './results.js';
+import type {
+  CallResult,
+  Completion,
+  CompletionRequest,
+  PromptResult,
+  ReadResult,
+  ToolAnswer,
+} from './results.js';
 import type { SubscribeOptions, SubscribeTo, Subscription } from './subscriptions.js';
 import type { TaskHandle } from './tasks.js';
 import type { TypedTools } from './typed.js';
@@ -94,6 +102,12 @@ export interface Client<S = unknown> extends AsyncDisposable {
    * a resource. Resolves when the server has acknowledged the subscription.
    */
   readonly subscribe: (to: string | SubscribeTo, options?: SubscribeOptions) => Promise<Subscription>;
+
+  /**
+   * Makes two tools for a model in place of those of the server, or of all servers of a group: `search_tools` and `run_code`, which runs a
+   * program in this process that calls them. With `approve`, the handler `elicit` of this client asks the user.
+   */
+  readonly code: (options: CodeOptions) => Promise<ClientCode>;
 
   /** Sends a request with any method, such as a method of your own. Returns the outcome as the server sent it. */
   readonly request: (method: string, params?: JsonObject, options?: CallOptions) => Promise<Outcome>;
@@ -252,4 +266,28 @@ export interface ToolCallOptions extends CallOptions {
    * sent. The client retries such a call if the tool was listed as one that supports keys.
    */
   readonly idempotencyKey?: string;
+}
+
+/**
+ * Two tools for a model in place of all tools of a client: `search_tools`, which finds them, and `run_code`, which runs a program that calls
+ * them. `toTools` takes it in place of the client.
+ */
+export interface ClientCode {
+  /** The two tools, to give to the model. The array and its contents never change. */
+  readonly tools: readonly ListedTool[];
+  /** Makes a call of the model, to one of `tools`. A failure of a program is a result with `isError`. */
+  readonly call: (name: string, args?: object, options?: ToolCallOptions) => Promise<ToolAnswer>;
+  /** Finds tools by words, and returns a line of TypeScript for each, the best first: what `search_tools` returns. */
+  readonly search: (
+    query: string,
+    options?: {
+      /** The number of tools, at most 50. Default: 5. */
+      readonly limit?: number;
+    },
+  ) => Promise<string>;
+  /**
+   * Runs a program: the body of an async function, in JavaScript or TypeScript. `data` has what it returned (`result`), what it printed and
+   * the number of its calls. If the program failed, `isError` is true, and the text says where and which calls were made.
+   */
+  readonly run: (code: string, options?: ToolCallOptions) => Promise<ToolAnswer>;
 }

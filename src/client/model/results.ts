@@ -31,6 +31,9 @@ export interface CallResult {
   readonly unwrap: () => unknown;
 }
 
+/** The result of a tool that the model has called. */
+export type ToolAnswer = Pick<CallResult, 'content' | 'text' | 'data' | 'isError'>;
+
 /** The contents of a resource. */
 export interface ReadResult {
   /** The parts: text, or bytes as base64. */

@@ -1,7 +1,7 @@
 // The result of a tool as parts that the APIs of models know: text, images and files.
 
 import type { ContentBlock } from '../../protocol/model/content.js';
-import type { ToolAnswer } from './tool-search.js';
+import type { ToolAnswer } from '../model/results.js';
 
 /** A part of a result. */
 export type ResultPart =

@@ -5,8 +5,8 @@ import { McpError } from '../../protocol/errors.js';
 import type { ListedTool } from '../../protocol/model/model.js';
 import { closestName } from '../../schema/explain/closest-name.js';
 import type { ToolCallOptions } from '../model/client.js';
+import type { ToolAnswer } from '../model/results.js';
 import { resultParts } from './result-parts.js';
-import type { ToolAnswer } from './tool-search.js';
 import { vendorNames } from './vendor-names.js';
 import { vendorSchema } from './vendor-schema.js';
 import type {

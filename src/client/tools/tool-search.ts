@@ -20,7 +20,7 @@ import {
   searchTool,
 } from '../../protocol/model/search/search-tools.js';
 import type { Client, ToolCallOptions } from '../model/client.js';
-import type { CallResult } from '../model/results.js';
+import type { ToolAnswer } from '../model/results.js';
 
 /** The options of `toolSearch`. */
 export interface ToolSearchOptions {
@@ -39,9 +39,6 @@ export interface RankedTool {
   /** How well it fits: comparable with the other tools of the same search. */
   readonly score: number;
 }
-
-/** The result of a tool that the model has called. */
-export type ToolAnswer = Pick<CallResult, 'content' | 'text' | 'data' | 'isError'>;
 
 /** A client of a server, or of several: the part that tools are listed and called with. */
 export type ToolClient = Pick<Client, 'tools' | 'callTool' | 'on'>;
@@ -127,7 +124,7 @@ function failure(text: string): ToolAnswer {
 }
 
 /** The tools of a client, with an index that follows them. */
-class SearchedList {
+export class SearchedList {
   readonly #client: ToolClient;
   readonly #maxAgeMs: number;
   readonly #index = new ListedIndex();

@@ -13,8 +13,8 @@ import { targetOpener } from '../proxy/open-target.js';
 import { connectionTable, type Identity } from '../proxy/options.js';
 import { StateSeal } from '../proxy/state-seal.js';
 import { type Checked, composeChecked } from '../routing/checked-use.js';
+import { withFront } from '../routing/code-front.js';
 import { routingDispatch } from '../routing/dispatch.js';
-import { withSearch } from '../routing/search-front.js';
 import { pickOptions } from '../targets/option-tables.js';
 import type { Runtime } from '../targets/options.js';
 import type { McpConfig } from '../targets/target.js';
@@ -67,7 +67,7 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
 
   return function gateway(config, given = {}) {
     const options = readGatewayOptions(given);
-    const { name, version, instructions, identity, use = [], allow, search } = options;
+    const { name, version, instructions, identity, use = [], allow, search, code } = options;
     const { pins: pinOptions, breaker, watchMs, healthMs, listTimeoutMs, drainMs } = options;
     const forAll = pickOptions(options, connectionTable);
     const logger = new OperatorLog(name).loggerOf(options.logger);
@@ -120,7 +120,7 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
     let stopChecking: (() => void) | undefined;
 
     async function load(): Promise<void> {
-      await pins?.load();
+      await Promise.all([pins?.load(), front.programs?.start()]);
       // Before the file is read, so that no change in between is missed.
       const read = watchMs === undefined || file === undefined ? undefined : await files.version(file);
       if (file !== undefined) servers.apply(await configFile(runtime, file));
@@ -177,20 +177,30 @@ export function makeGateway({ runtime, files, breaker: makeBreaker }: GatewayPar
     async function close(): Promise<void> {
       stopWatching?.();
       stopChecking?.();
+      // Programs call the servers until they have ended.
+      await front.programs?.close();
       await servers.close();
     }
 
+    const front = withFront(
+      allow === undefined ? answer : guarded(answer),
+      { search, code },
+      { ...{ owner: 'gateway', warn: problem }, ...{ name, version, logger } },
+    );
+    const { programs } = front;
+    const provideSecret: StateSeal['provide'] = (secret) => {
+      seal.provide(secret);
+      programs?.provideSecret(secret);
+    };
     const made = {
-      dispatch: withSearch(allow === undefined ? answer : guarded(answer), search, {
-        owner: 'gateway',
-        warn: problem,
-      }),
+      dispatch: front.dispatch,
       logger,
       start,
       reload,
       close,
-      // Transports call it, and nobody else needs it.
-      provideSecret: seal.provide,
+      // Transports call them, and nobody else needs them.
+      provideSecret,
+      ...(programs && { provideCluster: programs.provideCluster, drain: programs.drain }),
       info: { name, version },
       servers: () => Object.fromEntries([...servers.members].map(([each, { info }]) => [each, info])),
       async accept(server: string) {

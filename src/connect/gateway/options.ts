@@ -1,5 +1,6 @@
 import type { Auth, Middleware } from '../../protocol/call.js';
 import { type OptionTable, readOptions, type WithDefaults } from '../../protocol/checks/options.js';
+import { type CodeOptions, codeTable } from '../../protocol/code/code-options.js';
 import { type SearchOptions, searchTable } from '../../protocol/model/search/options.js';
 import {
   connectionTable,
@@ -65,6 +66,11 @@ export interface GatewayOptions
   readonly pins?: PinOptions;
   /** Lists `search_tools` and `call_tool` in place of all tools, so that a model does not have to read them. Default: all tools are listed. */
   readonly search?: boolean | SearchOptions;
+  /**
+   * Runs programs that models write, which call the tools of the servers: `{ engine: quickjs() }` of `fullmcp/code`. Lists `search_tools`
+   * and `run_code` in place of all tools; with `search: false`, all tools beside `run_code`. Default: none.
+   */
+  readonly code?: CodeOptions;
   /** Stops calling a server that fails. `false`: never. Default: after 5 failures in a row, for 10 s. */
   readonly breaker?: GatewayBreaker | false;
   /** The interval at which connected servers are asked whether they are there, in milliseconds; 0 for never. Default: 30 s. */
@@ -89,6 +95,7 @@ const optionTable = {
   allow: 'function',
   pins: { is: 'object', options: pinTable },
   search: { is: ['boolean', 'object'], options: searchTable },
+  code: { is: 'object', options: codeTable },
   breaker: {
     is: 'object',
     oneOf: [false],

@@ -1,4 +1,4 @@
-// The two tools that a proxy or a gateway with `search` lists in place of all others, and the way of a call through them.
+// The tools that a proxy or a gateway with `search` or `code` lists in place of all others, and the way of a call through them.
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { type Call, type Dispatch, type Outcome, withoutParamHeaders } from '../../protocol/call.js';
@@ -13,6 +13,7 @@ import {
   BAD_SEARCH,
   CALL_TOOL,
   callTool,
+  type FoundTools,
   foundTools,
   readSearch,
   SEARCH_TOOL,
@@ -20,10 +21,22 @@ import {
 } from '../../protocol/model/search/search-tools.js';
 import { fetchPages } from './pages.js';
 
-interface FrontParts {
+/** The parts of a front that are not options. */
+export interface FrontParts {
   /** The name of the function whose option it is, for errors. */
   readonly owner: string;
   readonly warn: (message: string, cause?: unknown) => void;
+  readonly changes?: FrontChanges | undefined;
+}
+
+/** The parts of a front that programs change. */
+interface FrontChanges {
+  /** The description of `search_tools`. */
+  readonly description: string;
+  /** The result of `search_tools`. */
+  readonly print: (found: FoundTools) => string;
+  /** Whether `call_tool` is listed. */
+  readonly calls: boolean;
 }
 
 const frontTable = { search: { is: 'object', options: searchTable } } as const;
@@ -32,11 +45,11 @@ const frontTable = { search: { is: 'object', options: searchTable } } as const;
 export function withSearch(
   dispatch: Dispatch,
   option: boolean | SearchOptions | undefined,
-  { owner, warn }: FrontParts,
+  { owner, warn, changes }: FrontParts,
 ): Dispatch {
   if (option === undefined || option === false) return dispatch;
   const { search } = readOptions(owner, { search: option === true ? {} : option }, frontTable);
-  const front = new SearchFront(dispatch, search, warn);
+  const front = new SearchFront(dispatch, search, { warn, changes });
   return (call) => front.dispatch(call);
 }
 
@@ -44,18 +57,28 @@ class SearchFront {
   readonly #next: Dispatch;
   readonly #options: SearchSettings;
   readonly #warn: FrontParts['warn'];
+  readonly #changes: FrontChanges | undefined;
   readonly #limit: number;
   readonly #listed: ReadonlySet<string>;
   readonly #index = new ListedIndex();
   #hasWarned = false;
 
-  constructor(next: Dispatch, options: SearchSettings, warn: FrontParts['warn']) {
+  constructor(
+    next: Dispatch,
+    options: SearchSettings,
+    { warn, changes }: Pick<FrontParts, 'warn' | 'changes'>,
+  ) {
     const { limit, always } = options;
     this.#next = next;
     this.#options = options;
     this.#warn = warn;
+    this.#changes = changes;
     this.#limit = limit;
     this.#listed = new Set(always);
+  }
+
+  get #calls(): boolean {
+    return this.#changes?.calls ?? true;
   }
 
   async dispatch(call: Call): Promise<Outcome> {
@@ -64,7 +87,7 @@ class SearchFront {
     const { name, arguments: given } = call.params;
     const args = isObject(given) ? given : {};
     if (name === SEARCH_TOOL) return this.#answer(call, args);
-    return name === CALL_TOOL ? this.#redirect(call, args) : this.#next(call);
+    return name === CALL_TOOL && this.#calls ? this.#redirect(call, args) : this.#next(call);
   }
 
   /** The server behind decides for how long the list may be cached. */
@@ -72,9 +95,10 @@ class SearchFront {
     const { cursor, ...params } = call.params;
     const { nextCursor, ...outcome } = await this.#next(copyCall(call, { params }));
     const always = this.#listed.size === 0 ? [] : await this.#tools(call);
+    const description = this.#changes?.description;
     const tools = [
-      searchTool(this.#limit),
-      callTool,
+      { ...searchTool(this.#limit), ...(description !== undefined && { description }) },
+      ...(this.#calls ? [callTool] : []),
       ...always.filter(({ name }) => this.#listed.has(name as string)),
     ];
     return { ...outcome, tools } as unknown as Outcome;
@@ -85,6 +109,8 @@ class SearchFront {
     if (request === undefined) return result(BAD_SEARCH, { isError: true });
     const indexed = await this.#index.of(await this.#tools(call));
     const found = await this.#find(indexed, { ...request, signal: call.signal });
+    // The types of the values behind handles are in `_meta`.
+    if (this.#changes !== undefined) return result(this.#changes.print(foundTools(found)), {});
     const data = foundTools(found.map(({ _meta, ...tool }) => tool));
     return result(JSON.stringify(data), { structuredContent: data as unknown as JsonObject });
   }
@@ -107,7 +133,7 @@ class SearchFront {
   /** All tools that the caller sees, without those that the two tools hide. */
   async #tools(call: Call): Promise<readonly JsonObject[]> {
     const all = await fetchPages(this.#next, 'tools', { call, signal: call.signal });
-    const tools = all.filter(({ name }) => name !== SEARCH_TOOL && name !== CALL_TOOL);
+    const tools = all.filter(({ name }) => name !== SEARCH_TOOL && (name !== CALL_TOOL || !this.#calls));
     if (tools.length < all.length && !this.#hasWarned) {
       this.#hasWarned = true;
       this.#warn(

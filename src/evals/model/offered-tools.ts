@@ -1,7 +1,7 @@
 // The tools of a server in the shape of an API, and the calls of a model in the same shape, whatever the API is.
 
+import type { ToolAnswer } from '../../client/model/results.js';
 import { type ToolCaller, type VendorTools, vendorTools } from '../../client/tools/to-tools.js';
-import type { ToolAnswer } from '../../client/tools/tool-search.js';
 import { vendorNames } from '../../client/tools/vendor-names.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import type { ModelApi } from '../../testing/mock-model/api.js';

@@ -2,7 +2,7 @@
 
 import type { Client } from '../../client/model/client.js';
 import type { Handlers } from '../../client/model/handlers.js';
-import type { ToolAnswer } from '../../client/tools/tool-search.js';
+import type { ToolAnswer } from '../../client/model/results.js';
 import { connect } from '../../client.js';
 import type { ServerObject, Target } from '../../connect/targets/target.js';
 import type { AuthInit } from '../../protocol/caller.js';

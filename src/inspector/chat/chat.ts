@@ -2,7 +2,7 @@
 
 import { basename } from 'node:path';
 import { ToolCallResult } from '../../client/calls/read-results.js';
-import type { ToolAnswer } from '../../client/tools/tool-search.js';
+import type { ToolAnswer } from '../../client/model/results.js';
 import { addCase, printCase, type SavedCase } from '../../evals/cases/case-file.js';
 import type { EvalEnd } from '../../evals/cases/transcript.js';
 import type { AskModel, ModelMessage, ModelReply, RequestedCall } from '../../evals/model/model.js';

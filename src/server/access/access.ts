@@ -2,10 +2,11 @@
 
 import { isObject } from '../../jsonrpc/message.js';
 import { type KeysOf, unknownKeys } from '../../protocol/checks/known-keys.js';
+import type { PolicyTool } from '../../protocol/tool-use.js';
 import { closestName } from '../../schema/explain/closest-name.js';
 import type { AccessOptions, AccessRule, AccessTarget, Allow } from '../define/access.js';
 import { foreignRuleNames } from '../define/definition-tables.js';
-import type { PolicyTool, ToolPolicy } from '../define/policy.js';
+import type { ToolPolicy } from '../define/policy.js';
 import type { ToolAnnotations } from '../define/tool.js';
 import type { Logger } from '../state/log.js';
 import { AllowFailures } from './allow-failures.js';

@@ -102,7 +102,7 @@ function serverOf<State, User, T, E>(
       return registration;
     },
     emit: async (name, data, options) => (parts.events as EventHost).emit(name, data as object, options),
-    webhooks: (parts.events as EventHost).webhooks,
+    webhooks: parts.events?.webhooks as EventHost['webhooks'],
     mount: (prefix, other) => parts.mounts.add(prefix, other),
     provideSecret: seal.provide,
     provideLog: (settings) => compiled.ownLog.provide(settings),

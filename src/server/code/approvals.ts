@@ -2,11 +2,11 @@
 
 import type { Call } from '../../protocol/call.js';
 import { canonical } from '../../protocol/canonical.js';
+import type { CodeCall } from '../../protocol/code/code-engine.js';
+import type { CodeOptions } from '../../protocol/code/code-options.js';
 import { encodeBase64Url } from '../../protocol/encoding/base64.js';
 import { sha256 } from '../../protocol/encoding/sha256.js';
-import type { CodeCall } from '../define/code-engine.js';
-import type { CodeOptions } from '../define/code-options.js';
-import type { PolicyTool, ToolUse } from '../define/policy.js';
+import type { PolicyTool, ToolUse } from '../../protocol/tool-use.js';
 import type { Logger } from '../state/log.js';
 
 /** The kind of a call: `held` until it is approved, `missing` if this caller has no such tool. */

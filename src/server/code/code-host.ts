@@ -1,7 +1,7 @@
 // The server that programs call.
 
 import type { Dispatch } from '../../protocol/call.js';
-import type { CodeEngine, CodeRealms } from '../define/code-engine.js';
+import type { CodeEngine, CodeRealms } from '../../protocol/code/code-engine.js';
 import type { ApprovalParts } from './approvals.js';
 
 /** The engine of a server, and its limit for programs. */

@@ -1,13 +1,14 @@
 // The tool `run_code`: runs a program that a model has written. Everything behind it is loaded with the first program.
 
 import type { Call } from '../../protocol/call.js';
-import { SEARCH_TOOL } from '../../protocol/model/search/search-tools.js';
+import { CODE_TOOL } from '../../protocol/code/code-options.js';
+import { CALL_TOOL, SEARCH_TOOL } from '../../protocol/model/search/search-tools.js';
 import type { CallContext } from '../context/call-context.js';
 import { type Tool, tool } from '../define/tool.js';
 import type { CodeHost, CodeSettings } from './code-host.js';
 
-/** The name of the tool. */
-export const CODE_TOOL = 'run_code';
+/** The calls that one program may make unless `maxCalls` says more or less. */
+export const MAX_CALLS = 200;
 
 /** The longest program, in characters. */
 const MAX_SOURCE = 65_536;
@@ -18,6 +19,8 @@ interface CodeFacts extends Pick<CodeSettings, 'maxCalls'> {
   readonly finds: boolean;
   /** Whether a person approves calls. */
   readonly asks: boolean;
+  /** Whether clients may start programs as tasks. */
+  readonly isTask: boolean;
 }
 
 /** Defines the tool. */
@@ -26,7 +29,7 @@ export function codeTool(facts: CodeFacts, host: () => CodeHost): Tool {
     title: 'Run a program',
     description: describe(facts),
     annotations: { readOnly: false, destructive: true, openWorld: true },
-    task: 'optional',
+    ...(facts.isTask && { task: 'optional' }),
     input: {
       type: 'object',
       properties: {
@@ -45,6 +48,14 @@ export function codeTool(facts: CodeFacts, host: () => CodeHost): Tool {
       });
     },
   });
+}
+
+/** The description of `search_tools` beside the tool. `hasSearch`: `call_tool` is listed, too. */
+export function describeSearch(hasSearch: boolean): string {
+  const use = hasSearch
+    ? `Call them in ${CODE_TOOL}, or one with ${CALL_TOOL}.`
+    : `Call them in ${CODE_TOOL}.`;
+  return `Finds tools by what they do. Returns a line of TypeScript for each: its arguments, its result and what it does. ${use}`;
 }
 
 function describe({ maxCalls, finds, asks }: CodeFacts): string {

@@ -1,35 +1,28 @@
 // The tool of programs and its engine, for a server with the option `code`. Only the entry of the engine loads it.
 
 import { late } from '../../async/late.js';
+import type { CodeEngine } from '../../protocol/code/code-engine.js';
+import { CODE_TOOL } from '../../protocol/code/code-options.js';
 import { CALL_TOOL, SEARCH_TOOL } from '../../protocol/model/search/search-tools.js';
 import { policyTool } from '../access/access.js';
-import type { CodeEngine } from '../define/code-engine.js';
 import type { CodeFrontParts, SearchFront } from '../search/search-front.js';
 import type { ApprovalParts } from './approvals.js';
 import type { CodeHost } from './code-host.js';
-import { CODE_TOOL, codeTool } from './code-tool.js';
+import { codeTool, describeSearch, MAX_CALLS } from './code-tool.js';
 import { declarationsOf } from './declarations.js';
-
-const DEFAULT_CALLS = 200;
+import { openRealms } from './open-realms.js';
 
 /**
  * Makes the tools of a server with programs. With `code` alone, tools are found and called by programs; with `search` as well, also one by
  * one; with `search: false`, they are all listed. The engine is opened with the first program, and closes with the server.
  */
 export function codeFront(engine: Pick<CodeEngine, 'id' | 'open'>, parts: CodeFrontParts): SearchFront {
-  const { search, maxCalls = DEFAULT_CALLS, approve, hasUser, attach, defaults, make, compile } = parts;
+  const { search, maxCalls = MAX_CALLS, approve, hasUser, attach, defaults, make, compile } = parts;
   const finds = search !== false;
   const hasSearch = finds && search !== undefined;
   const host = late<CodeHost>('the host of programs');
-  let opening: ReturnType<CodeHost['realms']> | undefined;
-  const realms: CodeHost['realms'] = () => {
-    opening ??= engine.open().catch((error: unknown) => {
-      opening = undefined;
-      throw error;
-    });
-    return opening;
-  };
-  attach({ close: async () => (await opening?.catch(() => undefined))?.close() });
+  const { realms, close } = openRealms(engine);
+  attach({ close });
   const settings = { engine, maxCalls };
   const toolOf: ApprovalParts['toolOf'] = async (caller, name) => {
     const visible = await parts.server().registry.tools.entries(caller);
@@ -42,7 +35,11 @@ export function codeFront(engine: Pick<CodeEngine, 'id' | 'open'>, parts: CodeFr
   if (!hasSearch) tools.delete(CALL_TOOL);
   tools.set(
     CODE_TOOL,
-    compile(defaults, CODE_TOOL, codeTool({ ...settings, finds, asks: approve !== undefined }, host.get)),
+    compile(
+      defaults,
+      CODE_TOOL,
+      codeTool({ ...settings, finds, asks: approve !== undefined, isTask: true }, host.get),
+    ),
   );
   return {
     tools,
@@ -54,11 +51,4 @@ export function codeFront(engine: Pick<CodeEngine, 'id' | 'open'>, parts: CodeFr
       return hasSearch ? found : dispatch;
     },
   };
-}
-
-function describeSearch(hasSearch: boolean): string {
-  const use = hasSearch
-    ? `Call them in ${CODE_TOOL}, or one with ${CALL_TOOL}.`
-    : `Call them in ${CODE_TOOL}.`;
-  return `Finds tools by what they do. Returns a line of TypeScript for each: its arguments, its result and what it does. ${use}`;
 }

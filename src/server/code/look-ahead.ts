@@ -7,7 +7,7 @@ import {
   type CodeResult,
   type CodeTurn,
   RealmLost,
-} from '../define/code-engine.js';
+} from '../../protocol/code/code-engine.js';
 import type { Approvals } from './approvals.js';
 import type { ProgramCalls } from './program-calls.js';
 

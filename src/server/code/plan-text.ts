@@ -1,6 +1,6 @@
 // The question for the person who approves what a program changes.
 
-import type { CodeCall } from '../define/code-engine.js';
+import type { CodeCall } from '../../protocol/code/code-engine.js';
 import { show, showText } from '../policy/show.js';
 import type { Ahead } from './look-ahead.js';
 

@@ -1,6 +1,6 @@
 // The report to a model about the end of its program.
 
-import type { CodeCall, CodeEnd } from '../define/code-engine.js';
+import type { CodeCall, CodeEnd } from '../../protocol/code/code-engine.js';
 import { toolFailure } from '../results/results.js';
 import type { ToolResult } from '../results/tool-result.js';
 

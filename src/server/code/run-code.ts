@@ -3,9 +3,6 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { principalOf } from '../../protocol/caller.js';
 import { canonical } from '../../protocol/canonical.js';
-import { encodeBase64Url } from '../../protocol/encoding/base64.js';
-import { sha256 } from '../../protocol/encoding/sha256.js';
-import { McpError } from '../../protocol/errors.js';
 import {
   type CodeCall,
   type CodeEnd,
@@ -14,7 +11,10 @@ import {
   type CodeResult,
   type CodeTurn,
   RealmLost,
-} from '../define/code-engine.js';
+} from '../../protocol/code/code-engine.js';
+import { encodeBase64Url } from '../../protocol/encoding/base64.js';
+import { sha256 } from '../../protocol/encoding/sha256.js';
+import { McpError } from '../../protocol/errors.js';
 import type { ToolResult } from '../results/tool-result.js';
 import { Approvals, digestOf as fullDigestOf, type PlannedCall } from './approvals.js';
 import { lookAhead } from './look-ahead.js';

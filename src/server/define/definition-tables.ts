@@ -8,12 +8,12 @@ import {
   optionMistakes,
   type WithDefaults,
 } from '../../protocol/checks/options.js';
+import { codeTable } from '../../protocol/code/code-options.js';
 import type { Annotations } from '../../protocol/model/content.js';
 import { searchTable } from '../../protocol/model/search/options.js';
 import type { DeprecationMode } from '../state/deprecations.js';
 import { idempotencyTable } from '../state/idempotency-options.js';
 import type { AccessOptions } from './access.js';
-import { codeTable } from './code-options.js';
 import type { EventDefinition, ResourceEventDefinition } from './event.js';
 import { type EventRetention, retentionTable } from './event-retention.js';
 import { fallbacksTable } from './fallback-options.js';

@@ -3,6 +3,7 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Auth, Dispatch, HttpFacts, Middleware } from '../../protocol/call.js';
 import type { Authenticate } from '../../protocol/caller.js';
+import type { CodeOptions } from '../../protocol/code/code-options.js';
 import type { Icon } from '../../protocol/model/content.js';
 import type { Implementation } from '../../protocol/model/model.js';
 import type { SearchOptions } from '../../protocol/model/search/options.js';
@@ -20,7 +21,6 @@ import type { IdempotencyOptions } from '../state/idempotency-options.js';
 import type { Lifespan } from '../state/lifespan.js';
 import type { Logger } from '../state/log.js';
 import type { AccessOptions } from './access.js';
-import type { CodeOptions } from './code-options.js';
 import type { NotInferred } from './definition.js';
 import type { EventType } from './event.js';
 import type { EventRetention } from './event-retention.js';

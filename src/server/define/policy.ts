@@ -1,37 +1,10 @@
 // The seam between a server and the policy for its tools.
 
-import type { Auth, Call } from '../../protocol/call.js';
+import type { Call } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
+import type { PolicyTool } from '../../protocol/tool-use.js';
 import type { CallContext } from '../context/call-context.js';
 import type { Awaitable } from './tool-handler.js';
-
-/** A tool, as a policy sees it. Hints that the tool does not give have the defaults of the protocol. */
-export interface PolicyTool {
-  /** The name of the tool. */
-  readonly name: string;
-  /** The tags of the tool. */
-  readonly tags: readonly string[];
-  /** The tool changes nothing. Default: false. */
-  readonly readOnly: boolean;
-  /** The tool may delete or overwrite something. Default: true, unless the tool is `readOnly`. */
-  readonly destructive: boolean;
-  /** Calling the tool again with the same arguments changes nothing more. Default: false, unless the tool is `readOnly`. */
-  readonly idempotent: boolean;
-  /** The tool reaches things outside the server's own domain. Default: true. */
-  readonly openWorld: boolean;
-}
-
-/** The use of a tool that a policy decides about. */
-export interface ToolUse {
-  /** The tool. */
-  readonly tool: PolicyTool;
-  /** The caller; undefined for an anonymous or local one. */
-  readonly auth: Auth | undefined;
-  /** Whether the caller is the program that the server runs in or that has started it (stdio), and acts for nobody else. */
-  readonly isLocal: boolean;
-  /** The arguments as the handler gets them; undefined if the decision is about the tool itself, as for lists. */
-  readonly input: unknown;
-}
 
 /** The decision about the use of a tool. `approve`: a person has to approve it first. */
 export type PolicyEffect = 'allow' | 'deny' | 'approve';

@@ -1,6 +1,6 @@
 // The question for the person who approves a call.
 
-import type { ToolUse } from '../define/policy.js';
+import type { ToolUse } from '../../protocol/tool-use.js';
 import type { PolicyInput, ReadRule } from './rules.js';
 import { isJson, isPlain, show, showText } from './show.js';
 

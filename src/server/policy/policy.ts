@@ -1,8 +1,9 @@
 // Policies: rules that allow or deny the calls of tools, or make a person approve them.
 
 import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
+import type { PolicyTool, ToolUse } from '../../protocol/tool-use.js';
 import type { AccessOptions } from '../define/access.js';
-import type { PolicyEffect, PolicyTool, ToolUse } from '../define/policy.js';
+import type { PolicyEffect } from '../define/policy.js';
 import type { Awaitable } from '../define/tool-handler.js';
 import { approvalText } from './approval-text.js';
 import { type PolicyRule, type ReadRule, readRules, ruleProblems } from './rules.js';

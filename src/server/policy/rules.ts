@@ -2,8 +2,9 @@
 
 import type { Auth } from '../../protocol/call.js';
 import { type OptionTable, readOptions } from '../../protocol/checks/options.js';
+import type { PolicyTool, ToolUse } from '../../protocol/tool-use.js';
 import { closestName } from '../../schema/explain/closest-name.js';
-import type { PolicyEffect, PolicyTool, ToolUse } from '../define/policy.js';
+import type { PolicyEffect } from '../define/policy.js';
 import { annotationRow, type ToolAnnotations } from '../define/tool.js';
 import type { Awaitable } from '../define/tool-handler.js';
 import { isPattern, matchesPattern } from './patterns.js';

@@ -6,7 +6,8 @@ import type { Caller } from '../../protocol/caller.js';
 import { canonical } from '../../protocol/canonical.js';
 import { McpError } from '../../protocol/errors.js';
 import { notCalled } from '../../protocol/tables/failure-texts.js';
-import type { PolicyTool, ToolPolicy, ToolUse } from '../define/policy.js';
+import type { PolicyTool, ToolUse } from '../../protocol/tool-use.js';
+import type { ToolPolicy } from '../define/policy.js';
 import type { Awaitable } from '../define/tool-handler.js';
 import type { PolicyInput } from './rules.js';
 

@@ -3,6 +3,7 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { type Call, type Dispatch, withoutParamHeaders } from '../../protocol/call.js';
 import { fillDefaults } from '../../protocol/checks/options.js';
+import type { CodeOptions } from '../../protocol/code/code-options.js';
 import { copyCall, fromDirect, toDirect } from '../../protocol/direct.js';
 import { type SearchOptions, type SearchSettings, searchTable } from '../../protocol/model/search/options.js';
 import {
@@ -20,7 +21,6 @@ import {
 } from '../catalog/compile.js';
 import type { CompiledTool, ToolFront } from '../catalog/tools.js';
 import type { CallContext } from '../context/call-context.js';
-import type { CodeOptions } from '../define/code-options.js';
 import { tool } from '../define/tool.js';
 import { ToolError } from '../results/tool-error.js';
 import type { FinderParts, ToolFinder } from './tool-finder.js';

@@ -1,6 +1,6 @@
 // The messages between the server and a worker thread that runs programs.
 
-import type { CodeProgram, CodeResult, CodeTurn } from '../../../server/define/code-engine.js';
+import type { CodeProgram, CodeResult, CodeTurn } from '../../../protocol/code/code-engine.js';
 
 /** The limits of one program. */
 export interface RealmLimits {

@@ -6,7 +6,7 @@ import type {
   CodeProgram,
   CodeResult,
   CodeTurn,
-} from '../../../server/define/code-engine.js';
+} from '../../../protocol/code/code-engine.js';
 import type { Handle, Instance, WasmEngine } from './instance.js';
 import { PRELUDE } from './prelude.js';
 import type { RealmLimits } from './protocol.js';

@@ -1,7 +1,7 @@
 // The script of a worker thread: runs programs, each in a realm of its own.
 
 import { parentPort, workerData } from 'node:worker_threads';
-import type { CodeTurn } from '../../../server/define/code-engine.js';
+import type { CodeTurn } from '../../../protocol/code/code-engine.js';
 import type { WasmEngine } from './instance.js';
 import type { FromThread, ToThread, WorkerStart } from './protocol.js';
 import { Realm } from './realm.js';

@@ -107,6 +107,7 @@ const functions: Readonly<Record<string, Make>> = {
   cache,
   circuitBreaker,
   clientCredentials,
+  'client.code': async (options: object) => (await connect(server)).code({ engine: quickjs(), ...options }),
   'client.on': async (options) =>
     (await connect(server)).on('news' as never, {} as never, () => undefined, options),
   compatibility: (options) => createServer({ name: 'a', version: '1', compatibility: options }),

@@ -4,7 +4,7 @@ import { type PolicyOptions, type PolicyRule, policy } from 'fullmcp/middleware'
 import { buildCall, testClient } from 'fullmcp/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import type { ToolUse } from '../../../../src/server/define/policy.js';
+import type { ToolUse } from '../../../../src/protocol/tool-use.js';
 import { matchesPattern } from '../../../../src/server/policy/patterns.js';
 
 const facts = { tags: [], readOnly: false, destructive: true, idempotent: false, openWorld: true };

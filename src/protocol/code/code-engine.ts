@@ -11,6 +11,10 @@ export interface CodeEngine {
   readonly open: () => Promise<CodeRealms>;
   /** For servers only: makes the tool that runs programs. It comes with the engine, so that other servers do not load it. */
   readonly '~front': (parts: never) => unknown;
+  /** For gateways only: makes the server that runs programs, which call other servers. */
+  readonly '~programs': (parts: never) => unknown;
+  /** For clients only: makes the tools that a model gets. */
+  readonly '~client': (parts: never) => unknown;
 }
 
 /** An engine that is open for a server. */

@@ -1,10 +1,12 @@
-// The option `code` of a server: programs of models that call its tools.
+// The option `code` of a server or a gateway: programs of models that call its tools.
 
+import type { ToolUse } from '../tool-use.js';
 import type { CodeEngine } from './code-engine.js';
-import type { ToolUse } from './policy.js';
-import type { Awaitable } from './tool-handler.js';
 
-/** The option `code` of a server. */
+/** The name of the tool that runs programs. */
+export const CODE_TOOL = 'run_code';
+
+/** The option `code` of a server or a gateway. */
 export interface CodeOptions {
   /** The engine that runs the programs: `quickjs()` of `fullmcp/code`. */
   readonly engine: CodeEngine;
@@ -14,7 +16,7 @@ export interface CodeOptions {
    * The calls that a person has to approve, before any of them is made, in one question: `destructive`, those of tools that may delete or
    * overwrite; `all`, those of tools that are not read-only; or those for which a function returns true. Default: none.
    */
-  readonly approve?: 'destructive' | 'all' | ((use: ToolUse) => Awaitable<boolean>);
+  readonly approve?: 'destructive' | 'all' | ((use: ToolUse) => boolean | Promise<boolean>);
 }
 
 /** The table of `CodeOptions`. */
