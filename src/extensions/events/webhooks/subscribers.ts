@@ -5,7 +5,8 @@ import { Turns } from '../../../async/turns.js';
 import type { JsonObject } from '../../../jsonrpc/message.js';
 import type { Auth } from '../../../protocol/call.js';
 import { canonical } from '../../../protocol/canonical.js';
-import type { Store, StoreChange, StoreEntry, Written } from '../../../state/store.js';
+import type { Store, StoreChange, StoreEntry } from '../../../state/store.js';
+import { StoreFull } from '../../../state/store-shares.js';
 import { countOf } from '../log/head.js';
 import { type SubscriptionPlace, type TypePlace, typePlace } from './stored/places.js';
 import type { SubscriptionHead } from './stored/subscription.js';
@@ -190,7 +191,7 @@ export async function removeFromIndex(
   await changeIndex(store, { typeGroup, place }, { do: 'delete', key, if: { version } });
 }
 
-/** Makes a change of the index, and lists it. A list that is full begins anew. */
+/** Makes a change of the index, and lists it. A list that is full begins anew, and so does one that takes the last room of the store. */
 async function changeIndex(
   store: Store,
   { typeGroup, place }: { readonly typeGroup: string; readonly place: SubscriptionPlace },
@@ -198,17 +199,24 @@ async function changeIndex(
 ): Promise<void> {
   const { changes: list, count, listed } = typePlace(typeGroup);
   for (;;) {
-    const written: Written = await store.write([
-      { do: 'count', key: listed, by: 1, max: MAX_LISTED },
-      change,
-      { do: 'append', list, name: crypto.randomUUID(), value: { id: place.id } },
-      { do: 'count', key: count, by: 1 },
-    ]);
-    if (written.ok || written.refusedBy !== 0) return;
-    const full = await store.get(listed);
-    if (full === undefined) continue;
+    let full: StoreFull | undefined;
+    try {
+      const written = await store.write([
+        { do: 'count', key: listed, by: 1, max: MAX_LISTED },
+        change,
+        { do: 'append', list, name: crypto.randomUUID(), value: { id: place.id } },
+        { do: 'count', key: count, by: 1 },
+      ]);
+      if (written.ok || written.refusedBy !== 0) return;
+    } catch (error) {
+      if (!(error instanceof StoreFull)) throw error;
+      full = error;
+    }
+    const entry = await store.get(listed);
+    if (entry === undefined && full !== undefined) throw full;
+    if (entry === undefined) continue;
     await store.write([
-      { do: 'delete', key: listed, if: { version: full.version } },
+      { do: 'delete', key: listed, if: { version: entry.version } },
       { do: 'drop', list },
     ]);
   }

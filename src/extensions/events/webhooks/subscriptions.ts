@@ -7,7 +7,9 @@ import { eventFailure } from '../../../protocol/event-failures.js';
 import type { EventDialect } from '../../../protocol/events/dialects.js';
 import { readSecret, webhookKey } from '../../../protocol/events/signature.js';
 import type { WebhookOptions } from '../../../server/define/webhook-options.js';
+import type { Logger } from '../../../server/state/log.js';
 import type { Lease, Store, StoreChange } from '../../../state/store.js';
+import { StoreFull } from '../../../state/store-shares.js';
 import { eventGroup } from '../log/keys.js';
 import type { LogPosition } from '../log/positions.js';
 import type { EventFanOut } from './fan-out.js';
@@ -46,6 +48,7 @@ export interface WebhookSubscriptionsParts {
   readonly fanOut: Pick<EventFanOut, 'position'>;
   /** Called when a subscription may have something to deliver. */
   readonly onWork: () => void;
+  readonly log: Logger;
 }
 
 /** A subscription that a caller asks for. The caller may have it. */
@@ -84,6 +87,17 @@ export class WebhookSubscriptions {
 
   /** Makes a subscription, or refreshes the one that has the same key. */
   async subscribe(init: SubscriptionInit): Promise<Subscribed> {
+    try {
+      return await this.#subscribe(init);
+    } catch (error) {
+      if (!(error instanceof StoreFull)) throw error;
+      this.#parts.log('warning', 'The store has no room for a webhook, which was rejected.', error);
+      const message = 'The server has no room for a subscription now. Try again later.';
+      throw eventFailure('exhausted', message, { dialect: init.dialect, data: { limit: 'subscriptions' } });
+    }
+  }
+
+  async #subscribe(init: SubscriptionInit): Promise<Subscribed> {
     const { server, store } = this.#parts;
     const { principal, args, type, delivery } = init;
     const id = await subscriptionId({ principal, args, name: type.name, url: delivery.url });

@@ -104,7 +104,7 @@ export async function webhooks(parts: WebhookParts): Promise<Webhooks> {
     work: (lease, signal) => fanOut.work(lease, signal),
   });
   const subscriptions = new WebhookSubscriptions({
-    ...{ server, store, queues, times, intents, secrets, fanOut, limits: options },
+    ...{ server, store, queues, times, intents, secrets, fanOut, log, limits: options },
     onWork: () => sending.wake(),
   });
   const deliveries = new Deliveries({

@@ -513,6 +513,24 @@ describe('the limits', () => {
     expect(await dump(world.store, 'event-subs:')).toHaveLength(2);
   });
 
+  test('of a store in memory are told, too, and leave nothing behind', async () => {
+    const store = memoryStore({ maxEntries: 40, callerShare: 0.05 });
+    const world = await start({ store });
+    const subscribe = (queue: string) => world.subscribe(queue, params({ arguments: { queue } }));
+    await subscribe('1');
+    await subscribe('2');
+    const full = {
+      code: -32013,
+      message: expect.stringContaining('no room'),
+      data: { limit: 'subscriptions' },
+    };
+    expect(await failureOf(subscribe('3'))).toMatchObject(full);
+    expect(world.log.join()).toContain('Raise one of these, or callerShare.');
+    expect(await dump(store, 'event-sub:')).toHaveLength(2);
+    await world.unsubscribe('1', params({ arguments: { queue: '1' } }));
+    await subscribe('3');
+  });
+
   test('hold under a flood', async () => {
     const world = await start({ options: { maxPerCaller: 3, allow: [receiver.origin] } });
     const all = await Promise.allSettled(

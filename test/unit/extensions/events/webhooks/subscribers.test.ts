@@ -92,6 +92,15 @@ describe('The subscribers that a process keeps in memory', () => {
     expect(after).toBe(await truth(store));
   });
 
+  test('The list of changes does not take the last room of a small store', async () => {
+    const store = memoryStore({ maxBytes: 5000, kindShare: 1 });
+    const subscribers = new Subscribers(store, type);
+    for (let n = 0; n < 200; n++) await (n % 2 === 0 ? add(store, 'sub') : remove(store, 'sub'));
+    await add(store, 'other');
+    expect((await store.items(typePlace(GROUP).changes)).length).toBeLessThan(100);
+    expect([...(await subscribers.read()).keys()]).toEqual(['other']);
+  });
+
   test('Processes that read while subscribers come and go know the same in the end, for many orders', async () => {
     for (let seed = 1; seed <= 100; seed++) {
       const random = seeded(seed);
