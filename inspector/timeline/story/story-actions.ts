@@ -16,11 +16,13 @@ export function canRunAgain({ kind }: Story): boolean {
   return kind !== 'connect' && kind !== 'unsolicited' && kind !== 'subscription';
 }
 
-/** Sends the request of a story again and selects the new story. */
+/** Sends the request of a story again and selects the new story, unless the user has gone on to another one before it began. */
 export async function runAgain(story: Story): Promise<number | undefined> {
   if (!canRunAgain(story)) return undefined;
+  const before = selectedStory.value;
   try {
     const { story: id } = await run('again', { story: story.id });
+    if (selectedStory.value !== before) return id;
     selectedStory.value = id;
     selectedMessage.value = undefined;
     return id;

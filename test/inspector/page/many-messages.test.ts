@@ -111,9 +111,27 @@ describeInChromium('the timeline with 10,000 messages', () => {
     await expect
       .poll(() => many.commands)
       .toContainEqual({ command: 'again', input: { story: STORIES + 399 } });
+    await expect
+      .poll(() => list().getAttribute('aria-activedescendant'))
+      .toBe(`timeline-list-${STORIES + 400}`);
     await page.keyboard.press('End');
     await expect.poll(() => list().getAttribute('aria-activedescendant')).toBe('timeline-list-1');
     await rows().getByText('result number 1 of').first().waitFor();
+  });
+
+  it('stays with the call that one went to before a call that was sent again has begun', async () => {
+    await list().focus();
+    await page.keyboard.press('Home');
+    const release = many.holdAgain();
+    const sent = page.waitForRequest((request) => request.url().includes('again'));
+    await page.keyboard.press('r');
+    const answered = (await sent).response();
+    await page.keyboard.press('End');
+    await expect.poll(() => list().getAttribute('aria-activedescendant')).toBe('timeline-list-1');
+    release();
+    await (await answered)?.finished();
+    for (let frames = 0; frames < 3; frames++) await frame();
+    expect(await list().getAttribute('aria-activedescendant')).toBe('timeline-list-1');
   });
 
   it('lets what comes in wait while it is paused', async () => {

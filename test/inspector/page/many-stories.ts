@@ -14,6 +14,8 @@ export interface ManyStories {
   readonly inspector: Inspector;
   /** Makes another call and its messages. */
   readonly addCall: () => void;
+  /** Lets the answers to calls that are sent again wait, until the function that it returns is called. */
+  readonly holdAgain: () => () => void;
   /** The commands that the page sent. */
   readonly commands: readonly { readonly command: string; readonly input: JsonObject }[];
 }
@@ -25,6 +27,7 @@ export function manyStories(count: number): ManyStories {
   const commands: { command: string; input: JsonObject }[] = [];
   const listeners = new Set<(event: InspectorEvent) => void>();
   let seq = 0;
+  let held = Promise.resolve();
   const add = (): { story: Story; heads: readonly MessageHead[] } => {
     const story = storyOf(stories.length + 1);
     const heads = headsOf(story);
@@ -39,6 +42,13 @@ export function manyStories(count: number): ManyStories {
   };
   return {
     commands,
+    holdAgain() {
+      let release = () => {};
+      held = new Promise((resolve) => {
+        release = resolve;
+      });
+      return () => release();
+    },
     addCall() {
       const { story, heads } = add();
       emit({ type: 'messages', messages: heads } as never);
@@ -66,7 +76,9 @@ export function manyStories(count: number): ManyStories {
       },
       async run(command, input) {
         commands.push({ command, input });
-        return command === 'again' ? { story: stories.length } : {};
+        if (command !== 'again') return {};
+        await held;
+        return { story: stories.length };
       },
       catalog: () => ({ ...emptyCatalog, version: 1 }),
       message: (wanted) => {
