@@ -106,6 +106,8 @@ class Recording {
   #forgotten: ReadonlySet<string> = new Set();
   #saving: Promise<void> | undefined;
   #isChanged = false;
+  /** Why the last runs are not on the tape. */
+  #unwritten: Error | undefined;
 
   constructor(
     target: ModelTarget,
@@ -135,9 +137,12 @@ class Recording {
     const { signal, total, onProgress } = this.#parts;
     try {
       signal.throwIfAborted();
+      // An answer that cannot be kept is not paid for.
+      await this.saved();
+      if (this.#unwritten !== undefined) throw this.#unwritten;
       const made = await this.#converse(one, signal);
       this.#made.push(withoutSecrets({ ...made, run, case: one.name, day: today() }, this.#secrets));
-      this.#save();
+      await this.#save();
     } catch (error) {
       this.#fail(one.name, error);
     }
@@ -192,34 +197,50 @@ class Recording {
     const runs = this.#made
       .filter((run) => run.case === one.name)
       .sort((first, next) => first.run - next.run);
+    if (runs.length > 0 && this.#unwritten !== undefined) this.#fail(one.name, this.#unwritten);
     const failure = this.#failures.get(one.name);
     return { case: one, runs, state: failure?.state ?? 'recorded', because: failure?.because ?? [] };
   }
 
-  /** Writes the tape. Writes that come while one is running are one more. */
-  #save(): void {
-    this.#isChanged = true;
-    this.#saving ??= this.#write().finally(() => {
-      this.#saving = undefined;
-    });
+  /** Waits until the tape is written. Runs that could not be written are tried once more. */
+  async saved(): Promise<void> {
+    await this.#saving;
+    if (this.#unwritten !== undefined) await this.#save();
   }
 
-  async saved(): Promise<void> {
-    while (this.#saving !== undefined) await this.#saving;
+  /** Writes the tape. Writes that come while one is running are one more. */
+  async #save(): Promise<void> {
+    this.#isChanged = true;
+    this.#saving ??= this.#write();
+    await this.#saving;
   }
 
   async #write(): Promise<void> {
-    while (this.#isChanged) {
-      this.#isChanged = false;
-      const renewed = new Set(this.#made.map((run) => run.case));
-      const known = new Set(this.#parts.suite.cases.map(({ name }) => name));
-      const kept = this.#old.filter(
-        (run) => known.has(run.case) && !(this.#forgotten.has(run.case) && renewed.has(run.case)),
-      );
-      const runs = [...kept, ...this.#made];
-      const scores = await toolScores(this.#parts.suite.cases, runs);
-      await this.#parts.folder.write(this.#target, { runs, scores }, this.#secrets);
+    try {
+      while (this.#isChanged) {
+        this.#isChanged = false;
+        await this.#writeAll();
+      }
+      this.#unwritten = undefined;
+    } catch (error) {
+      this.#unwritten = new Error(`The tape cannot be written: ${(error as Error).message}`, {
+        cause: error,
+      });
+    } finally {
+      // In the turn of the last look at what has changed, so that no change falls between two writes.
+      this.#saving = undefined;
     }
+  }
+
+  async #writeAll(): Promise<void> {
+    const renewed = new Set(this.#made.map((run) => run.case));
+    const known = new Set(this.#parts.suite.cases.map(({ name }) => name));
+    const kept = this.#old.filter(
+      (run) => known.has(run.case) && !(this.#forgotten.has(run.case) && renewed.has(run.case)),
+    );
+    const runs = [...kept, ...this.#made];
+    const scores = await toolScores(this.#parts.suite.cases, runs);
+    await this.#parts.folder.write(this.#target, { runs, scores }, this.#secrets);
   }
 }
 

@@ -1,3 +1,4 @@
+import { rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -434,6 +435,36 @@ describe('A tape', () => {
     expect(failed.models[0]?.cases[0]?.because[0]).toContain('answered 401');
     expect(await readFile(join(folder, 'm.tape.jsonl'), 'utf8')).toBe(before);
   });
+
+  it.each([
+    { what: 'stays away', states: ['failed', 'failed', 'failed'], asked: 1, ok: false },
+    { what: 'comes back', states: ['recorded', 'recorded', 'recorded'], asked: 3, ok: true },
+  ])(
+    'whose folder $what after the first answer: nothing is paid for that cannot be kept',
+    async ({ what, states, asked, ok }) => {
+      const cases = ['a', 'b', 'c'].map((ask) => ({ ask }));
+      const { run, folder, requests } = await world(
+        cases,
+        () => {
+          if (requests.length === 1) {
+            rmSync(folder, { recursive: true });
+            writeFileSync(folder, 'in the way');
+          }
+          return 'Done.';
+        },
+        { concurrency: 1 },
+      );
+      const report = await run({
+        onProgress: ({ done }: { readonly done: number }) => {
+          if (what === 'comes back' && done === 1) rmSync(folder);
+        },
+      });
+      const found = report.models[0]?.cases ?? [];
+      expect([report.ok, requests.length, found.map(({ state }) => state)]).toEqual([ok, asked, states]);
+      const says = ok ? [] : [expect.stringMatching(/^The tape cannot be written: .*evals-/)];
+      expect(found.map(({ because }) => because)).toEqual([says, says, says]);
+    },
+  );
 
   it.each([
     ['another file', '{"hello":1}\n', 'Line 1 is not the header'],
