@@ -21,7 +21,7 @@ async function askServer(word: string | undefined, input: Typed): Promise<Manife
   let manifest: Manifest | undefined;
   const one = word === undefined ? { ...input, words: [] } : { ...input, words: [word], process: undefined };
   await withTarget(one, async ({ client }) => {
-    manifest = await manifestOf(client);
+    manifest = await manifestOf(client, { withRemoved: true });
     for (const problem of client.info().problems) input.out.note(problem);
   });
   return manifest as unknown as Manifest;

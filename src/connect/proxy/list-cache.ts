@@ -1,6 +1,7 @@
 import { BoundedMap } from '../../async/bounded-map.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
+import { isMarkedRemoved } from '../../protocol/removed-tools.js';
 import { staleMethods } from '../../protocol/tables/methods.js';
 import type { ForwardedIdentity } from './options.js';
 import type { ProxyLink } from './proxy-link.js';
@@ -70,7 +71,7 @@ export class ListCache {
   /** The lists of one connection to an older server that announces changes; undefined if it does not. */
   ofLink(link: ProxyLink, { method, params }: Call): LinkList | undefined {
     const kind = kinds[method];
-    if (kind === undefined || UNSURE.has(link.transport)) return undefined;
+    if (kind === undefined || UNSURE.has(link.transport) || isMarkedRemoved(params)) return undefined;
     if (link.discovered.capabilities[kind]?.listChanged !== true) return undefined;
     const lists = this.#ofLinks.get(link) ?? new Map<string, Outcome>();
     this.#ofLinks.set(link, lists);
@@ -103,7 +104,8 @@ export interface LinkList {
 
 function keyOf({ method, params }: Call, who = ''): string {
   const { _meta, ...rest } = params;
-  return `${method} ${JSON.stringify(rest as JsonObject)} ${who}`;
+  const more = isMarkedRemoved(params) ? ' removed' : '';
+  return `${method} ${JSON.stringify(rest as JsonObject)}${more} ${who}`;
 }
 
 /** The server may show different lists to callers with other credentials or other capabilities. */

@@ -1,11 +1,12 @@
 // Callers whose recorded calls would break with another version of a server.
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { isMarkedRemoved } from '../../protocol/removed-tools.js';
 import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
 import { compileSchema } from '../../schema/compile.js';
 import { cleanLine } from '../clean.js';
 import type { Manifest } from './manifest.js';
-import { versionKept } from './version-kept.js';
+import { versionKept, versionsLost } from './version-kept.js';
 
 /** A call of a tool that was recorded. */
 export interface RecordedUse {
@@ -78,11 +79,16 @@ export class BrokenCallers {
     const [was, is] = [this.#before.get(tool), this.#after.get(tool)];
     // The call has failed already: the tool was gone before, or is another server's.
     if (was === undefined) return async () => undefined;
-    if (is === undefined) return async () => 'the tool was removed';
-    if (versionKept(was, is) !== undefined) return async () => undefined;
+    const isKept = is !== undefined && versionKept(was, is) !== undefined;
+    if (is === undefined || (isMarkedRemoved(is) && !isKept)) return async () => 'the tool was removed';
     const [old, now] = [schemaOf(was), schemaOf(is)];
+    const olderLost = versionsLost(was, is);
     return async (args) => {
-      if (old === undefined || now === undefined || !(await old.validate(args)).ok) return undefined;
+      if (old === undefined || now === undefined) return undefined;
+      const fits = (await old.validate(args)).ok;
+      // An older version has answered the call, or it has failed already.
+      if (olderLost.length > 0 && !(fits && knowsAll(was, args))) return mayHaveAnswered(olderLost);
+      if (!fits || isKept) return undefined;
       const lost = Object.keys(args).find((name) => has(was, name) && !has(is, name));
       if (lost !== undefined) return `the argument ${cleanLine(lost, 64)} was removed`;
       const checked = await now.validate(args);
@@ -93,8 +99,14 @@ export class BrokenCallers {
   }
 }
 
-function byName({ tools }: Manifest): ReadonlyMap<string, JsonObject> {
-  return new Map(tools.map((tool) => [String(tool['name']), tool]));
+function mayHaveAnswered(versions: readonly string[]): string {
+  const names = versions.map((version) => cleanLine(version, 64)).join(', ');
+  return `its arguments do not fit the current version, and a version that may have answered it is gone: ${names}`;
+}
+
+/** The tools that answer calls, also those that are not listed any more. */
+function byName({ tools, removed = [] }: Manifest): ReadonlyMap<string, JsonObject> {
+  return new Map([...tools, ...removed].map((tool) => [String(tool['name']), tool]));
 }
 
 /** The schema of a tool's arguments; undefined if it cannot be read. */
@@ -104,6 +116,13 @@ function schemaOf({ inputSchema }: JsonObject): CompiledSchema | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Whether a tool lists all arguments by name, as far as it lists any. */
+function knowsAll(tool: JsonObject, args: JsonObject): boolean {
+  const { inputSchema } = tool;
+  const isClosed = isObject(inputSchema) && isObject(inputSchema['properties']);
+  return !isClosed || Object.keys(args).every((name) => has(tool, name));
 }
 
 function has({ inputSchema }: JsonObject, name: string): boolean {

@@ -84,8 +84,24 @@ function compareLists(list: ManifestList, before: Manifest, after: Manifest): re
     );
     const says =
       twin === undefined ? 'removed' : `removed; ${cleanLine(twin, 128)} is the same under a new name`;
-    return [entry(name, 'removed', { breaking: true, says })];
+    return [entry(name, 'removed', removedPart(was, list === 'tools' ? after.removed : undefined, says))];
   });
+}
+
+/** The removal of an entry. It breaks nobody if the tool still answers the callers that know it. */
+function removedPart(was: JsonObject, removed: Manifest['removed'] = [], says = 'removed'): Part {
+  const is = removed.find(({ name }) => name === was['name']);
+  if (is === undefined) return { breaking: true, says };
+  const version = versionKept(was, is);
+  return version === undefined
+    ? {
+        breaking: true,
+        says: `${says}; its versions still answer callers, but none has the schemas that they know`,
+      }
+    : {
+        breaking: false,
+        says: `${says}; version ${cleanLine(version, 64)} still answers callers that know it, until "versions" does not have it any more`,
+      };
 }
 
 /** The new entry that differs in its key alone; for a template, the one with the same name. */

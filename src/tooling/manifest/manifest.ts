@@ -3,6 +3,7 @@
 import type { Client } from '../../client/model/client.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
+import { isMarkedRemoved, REMOVED } from '../../protocol/removed-tools.js';
 
 /** The lists of a manifest, with the field that identifies an entry. */
 export const LISTS = {
@@ -24,20 +25,27 @@ export interface Manifest extends Readonly<Record<ManifestList, readonly JsonObj
   readonly revision: string;
   readonly capabilities: JsonObject;
   readonly instructions?: string;
+  /** The tools that are not listed any more, and whose versions still answer callers. */
+  readonly removed?: readonly JsonObject[];
 }
 
 /** The options of `manifestOf`. */
 export interface ManifestOptions {
   /** Called with each list that the server refuses; the manifest has an empty one then. Default: the manifest fails. */
   readonly onRefused?: ((list: ManifestList, error: McpError) => void) | undefined;
+  /** Whether removed tools are asked for. Default: false, because a proxy or a cache in between may keep the list. */
+  readonly withRemoved?: boolean;
 }
 
 /** Reads everything that a connected server offers. */
-export async function manifestOf(client: Client, { onRefused }: ManifestOptions = {}): Promise<Manifest> {
+export async function manifestOf(
+  client: Client,
+  { onRefused, withRemoved = false }: ManifestOptions = {},
+): Promise<Manifest> {
   const { info, revision, capabilities, instructions } = client.server;
   const fetched = await Promise.all(
     LIST_NAMES.map((list) =>
-      fetchList(client, list).catch((error: unknown) => {
+      fetchList(client, list, withRemoved).catch((error: unknown) => {
         if (onRefused === undefined || !isRefusal(error)) throw error;
         onRefused(list, error);
         return [];
@@ -48,6 +56,7 @@ export async function manifestOf(client: Client, { onRefused }: ManifestOptions 
     ManifestList,
     readonly JsonObject[]
   >;
+  const removed = lists.tools.filter(isMarkedRemoved);
   return {
     fullmcp: 'manifest',
     version: 1,
@@ -56,6 +65,10 @@ export async function manifestOf(client: Client, { onRefused }: ManifestOptions 
     capabilities: sortedKeys(capabilities as JsonObject),
     ...(instructions !== undefined && { instructions }),
     ...lists,
+    ...(removed.length > 0 && {
+      tools: lists.tools.filter((tool) => !isMarkedRemoved(tool)),
+      removed,
+    }),
   };
 }
 
@@ -64,11 +77,16 @@ function isRefusal(error: unknown): error is McpError {
   return McpError.is(error) && ['unauthorized', 'forbidden', 'internal_error'].includes(error.code);
 }
 
-async function fetchList(client: Client, list: ManifestList): Promise<readonly JsonObject[]> {
+async function fetchList(
+  client: Client,
+  list: ManifestList,
+  withRemoved: boolean,
+): Promise<readonly JsonObject[]> {
   const capability = list === 'templates' ? 'resources' : list;
   if (client.server.capabilities[capability] === undefined) return [];
   try {
-    const items = (await client[list]().all()) as readonly unknown[];
+    const options = withRemoved && list === 'tools' ? { meta: { [REMOVED]: true } } : {};
+    const items = (await client[list](options).all()) as readonly unknown[];
     return sortedBy(items as readonly JsonObject[], LISTS[list].key);
   } catch (error) {
     // Some servers declare resources but lack the method for templates.
@@ -92,9 +110,10 @@ function problemOf(value: JsonObject): string | undefined {
   if (typeof value['revision'] !== 'string') return '"revision" must be a string';
   if (!['string', 'undefined'].includes(typeof value['instructions']))
     return '"instructions" must be a string';
-  for (const list of LIST_NAMES) {
-    const { key } = LISTS[list];
+  for (const list of [...LIST_NAMES, 'removed'] as const) {
+    const { key } = LISTS[list === 'removed' ? 'tools' : list];
     const items = value[list];
+    if (list === 'removed' && items === undefined) continue;
     if (!Array.isArray(items) || !items.every((item) => isObject(item) && typeof item[key] === 'string'))
       return `"${list}" must be an array of objects that have a "${key}"`;
   }

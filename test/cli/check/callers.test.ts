@@ -41,21 +41,69 @@ await before.close();
 interface Printed {
   ok: boolean;
   breaking: number;
-  changes: { says: string; breaking: boolean }[];
+  changes: { name: string; says: string; breaking: boolean }[];
   callers: { tool: string; caller?: string; client?: string; calls: number; last?: string; says: string }[];
 }
 
 describe('fullmcp diff --calls', () => {
-  it('calls the removal of a tool breaking, although its versions still answer', async () => {
+  it('does not call the removal of a tool breaking while its versions still answer, and says until when', async () => {
     const tools = { search: next, pay, gone: versions({ '1.0': gone }, { current: 'none' }) };
-    const removed = createServer({ ...base, tools });
-    expect(await inProcess(removed)('tools/call', { name: 'gone' })).toMatchObject({
-      content: [{ text: 'gone' }],
+    const removed = await served(createServer({ ...base, tools }));
+    const { json } = await fullmcp(['diff', was, removed, '--calls', log, '--json']);
+    const { changes, callers } = json<Printed>();
+    expect(changes).toContainEqual({
+      ...{ kind: 'tool', name: 'gone', change: 'removed', breaking: false },
+      says: expect.stringMatching(
+        /version 1\.0 still answers callers that know it, until "versions" does not have it/,
+      ),
     });
-    const { json } = await fullmcp(['diff', was, await served(removed), '--json']);
-    expect(json<Printed>().changes).toContainEqual(
-      expect.objectContaining({ name: 'gone', change: 'removed', breaking: true }),
+    expect(callers.map(({ tool: name }) => name)).not.toContain('gone');
+    // In the next release, the version is gone, too.
+    const later = await fullmcp(['diff', removed, is, '--calls', log, '--json']);
+    expect(later.json<Printed>().callers).toContainEqual(
+      expect.objectContaining({ tool: 'gone', caller: 'bob', says: 'the tool was removed' }),
     );
+  });
+
+  it('calls the removal of a tool breaking if its versions have other schemas, and lists removed tools to nobody else', async () => {
+    const other = tool({ input: z.object({ why: z.string() }), run: () => 'other' });
+    const tools = { search, pay, gone: versions({ '1.0': other }, { current: 'none' }) };
+    const removed = await served(createServer({ ...base, tools }));
+    const { json } = await fullmcp(['diff', was, removed, '--calls', log, '--json']);
+    expect(json<Printed>().changes).toContainEqual(
+      expect.objectContaining({
+        name: 'gone',
+        breaking: true,
+        says: expect.stringContaining('none has the schemas'),
+      }),
+    );
+    expect(json<Printed>().callers.map(({ tool: name }) => name)).toEqual(['gone']);
+    const listed = await fullmcp(['list', removed, '--json']);
+    expect(listed.stdout).not.toContain('gone');
+  });
+
+  it('keeps removed tools in a saved manifest, so that a later comparison knows them', async () => {
+    const tools = { search, pay, gone: versions({ '1.0': gone }, { current: 'none' }) };
+    const file = join(files, 'kept.manifest.json');
+    await fullmcp(['manifest', await served(createServer({ ...base, tools })), '-o', file]);
+    const { json } = await fullmcp(['diff', was, file, '--json']);
+    expect([json<Printed>().breaking, json<Printed>().changes.map(({ name }) => name)]).toEqual([
+      0,
+      ['gone'],
+    ]);
+  });
+
+  it('names the callers of an older version that the next release does not have any more', async () => {
+    const dropped = await served(
+      createServer({ ...base, tools: { search: versions({ '2.0': next }), pay, gone } }),
+    );
+    const { json } = await fullmcp(['diff', keeps, dropped, '--calls', log, '--json']);
+    const { callers } = json<Printed>();
+    expect(callers.map(({ tool: name, caller }) => [name, caller])).toEqual([
+      ['search', 'ada'],
+      ['search', 'eve'],
+    ]);
+    expect(callers[0]?.says).toContain('a version that may have answered it is gone: 1.0');
   });
 
   it('names the callers in an audit log whose calls would break, and those alone decide with --fail-on callers', async () => {

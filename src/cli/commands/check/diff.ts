@@ -14,7 +14,7 @@ import { wrapLine } from '../../terminal/wrap.js';
 export const diff: Command = {
   usage: '<before> <after>',
   details:
-    'Each of the two is a manifest that `fullmcp manifest` wrote, or a target. A change is breaking if a program that was written for the\nfirst one may fail with the second: a tool or an argument that is gone, a new required argument, fewer values that are accepted, a field\nof a result that is gone. It is not, if the second one still answers with the version of the tool that the first one had.\nExits with 1 if there is one. --calls reads the calls of a tape or an audit log, and names the callers that would break.',
+    'Each of the two is a manifest that `fullmcp manifest` wrote, or a target. A change is breaking if a program that was written for the\nfirst one may fail with the second: a tool or an argument that is gone, a new required argument, fewer values that are accepted, a field\nof a result that is gone. It is not, if the second one still answers with the version of the tool that the first one had, listed or not.\nExits with 1 if there is one. --calls reads the calls of a tape or an audit log, and names the callers that would break.',
   words: [2, 2],
   options: {
     ...TARGET_OPTIONS,

@@ -22,7 +22,7 @@ export const manifest: Command = {
       says: 'Prints it, for other programs.',
     },
   ],
-  json: '{ ok: true, manifest: { fullmcp: "manifest", version: 1, server: object, revision: string, capabilities: object, instructions?: string, tools: Tool[], resources: Resource[], templates: ResourceTemplate[], prompts: Prompt[] }, file?: string }',
+  json: '{ ok: true, manifest: { fullmcp: "manifest", version: 1, server: object, revision: string, capabilities: object, instructions?: string, tools: Tool[], resources: Resource[], templates: ResourceTemplate[], prompts: Prompt[], removed?: Tool[] }, file?: string }',
   run: printManifest,
 };
 

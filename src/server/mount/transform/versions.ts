@@ -1,10 +1,11 @@
 // Several versions of one tool.
 
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
-import type { Auth } from '../../../protocol/call.js';
+import type { Auth, Call } from '../../../protocol/call.js';
 import type { Caller } from '../../../protocol/caller.js';
 import { type OptionTable, readOptions } from '../../../protocol/checks/options.js';
 import { contractDigest } from '../../../protocol/contract-digest.js';
+import { isMarkedRemoved, REMOVED } from '../../../protocol/removed-tools.js';
 import { VERSION, VERSIONS } from '../../../protocol/tables/meta-keys.js';
 import type { Composed } from '../../catalog/compile.js';
 import type { CompiledTool, ToolVersions } from '../../catalog/tools.js';
@@ -58,6 +59,7 @@ export function joinVersions(tools: Readonly<Record<string, Tool>>, given: Versi
         log('error', `"choose" of the tool "${name}" ${problem}`, error),
       );
       const isByCaller = choose !== undefined;
+      const isRemoved = current === NONE && !isByCaller;
       const digests = compiled.map(
         ({ listed }, at) => [sorted[at] as string, contractDigest(listed)] as const,
       );
@@ -66,6 +68,7 @@ export function joinVersions(tools: Readonly<Record<string, Tool>>, given: Versi
           version: sorted[at] as string,
           // A caller does not learn of versions that other callers get.
           kept: isByCaller ? undefined : Object.fromEntries(digests),
+          isRemoved,
           isFor: async (caller) => (await chooseAt(caller)) === at,
         }),
       );
@@ -75,7 +78,6 @@ export function joinVersions(tools: Readonly<Record<string, Tool>>, given: Versi
           ...{ all, choose: chooseAt, isByCaller, meant: meantVersion },
           async ownerOfTasks(caller) {
             const { auth, http, isLocal } = caller;
-            const isRemoved = !isByCaller && (await chooseAt(caller)) === -1;
             return isRemoved ? { auth, http, isLocal, pinned: { of: chooseAt, at: 0 } } : caller;
           },
         },
@@ -96,11 +98,12 @@ function chooser(
   { choose, current = sorted[0] as string }: VersionsOptions,
   report: (problem: string, error?: unknown) => void,
 ): ToolVersions['choose'] {
-  return async function chooseVersion({ auth, pinned }) {
+  return async function chooseVersion(caller) {
+    const { auth, pinned } = caller;
     if (pinned?.of === chooseVersion) return pinned.at;
     try {
       const version = (await choose?.(auth)) ?? current;
-      if (version === NONE) return -1;
+      if (version === NONE) return choose === undefined && listsRemoved(caller) ? 0 : -1;
       const at = sorted.indexOf(version as string);
       if (at === -1) report(`returned "${String(version)}", but the versions are: ${sorted.join(', ')}.`);
       return at;
@@ -109,6 +112,12 @@ function chooser(
       return -1;
     }
   };
+}
+
+/** Whether the caller lists tools, with those that were removed. */
+function listsRemoved(caller: Caller & Partial<Pick<Call, 'method' | 'params'>>): boolean {
+  const { method, params = {} } = caller;
+  return method === 'tools/list' && isMarkedRemoved(params);
 }
 
 /**
@@ -140,10 +149,11 @@ interface Place {
   readonly version: string;
   /** The digests of all versions that answer the caller, by version. */
   readonly kept: JsonObject | undefined;
+  readonly isRemoved: boolean;
   readonly isFor: (caller: Caller) => Promise<boolean>;
 }
 
-function withVersion(tool: CompiledTool, { version, kept, isFor }: Place): CompiledTool {
+function withVersion(tool: CompiledTool, { version, kept, isRemoved, isFor }: Place): CompiledTool {
   const { name, options, access, listed } = tool;
   const {
     tags = [],
@@ -161,7 +171,15 @@ function withVersion(tool: CompiledTool, { version, kept, isFor }: Place): Compi
   return {
     ...tool,
     version,
-    listed: { ...listed, _meta: { ...listed._meta, [VERSION]: version, ...(kept && { [VERSIONS]: kept }) } },
+    listed: {
+      ...listed,
+      _meta: {
+        ...listed._meta,
+        [VERSION]: version,
+        ...(kept && { [VERSIONS]: kept }),
+        ...(isRemoved && { [REMOVED]: true }),
+      },
+    },
     access: combineAccess(target, access ?? { target, scopes: [], allow: [], policy: undefined }, {
       target,
       scopes: [],

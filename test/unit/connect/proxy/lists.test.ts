@@ -75,6 +75,15 @@ test('a list without a time is never kept', async () => {
   expect([await names(), await names()]).toEqual([['tool1'], ['tool2']]);
 });
 
+test('a list with removed tools is not kept for those who ask for the list', async () => {
+  const { as } = await namesThrough(upstream({ ttlMs: 60_000, cacheScope: 'public' }));
+  const names = await as();
+  const removed = () => names.client.request('tools/list', { _meta: { 'fullmcp/removed': true } });
+  expect(await removed()).toMatchObject({ tools: [{ name: 'tool1' }] });
+  expect(await names()).toEqual(['tool2']);
+  expect(await removed()).toMatchObject({ tools: [{ name: 'tool1' }] });
+});
+
 test('a private list is kept for callers with the same credentials only, a public one for all', async () => {
   const identity: ProxyOptions['identity'] = ({ auth }) => auth && { key: auth.subject, caller: auth };
   const own = await namesThrough(upstream({ ttlMs: 60_000, cacheScope: 'private' }), { identity });
