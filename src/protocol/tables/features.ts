@@ -60,6 +60,9 @@ export const sessionRevisions: readonly Revision[] = revisions
 /** The revision for a session whose client asks for an unknown one. */
 export const newestSession: Revision = sessionRevisions[0] as Revision;
 
+/** The revision of a client that does not say which one it speaks. Spec 2025-11-25, Transports, Protocol Version Header. */
+export const assumedSession: Revision = '2025-03-26';
+
 /** The revisions whose requests carry their own metadata, newest first. */
 export const modernRevisions: readonly Revision[] = revisions
   .filter((revision) => has(revision, 'requestMetadata'))

@@ -44,7 +44,7 @@ class Processes implements Stage {
     if (host.transport === 'stdio') return this.#startFor(host);
     if (this.#replicas.length === 0) await this.#startReplicas();
     const { url } = this.#replicas[this.#connections++ % REPLICAS] as { url: string };
-    return new HttpLine(url, { 'x-user': host.title, ...host.headers });
+    return new HttpLine(url, { 'x-user': host.title, ...host.headers }, host);
   };
 
   /** Kills all processes at once, and starts others if the host does not. */

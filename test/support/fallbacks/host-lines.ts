@@ -28,18 +28,20 @@ export type Headers = Readonly<Record<string, string>>;
 export class HttpLine implements Line {
   readonly #url: string;
   readonly #headers: Headers;
+  readonly #dropsSession: boolean;
   readonly #open = new Set<IncomingMessage>();
   #session: Headers = {};
 
-  constructor(url: string, headers: Headers) {
+  constructor(url: string, headers: Headers, { dropsSession = false } = {}) {
     this.#url = url;
     this.#headers = headers;
+    this.#dropsSession = dropsSession;
   }
 
   async *exchange(message: Message, headers: Headers = {}): AsyncGenerator<Message> {
     const response = await this.#post(message, headers);
     const { 'content-type': type = '', 'mcp-session-id': session } = response.headers;
-    if (session !== undefined) this.#session = { 'mcp-session-id': String(session) };
+    if (session !== undefined && !this.#dropsSession) this.#session = { 'mcp-session-id': String(session) };
     try {
       if (type.startsWith('text/event-stream')) yield* eventsOf(response);
       else yield JSON.parse(await textOf(response));

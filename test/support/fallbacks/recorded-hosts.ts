@@ -32,6 +32,8 @@ export interface RecordedHost {
   readonly token?: (call: number) => number | string;
   /** Connects anew for each call. */
   readonly forgets?: boolean;
+  /** Does not send the id of its session with the requests after `initialize`. */
+  readonly dropsSession?: boolean;
   /** Ends its sessions with DELETE. */
   readonly ends?: boolean;
   /** The model works with the list of the first connection, and never gets another. */
@@ -74,16 +76,18 @@ export const RECORDED_HOSTS: readonly RecordedHost[] = [
     }),
     ...{ forgets: true, freezes: true, reads: 'data', limitMs: MINUTE },
   },
-  {
-    title: 'claude.ai',
-    transport: 'http',
-    revision: '2025-11-25',
-    client: { name: 'Anthropic/ClaudeAI', version: '1.0.0' },
-    capabilities: ui,
-    headers: { 'user-agent': 'Claude-User', 'x-anthropic-client': 'ClaudeAI' },
-    token: (call) => call,
-    ...{ forgets: true, freezes: true, reads: 'text', limitMs: MINUTE },
-  },
+  ...[false, true].map(
+    (dropsSession): RecordedHost => ({
+      title: dropsSession ? 'claude.ai, without the id of its session' : 'claude.ai',
+      transport: 'http',
+      revision: '2025-11-25',
+      client: { name: 'Anthropic/ClaudeAI', version: '1.0.0' },
+      capabilities: ui,
+      headers: { 'user-agent': 'Claude-User', 'x-anthropic-client': 'ClaudeAI' },
+      token: (call) => call,
+      ...{ dropsSession, forgets: true, freezes: true, reads: 'text', limitMs: MINUTE },
+    }),
+  ),
   {
     title: 'Claude Desktop, with a local server',
     transport: 'stdio',

@@ -101,9 +101,10 @@ export class SessionReply implements CallReply {
     return this.#run;
   }
 
-  /** Whether the connection may be closed before the reply is complete: only if the revision lets clients poll. */
+  /** Whether the connection may be closed before the reply is complete: only if the revision lets clients poll, and the session has an id. */
   get canRelease(): boolean {
-    return this.#mayStream && has(this.#options.live.session.revision, 'pollingStreams');
+    const { session, id } = this.#options.live;
+    return this.#mayStream && id !== '' && has(session.revision, 'pollingStreams');
   }
 
   release(): void {
@@ -123,8 +124,8 @@ export class SessionReply implements CallReply {
       hasHeartbeat,
       onEnd: (why) => {
         stream.leave(why);
-        // Such a call has cursors of its own to resume from, and would otherwise go on for nobody.
-        if (hasHeartbeat) this.#options.onLost();
+        // Such a call has cursors of its own to resume from, or nothing to resume with, and would otherwise go on for nobody.
+        if (hasHeartbeat || live.id === '') this.#options.onLost();
       },
     });
     // A client that has an event to resume from does not wait forever if this process dies.

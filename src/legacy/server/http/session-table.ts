@@ -10,6 +10,7 @@ import { ClientRequests } from '../client-requests.js';
 import type { Handshake } from '../handshake.js';
 import { Session } from '../session.js';
 import { type FactChange, initialFacts, type SessionFacts } from '../session-facts.js';
+import { randomPart } from '../shared/pending-calls.js';
 import type { DirectoryKey, SessionDirectory, SessionMessage } from '../shared/session-directory.js';
 import { SessionReads } from '../shared/session-reads.js';
 import type { ResumableStream } from './resumable-stream.js';
@@ -19,6 +20,7 @@ import type { IssuedSession, SessionIds } from './session-id.js';
 
 /** The state of a session in this process, beyond its id. */
 export interface LiveSession extends DirectoryKey {
+  /** Empty for a request without a session, whose reply nobody can resume. */
   readonly id: string;
   readonly session: Session;
   /** The way of its calls. */
@@ -163,12 +165,23 @@ export class SessionTable {
     return this.#remember(id, principal, { ...issued, facts: facts === 'unknown' ? undefined : facts });
   }
 
+  /** The session of a request that names none. Its client has declared nothing, so that nobody is asked. */
+  alone(handshake: Handshake, principal: string): LiveSession {
+    return this.#remember('', principal, {
+      handshake,
+      facts: initialFacts,
+      issuedAt: 0,
+      expiresAt: Infinity,
+    });
+  }
+
+  /** Makes a session, and keeps it if it has an id. */
   #remember(
     id: string,
     principal: string,
     { handshake, facts, issuedAt, expiresAt }: IssuedSession & { readonly facts: SessionFacts | undefined },
   ): LiveSession {
-    if (this.#live.size >= this.#options.maxSessions) this.#evict();
+    if (id !== '' && this.#live.size >= this.#options.maxSessions) this.#evict();
     const session = new Session(handshake, this.#options.dispatch, {
       clientRequests: this.#clientRequests,
       remember: (change) => this.#change(live, change),
@@ -180,7 +193,7 @@ export class SessionTable {
       via: new SessionVia('http'),
       issuedAt,
       expiresAt,
-      tag: id.slice(-TAG_LENGTH),
+      tag: id.slice(-TAG_LENGTH) || randomPart(),
       calls: new Map(),
       streams: new Map(),
       getStream: undefined,
@@ -192,6 +205,7 @@ export class SessionTable {
       changing: undefined,
     };
     session.restore(facts ?? initialFacts);
+    if (id === '') return live;
     this.#live.set(live.tag, live);
     this.#stopTimer ??= this.#startTimer();
     return live;

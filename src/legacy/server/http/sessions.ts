@@ -13,7 +13,7 @@ import { fillDefaults } from '../../../protocol/checks/options.js';
 import { readSecrets } from '../../../protocol/checks/secret.js';
 import { McpError, toMcpError } from '../../../protocol/errors.js';
 import { hasHeartbeat } from '../../../protocol/standing-calls.js';
-import { newestSession } from '../../../protocol/tables/features.js';
+import { assumedSession, newestSession } from '../../../protocol/tables/features.js';
 import type { SharedState } from '../../../state/cluster.js';
 import type { EventLog } from '../../../state/event-log.js';
 import { memoryEventLog } from '../../../state/memory/event-log.js';
@@ -94,6 +94,8 @@ export interface SessionParts extends SessionOptions {
 }
 
 const SESSION = 'mcp-session-id';
+/** The requests that only change their session, and need one. */
+const CHANGES_SESSION = /^(logging|resources\/(un)?subscribe)/;
 /** The time for storing the ends of calls in a shutdown that gives calls less time. */
 const MIN_CLOSE_MS = 5000;
 
@@ -139,12 +141,16 @@ export function httpSessions(
     ): Promise<void> {
       if (isBatch(body)) return postBatch(incoming, body, headers);
       if (body.kind === 'request' && body.method === 'initialize') return initialize(incoming, body, headers);
-      const live = await find(incoming, headers, body.kind === 'request' ? body.id : undefined);
+      // Some hosts drop the id of their session. A notification changes nothing then.
+      if (body.kind === 'notification' && incoming.header(SESSION) === undefined)
+        return incoming.reply(202, headers);
+      const live = await find(incoming, headers, body);
       if (live === undefined) return;
       if (body.kind === 'request') {
         const reply = replyFor(incoming, live, headers, [body]);
         const respond: Respond = (text, challenged) => reply.finish(text, challenged);
         await calls.serve(live, { message: body, incoming, reply, respond, isBatch: false });
+        if (live.id === '') table.forget(live);
         return;
       }
       if (!(await receive(live, body, incoming)))
@@ -178,10 +184,14 @@ export function httpSessions(
     async function find(
       incoming: Incoming,
       headers: HeaderFields,
-      id?: RequestId,
+      message?: Message,
     ): Promise<LiveSession | undefined> {
       calls.start();
       const sessionId = incoming.header(SESSION);
+      if (sessionId === undefined && message?.kind === 'request' && !CHANGES_SESSION.test(message.method)) {
+        const protocolVersion = incoming.header('mcp-protocol-version') ?? assumedSession;
+        return table.alone(readHandshake({ protocolVersion }), principalOf(incoming));
+      }
       // A stream without its subscriptions would miss changes.
       const needsFacts = incoming.method === 'GET';
       const live =
@@ -190,12 +200,13 @@ export function httpSessions(
           : await table.find(sessionId, principalOf(incoming), { needsFacts });
       if (live !== undefined) return live;
       if (sessionId !== undefined) await warnings.unknownSession(sessionId, principalOf(incoming));
-      const message =
+      const text =
         sessionId === undefined
           ? 'There is no session. Send "initialize" first, or put the protocol version into params._meta.'
           : 'The session is unknown. Send "initialize" again.';
       const status = sessionId === undefined ? 400 : 404;
-      replyJson(incoming, status, printError(id, { code: -32600, message }), headers);
+      const id = message?.kind === 'request' ? message.id : undefined;
+      replyJson(incoming, status, printError(id, { code: -32600, message: text }), headers);
       return undefined;
     }
 

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Serving, serve } from '../../../../../src/node.js';
 import { attackedServer } from '../../../../support/http/attacked-server.js';
-import { send } from '../../../../support/http/http.js';
+import { openEvents, send } from '../../../../support/http/http.js';
 import { callText } from '../../../../support/http/modern.js';
 import { jsonHeaders, openSession, sessionClient } from '../../../../support/http/sessions.js';
+import { until } from '../../../../support/until.js';
 
 const secret = 'the secret of all processes of this server';
 let serving: Serving;
@@ -109,14 +110,65 @@ describe('a session id', () => {
 });
 
 describe('a request without a session', () => {
-  test('gets 400 and a hint if it is a call of the session era', async () => {
-    const body = '{"jsonrpc":"2.0","id":3,"method":"tools/list"}';
-    const reply = await send(url, { headers: jsonHeaders, body });
-    expect(reply.status).toBe(400);
-    expect(JSON.parse(reply.text)).toMatchObject({
-      id: 3,
-      error: { code: -32600, message: expect.stringContaining('initialize') },
+  const post = (message: object, headers: Record<string, string> = {}) =>
+    send(url, {
+      headers: { ...jsonHeaders, ...headers },
+      body: JSON.stringify({ jsonrpc: '2.0', ...message }),
     });
+
+  test.each([
+    ['of 2025-11-25', { 'mcp-protocol-version': '2025-11-25' }],
+    ['that does not say its revision', {}],
+  ])('is served if it is a call %s, as some hosts send it after initialize', async (_what, headers) => {
+    expect((await openSession(url)).id).toContain('.');
+    const noted = await post({ method: 'notifications/initialized' }, headers);
+    expect([noted.status, noted.text]).toEqual([202, '']);
+    const listed = await post({ id: 3, method: 'tools/list' }, headers);
+    expect(listed.status).toBe(200);
+    expect(JSON.parse(listed.text).result.tools.length).toBeGreaterThan(1);
+    const params = { name: 'echo', arguments: { text: 'ok' } };
+    const called = await post({ id: 4, method: 'tools/call', params }, headers);
+    expect(JSON.parse(called.text)).toMatchObject({ id: 4, result: { content: [{ text: 'ok' }] } });
+    expect(called.headers['mcp-session-id']).toBeUndefined();
+  });
+
+  test.each(['logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'])(
+    'gets 400 and a hint if it is %s, which changes a session',
+    async (method) => {
+      const reply = await post({ id: 3, method, params: { level: 'debug', uri: 'test://x' } });
+      expect(reply.status).toBe(400);
+      expect(JSON.parse(reply.text)).toMatchObject({
+        id: 3,
+        error: { code: -32600, message: expect.stringContaining('initialize') },
+      });
+    },
+  );
+
+  test.each([
+    ['an answer', { id: 3, result: {} }],
+    ['an error', { id: 3, error: { code: -32603, message: 'no' } }],
+  ])('gets 400 if it is %s, because nobody was asked', async (_what, message) => {
+    expect((await post(message)).status).toBe(400);
+  });
+
+  test('keeps its connection until the response, although the handler lets the client go', async () => {
+    const params = { name: 'gated', arguments: { to: 0, release: true }, _meta: { progressToken: 1 } };
+    const headers = { 'mcp-protocol-version': '2025-11-25' };
+    const { text } = await post({ id: 1, method: 'tools/call', params }, headers);
+    expect(text).toContain('through');
+  });
+
+  test('ends its call when the client goes away, because nobody can resume it', async () => {
+    const { server, begun, aborted } = attackedServer();
+    const other = await serve(server, { port: 0, signals: false });
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/call' };
+    const params = { name: 'hangAfterProgress', arguments: {}, _meta: { progressToken: 1 } };
+    const body = JSON.stringify({ ...message, params });
+    const stream = await openEvents(other.url, { headers: jsonHeaders, body });
+    await until('the call has begun', () => begun('hangAfterProgress') === 1);
+    stream.drop();
+    await until('the call was aborted', () => aborted('hangAfterProgress') === 1);
+    await other.close();
   });
 
   test.each<[what: string, params: unknown]>([
