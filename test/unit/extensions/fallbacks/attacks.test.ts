@@ -1,4 +1,4 @@
-import { createServer, inProcess, type Server, tool } from 'fullmcp';
+import { createServer, type FallbacksOptions, inProcess, type Server, tool } from 'fullmcp';
 import { serve } from 'fullmcp/node';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -52,6 +52,41 @@ describe('a client with a false name', () => {
     expect(toldIn(lying).status).toBe('input_required');
     expect(lying['resultType']).toBe('complete');
   });
+});
+
+describe('a client with the name of a host that cancels questions by itself', () => {
+  const page = 'https://shop.example.com/ask';
+
+  it.each<[where: string, fallbacks: FallbacksOptions, says: string]>([
+    ['to the page', { asking: 'model', page }, 'Only the user can answer'],
+    ['to nobody without a page', { asking: 'model' }, 'this application cannot ask'],
+    ['to nobody without another way', { tasks: {} }, 'this application cannot ask'],
+  ])(
+    'sends a question for the user %s, and its model does not answer it',
+    async (_where, fallbacks, says) => {
+      const effects: string[] = [];
+      const wipe = tool({
+        run: async (_input, ctx) => {
+          const schema = z.object({ sure: z.boolean() });
+          const { sure } = await ctx.ask('sure', { by: 'user', message: 'Wipe it?', schema });
+          if (sure) effects.push('wiped');
+          return 'done';
+        },
+      });
+      const secret = 'only for tests, and long enough for that';
+      const server = createServer({ name: 'disk', version: '1.0.0', secret, tools: { wipe }, fallbacks });
+      const eve = hostOf(server, { name: 'claude-code', capabilities: { elicitation: {} }, caller: 'eve' });
+      const params = { name: 'wipe', arguments: {} };
+      const { requestState } = await eve.request('tools/call', params);
+      const inputResponses = { sure: { action: 'cancel' } };
+      const outcome = await eve.request('tools/call', { ...params, requestState, inputResponses });
+      expect(textOf(outcome)).toContain(says);
+      const { task } = toldIn(outcome);
+      if (task !== undefined)
+        await eve.call('answer_question', { task, question: 'sure', answer: { sure: true } });
+      expect(effects).toEqual([]);
+    },
+  );
 });
 
 describe('the operator', () => {

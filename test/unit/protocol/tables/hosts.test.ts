@@ -44,6 +44,22 @@ describe('the table of hosts', () => {
     expect(hostOf(undefined).asks.is).toBe('as declared');
   });
 
+  it('lets no client gain by a false user agent or entry point: its row takes the same or more', () => {
+    const special = HOSTS.filter(({ entries }) => entries !== undefined);
+    expect(special.length).toBeGreaterThan(1);
+    for (const { names, entries = [] } of special)
+      for (const [name, entry] of names.flatMap((each) => entries.map((one) => [each, one] as const))) {
+        const honest = hostOf({ name });
+        for (const marks of [{ userAgent: `x (${entry})` }, { entryPoint: entry }]) {
+          const { asks, tasks, callMs } = hostOf({ name }, marks);
+          expect([asks.is, tasks.is]).toEqual(['never', 'never']);
+          expect(callMs.is).toBeLessThanOrEqual(honest.callMs.is);
+        }
+      }
+    for (const userAgent of ['claude-code/2.1.326 (cli)', 'openai-mcp/1.0.0', 'x (remote_cowork)'])
+      expect(title('Anthropic/ClaudeAI', { userAgent })).toBe('claude.ai');
+  });
+
   it('has a source with a day for each fact', () => {
     for (const { asks, tasks, callMs, lists, cancelsWithinMs } of HOSTS)
       for (const fact of [asks, tasks, callMs, lists, cancelsWithinMs])
