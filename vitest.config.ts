@@ -45,7 +45,7 @@ const suites = {
     'test/flows/{cluster,hostile/outages}/**/*.test.ts',
     'test/flows/code/killed-programs.test.ts',
     'test/flows/sessions/processes.test.ts',
-    'test/flows/{deploys/postgres,events/{sources,webhooks}-killed}.test.ts',
+    'test/flows/{deploys/{postgres,redis},events/{sources,webhooks}-killed}.test.ts',
   ],
   // Tests that take long for what they test: many streams, random rules, compilers, processes that are started and killed.
   long: [
