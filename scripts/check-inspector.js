@@ -7,7 +7,7 @@ import { conclude, filesUnder, kilobytes, root } from './files.js';
 
 const SHELL_BYTES = 70_000;
 // Everything outside of the shell is loaded when it is opened: the place of events makes the sum larger, and not the first paint.
-const ALL_BYTES = 168_000;
+const ALL_BYTES = 169_000;
 const SHIPPED = 'dist/inspector';
 const FOREIGN = /(?:src|href|import|fetch)\s*[=(]\s*["'`]https?:/;
 

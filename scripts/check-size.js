@@ -11,7 +11,7 @@ import { evalsOf, globalsOf, importsOf, tokenize } from './scan.js';
 
 // Where it goes, and why it is not less: docs/dependencies.md, "The size of the package". 3 kB of the page are the chat with a model, which is
 // loaded when it is opened.
-const UNPACKED_BYTES = { page: 169_000, docs: 2_000_000, rest: 4_700_000 };
+const UNPACKED_BYTES = { page: 171_000, docs: 2_000_000, rest: 4_700_000 };
 const INSTALLED_PACKAGES = 5;
 /**
  * 100 kB of it are code mode: the script of its worker threads, which is a string in the package, and its pages of documentation. 40 kB are the

@@ -18,6 +18,7 @@ import { stateOf } from './model/words.js';
 import { now, useClock } from './now.js';
 import { StateWord } from './state-mark.js';
 import { JournalGrid } from './story/journal-grid.js';
+import { Program } from './story/program.js';
 import { canEdit, canRunAgain, editStory, runAgain, stopStory } from './story/story-actions.js';
 import { StoryButtons } from './story/story-buttons.js';
 import { StoryMessages } from './story/story-detail.js';
@@ -69,6 +70,7 @@ function CallStory({ story }: { readonly story: Story }): VNode {
       <EarlierNote story={story} />
       <QuestionPanel story={story} />
       {!wasAsked && <StoryResult story={story} />}
+      {story.program && <Program story={story} />}
       {story.journal && story.journal.rows.length > 0 && (
         <JournalGrid story={story} journal={story.journal} />
       )}
@@ -81,7 +83,7 @@ function CallStory({ story }: { readonly story: Story }): VNode {
           </div>
         </section>
       )}
-      {story.args && Object.keys(story.args).length > 0 && (
+      {story.args && Object.keys(story.args).length > 0 && !story.program && (
         <section class="story-part" aria-label="Arguments">
           <h2>Arguments</h2>
           <JsonTree value={story.args} label="Arguments" />

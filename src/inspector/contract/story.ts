@@ -44,6 +44,8 @@ export interface Story {
   readonly progress?: { readonly progress: number; readonly total?: number; readonly message?: string };
   readonly task?: TaskView;
   readonly journal?: JournalView;
+  /** Of a call of `run_code`: the calls that its program has made. */
+  readonly program?: ProgramView;
   /** The outcome as the server sent it. Absent if it is larger than 64 kB: then fetch it. */
   readonly outcome?: JsonObject;
   readonly outcomeBytes?: number;
@@ -152,6 +154,33 @@ export type OutputVerdict =
   | { readonly result: 'fits' }
   | { readonly result: 'differs'; readonly path: string; readonly message: string }
   | { readonly result: 'unchecked'; readonly reason: string };
+
+/** A program that a model, or the user of the page, has written. */
+export interface ProgramView {
+  /** Whether the server tells the calls of programs. Known when it has told the first one, or none with the result. */
+  readonly isTold: boolean;
+  /** The latest calls, in the order in which the program has made them. */
+  readonly calls: readonly ProgramCallView[];
+}
+
+/** A call that a program has made. Its values are shortened, on one line, and without secrets. */
+export interface ProgramCallView {
+  /** Its number in the program, from 1. */
+  readonly seq: number;
+  readonly tool: string;
+  /** As JSON. */
+  readonly args: string;
+  /** `waiting`: it did not end, or did not begin. */
+  readonly state: 'waiting' | 'done' | 'failed';
+  /** The line of the program. */
+  readonly line?: number;
+  readonly ms?: number;
+  /** As JSON. */
+  readonly result?: string;
+  readonly error?: string;
+  /** Whether a person has approved it. */
+  readonly isApproved?: boolean;
+}
 
 /** The runs of a handler and the keys that it met in them. */
 export interface JournalView {

@@ -11,6 +11,7 @@ import { nameParam } from '../../protocol/tables/methods.js';
 import { thrownIn } from '../../protocol/thrown-by-tool.js';
 import { loggedError, refIn } from '../../tooling/process-output.js';
 import type { OutputVerdict, StoryKind } from '../contract/story.js';
+import { programMeta } from '../stories/program-calls.js';
 import type { StoryEnding, StoryRecord } from '../stories/story-record.js';
 import type { InspectedConnection } from './connection/connection.js';
 import { failureOf } from './connection/failure.js';
@@ -60,7 +61,7 @@ export function request(
   settle?: { readonly resolve: (outcome: Outcome) => void; readonly reject: (error: unknown) => void },
 ): { readonly story: StoryRecord; readonly ended: Promise<void> } {
   return act(connection, action, async (client, story, signal) => {
-    const meta = connection.init.seesJournal ? { meta: { [STORY]: story.id } } : {};
+    const meta = metaOf(connection, story);
     try {
       const outcome = await client.request(action.method, params, { signal, ...meta });
       settle?.resolve(outcome);
@@ -71,6 +72,16 @@ export function request(
       throw error;
     }
   });
+}
+
+/** The keys of the inspector on a request: the story, if the server reports the steps of its handlers, and that it shows programs. */
+function metaOf(
+  { init: { seesJournal } }: InspectedConnection,
+  { id, method, title }: StoryRecord,
+): { readonly meta?: JsonObject } {
+  const program = programMeta(method, title);
+  if (!seesJournal) return program === undefined ? {} : { meta: program };
+  return { meta: { [STORY]: id, ...program } };
 }
 
 const KINDS: ReadonlyMap<string, StoryKind> = new Map([
@@ -114,7 +125,7 @@ export function callTool(
   const action = { kind: 'tool', title: tool, method: 'tools/call', args: shownArgs, repeats } as const;
   return act(connection, action, async (client, story, signal) => {
     onStory?.(story);
-    const meta = connection.init.seesJournal ? { meta: { [STORY]: story.id } } : {};
+    const meta = metaOf(connection, story);
     // A server of 2025-11-25 is asked for a task; newer ones decide by themselves.
     const task = asTask && has(client.server.revision, 'coreTasks') ? { task: {} } : {};
     const outcome = await client.request(

@@ -79,7 +79,10 @@ function followClient(
 
 function followResponse(story: StoryRecord, seen: SeenMessage, following: Following): void {
   const { kind, result, bytes, answers } = seen;
-  if (result !== undefined) followTask(story, seen, following);
+  if (result !== undefined) {
+    takeCalls(story, result, following.mask);
+    followTask(story, seen, following);
+  }
   const round = story.rounds.find(({ request }) => request !== undefined && request === answers?.seq);
   if (round === undefined || answers === undefined) return;
   round.ms = answers.ms;
@@ -164,8 +167,15 @@ function followNotification(
   }
 }
 
+/** Takes the calls of a program in a result, in the result of its task, or in its progress. */
+function takeCalls({ program }: StoryRecord, from: Record<string, unknown>, mask: Mask): void {
+  program?.take(from, mask);
+  if (isObject(from['result'])) program?.take(from['result'], mask);
+}
+
 /** Takes over the progress, and returns it for people. */
 function takeProgress(story: StoryRecord, params: Record<string, unknown>, mask: Mask): string {
+  takeCalls(story, params, mask);
   const { progress, total, message } = params;
   if (typeof progress === 'number')
     story.progress = {

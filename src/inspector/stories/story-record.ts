@@ -8,6 +8,7 @@ import type { OutputVerdict, Story, StoryKind, StoryRound, TaskView, Tick } from
 import { type JournalGrid, journalOfQuestions } from '../journal/journal-grid.js';
 import type { HttpExchange, Scope, SeenMessage } from '../wiretap/seen.js';
 import type { KeptRun } from './kept-run.js';
+import { programMeta, ToldProgram } from './program-calls.js';
 import { QuestionRecord } from './question.js';
 
 const MAX_TICKS = 200;
@@ -76,6 +77,8 @@ export class StoryRecord {
   title: string;
   task: TaskView | undefined;
   journal: JournalGrid | undefined;
+  /** The calls of the program, if this is a call of `run_code`. */
+  readonly program: ToldProgram | undefined;
   progress: Story['progress'];
   isPinned = false;
   /** The answer to a question that is known before; undefined if the page is to ask. */
@@ -117,6 +120,7 @@ export class StoryRecord {
     this.at = earlier?.at ?? Date.now();
     this.clock = new AskingClock(earlier?.youMs);
     if (earlier !== undefined) this.#restore(earlier);
+    this.program = programMeta(this.method, this.title) && new ToldProgram();
     this.scope = { story: init.id, isBackground: init.kind === 'connect' || init.kind === 'unsolicited' };
   }
 
@@ -247,6 +251,7 @@ export class StoryRecord {
       ...(this.journal
         ? { journal: this.journal.view(this) }
         : this.questions.length > 0 && this.earlier === undefined && { journal: journalOfQuestions(this) }),
+      ...(this.program && { program: this.program.view }),
       ...(this.#outcome && { outcome: this.#outcome }),
       ...(this.#outcomeBytes !== undefined && { outcomeBytes: this.#outcomeBytes }),
       ...(error && { error }),

@@ -83,6 +83,8 @@ export interface CodeCall {
   readonly name: string;
   /** The arguments, an object, as JSON. */
   readonly json: string;
+  /** The line of the program that makes the call; undefined if it is not known. */
+  readonly line?: number;
 }
 
 /** Everything that a program did until it could only wait. */

@@ -53,6 +53,12 @@ export const TOOL_PREFIX = 'fullmcp/toolPrefix';
 /** On a call of the inspector whose server reports the steps of its handlers: the number of the call's story. */
 export const STORY = 'fullmcp/story';
 
+/**
+ * On a call of a program by an inspector: `true` if it wants to know the calls of the program. On the progress and on the result: an array
+ * with those calls, `{ seq, tool, arguments, state, line, approved, result, error, ms }`.
+ */
+export const PROGRAM_CALLS = 'fullmcp/calls';
+
 /** On a call inside of a gateway with rules: the servers that it may go to. The servers themselves do not get it. */
 export const ROUTED_TO = 'fullmcp/server';
 

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call } from '../call.js';
-import { STORY } from '../tables/meta-keys.js';
+import { PROGRAM_CALLS, STORY } from '../tables/meta-keys.js';
 import { storyOf } from './journal-event.js';
 
 // The members of `_meta` that carry a trace. Spec 2026-07-28, Base Protocol, OpenTelemetry trace context; SEP-414.
@@ -22,14 +22,17 @@ export function readTraceKey({ params }: Pick<Call, 'params'>, key: string): str
   return typeof value === 'string' && value.length <= (TRACE_KEYS.get(key) ?? 0) ? value : undefined;
 }
 
-/** The trace that a call belongs to, and its number in the inspector, to be stored with its task; undefined if there is neither. */
+/** The trace that a call belongs to, and what an inspector has added to it, to be stored with its task; undefined if there is neither. */
 export function traceOf(call: Pick<Call, 'params'>): JsonObject | undefined {
   const traceparent = readTraceKey(call, 'traceparent');
   const tracestate = readTraceKey(call, 'tracestate');
   const story = storyOf(call);
-  if (traceparent === undefined && story === undefined) return undefined;
+  const meta = call.params['_meta'];
+  const tellsCalls = isObject(meta) && meta[PROGRAM_CALLS] === true;
+  if (traceparent === undefined && story === undefined && !tellsCalls) return undefined;
   return {
     ...(traceparent !== undefined && { traceparent, ...(tracestate !== undefined && { tracestate }) }),
     ...(story !== undefined && { [STORY]: story }),
+    ...(tellsCalls && { [PROGRAM_CALLS]: true }),
   };
 }

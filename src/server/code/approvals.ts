@@ -39,14 +39,17 @@ export class Approvals {
     const tool = await this.#parts.toolOf(this.#call, call.name);
     if (tool === undefined) return 'missing';
     const kind = tool.readOnly ? 'read' : 'change';
-    return (await this.#needsApproval(tool, call)) && this.#approved.get(call.seq) !== digestOf(call)
-      ? 'held'
-      : kind;
+    return (await this.#needsApproval(tool, call)) && !this.has(call) ? 'held' : kind;
   }
 
   /** Lets calls be made: exactly these, with exactly these arguments. */
   add(calls: readonly PlannedCall[]): void {
     for (const [seq, digest] of calls) this.#approved.set(seq, digest);
+  }
+
+  /** Whether a call is one of those that were approved. */
+  has(call: CodeCall): boolean {
+    return this.#approved.get(call.seq) === digestOf(call);
   }
 
   async #needsApproval(tool: PolicyTool, { name, json }: CodeCall): Promise<boolean> {

@@ -7,6 +7,8 @@ import type { ToolResult } from '../results/tool-result.js';
 /** A call that the program has made. */
 export interface ProgramCall extends CodeCall {
   state: 'waiting' | 'done' | 'failed';
+  /** Whether a person has approved it. */
+  isApproved?: boolean;
 }
 
 /** A program that has ended. */

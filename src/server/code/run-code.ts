@@ -18,9 +18,11 @@ import { McpError } from '../../protocol/errors.js';
 import type { ToolResult } from '../results/tool-result.js';
 import { Approvals, digestOf as fullDigestOf, type PlannedCall } from './approvals.js';
 import { lookAhead } from './look-ahead.js';
+import type { CallEnd } from './outcome-value.js';
 import { planText } from './plan-text.js';
 import { type CallState, isEnd, ProgramCalls, type ProgramParts, type UnendedCall } from './program-calls.js';
 import { type ProgramCall, reportOf } from './report.js';
+import { type ToldCalls, toldCalls } from './told-calls.js';
 
 /** The calls of one program that are made at the same time; others wait. */
 const MAX_IN_FLIGHT = 16;
@@ -69,7 +71,8 @@ export async function runCode(source: string, parts: ProgramParts): Promise<Tool
   const run = new ProgramRun(parts, { realms, source, ...head });
   try {
     const end = await run.toEnd();
-    return reportOf(source, { ...run, end });
+    const report = reportOf(source, { ...run, end });
+    return run.told?.withCalls(report, run.made) ?? report;
   } finally {
     run.close();
   }
@@ -84,6 +87,8 @@ class ProgramRun {
   /** The calls that were made, in their order. */
   readonly made: ProgramCall[] = [];
   readonly printed: string[] = [];
+  /** The calls for a client that wants to know them. */
+  readonly told: ToldCalls | undefined;
   readonly #parts: ProgramParts;
   readonly #program: Program;
   readonly #calls: ProgramCalls;
@@ -112,6 +117,7 @@ class ProgramRun {
     this.#parts = parts;
     this.#program = program;
     this.#calls = new ProgramCalls(parts);
+    this.told = toldCalls(parts.call);
     this.#approvals = parts.approval && new Approvals(parts.approval, parts.call);
   }
 
@@ -335,6 +341,7 @@ class ProgramRun {
     let release: (() => void) | undefined;
     try {
       const kept = (await ctx.step(stepKey(call.seq, at), async ({ idempotencyKey }): Promise<Kept> => {
+        this.told?.begin(call);
         const reply = await work(idempotencyKey);
         if (!isEnd(reply)) return { ...reply, ...of };
         release = await this.#turnToKeep();
@@ -368,8 +375,9 @@ class ProgramRun {
     const now = kept.at ?? this.#program.now;
     const made = this.made[seq - 1] as ProgramCall;
     made.state = 'error' in kept ? 'failed' : 'done';
+    if (this.told && this.#approvals?.has(made)) made.isApproved = true;
     const { ctx, settings } = this.#parts;
-    ctx.progress(this.#delivered, settings.maxCalls, name);
+    ctx.progress(this.#delivered, settings.maxCalls, name, this.told?.end(made, kept as CallEnd & Kept));
     if ('error' in kept) return { seq, now, kind: 'error', message: kept.error, code: kept.code };
     const { json } = kept as { readonly json: string };
     this.#chars += json.length;

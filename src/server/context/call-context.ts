@@ -2,7 +2,7 @@
 
 import { settlesWithin } from '../../async/deadline.js';
 import { hasEnded, onEnd, withSignal, withSignalOf } from '../../async/lifetime.js';
-import type { JsonObject } from '../../jsonrpc/message.js';
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Auth, Call, HttpFacts, Outcome, Peer } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
 import { copyCall } from '../../protocol/direct.js';
@@ -198,7 +198,8 @@ export class CallContext<State, User> implements Context<State, User> {
     if (this.#told !== undefined) await settlesWithin(this.#told, MAX_TELL_MS, { unref: true });
   }
 
-  get progress(): Context['progress'] {
+  /** With a fourth argument, the `_meta` of the notification. */
+  get progress(): ReportProgress {
     return (...values) => {
       const params = nextProgress(values, this.#lastProgress, this.#call);
       if (params === undefined) return;
@@ -440,6 +441,10 @@ export function clientFacts({ client, capabilities, revision }: Peer): ClientFac
   };
 }
 
+type ReportProgress = (
+  ...values: [...Parameters<Context['progress']>, meta?: JsonObject | undefined]
+) => void;
+
 type ProgressParams = JsonObject & { readonly progress: number };
 
 /**
@@ -458,7 +463,7 @@ function nextProgress(
 }
 
 // A number that is not finite, such as 0/0, should not end a tool. A value of another type is a mistake.
-function readProgress([done, total, message]: readonly unknown[]): ProgressParams | undefined {
+function readProgress([done, total, message, meta]: readonly unknown[]): ProgressParams | undefined {
   if (typeof done !== 'number') throw wrongType('the first argument must be a number', done);
   if (total !== undefined && typeof total !== 'number') throw wrongType('the total must be a number', total);
   if (message !== undefined && typeof message !== 'string')
@@ -468,6 +473,7 @@ function readProgress([done, total, message]: readonly unknown[]): ProgressParam
     progress: done,
     ...(Number.isFinite(total) && { total }),
     ...(message !== undefined && { message }),
+    ...(isObject(meta) && { _meta: meta }),
   };
 }
 

@@ -26,6 +26,8 @@ const QuestionPanel = lazy(() =>
   import('../../../questions/question-panel.js').then((module) => module.QuestionPanel),
 );
 
+const Program = lazy(() => import('../../../timeline/story/program.js').then((module) => module.Program));
+
 const SaveRequest = lazy(() => import('../../requests/save-request.js').then((module) => module.SaveRequest));
 
 /** A clock that would be over before it can be read is not shown. */
@@ -80,6 +82,7 @@ export function RunResult({
           {state}
         </ResultView>
       )}
+      {shown.program && <Program key={shown.id} story={shown} />}
       {outcome === undefined && <EarlierNote story={shown} />}
       {outcome === undefined && !isRunning(shown) && !shown.earlier && outcomeBytes !== undefined && (
         <LargeOutcome key={shown.id} story={shown.id} size={outcomeBytes} tool={view} />

@@ -39,14 +39,15 @@ export const PRELUDE = `((host, seed) => {
     }
     if (text === undefined || text[0] !== '{')
       throw new T(name + ' expects one object with its arguments, not ' + (text === undefined ? typeof args : cut(text, 60)));
+    const at = new E().stack;
     let seq;
     try {
-      seq = send(name, text);
+      seq = send(name, text, cut(at, 4000));
     } catch (error) {
       // Its stack has the files of the process.
       throw new T(error.message);
     }
-    waiting[seq] = { __proto__: null, ok, no, at: new E().stack };
+    waiting[seq] = { __proto__: null, ok, no, at };
   });
   const refuse = (key, value) => {
     if (typeof value === 'bigint') throw new T('"' + str(key) + '" is a BigInt. Convert it to a number or a string.');
@@ -131,4 +132,4 @@ export const PRELUDE = `((host, seed) => {
 })`;
 
 /** A number that changes whenever a program could notice a change of the prelude or of a limit. It is part of the engine's id. */
-export const PRELUDE_VERSION = 3;
+export const PRELUDE_VERSION = 4;
