@@ -54,7 +54,7 @@ const suites = {
     'test/cli/project/{caller,dev-attacks,dev-place,first-minute,new,run}.test.ts',
     'test/examples/{auth/login,basic-server,client/{basic,client},composition/{openapi,rest,routes},recipes/processes,tracker/checks}.test.ts',
     'test/flows/access/**/*.test.ts',
-    'test/flows/code/{callers-apart,hostile-programs}.test.ts',
+    'test/flows/code/{callers-apart,hostile-programs,killed-plans}.test.ts',
     'test/flows/{asking,auth/{edge,expiry,request-tricks},hostile/{http,websocket},middleware/{middleware,mounted}}.test.ts',
     'test/flows/{deploys/rolling,promises,sessions/{modes,questions,streams}}.test.ts',
     'test/flows/{oauth/{attacks,grants,network-attacks,proxy/token-attacks},proxy/asking,real-clients/{http,stdio}}.test.ts',

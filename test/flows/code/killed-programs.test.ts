@@ -1,18 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { seeded } from '../../../src/testing/faults/seeded.js';
+import { type Line, Processes, type Task, User } from '../../support/code/program-processes.js';
 import { describeWithPostgres } from '../../support/engines/postgres.js';
 import { describeWithRedis, type RedisServer, startRedis } from '../../support/engines/redis.js';
-import { modern } from '../../support/http/modern.js';
-import { ended } from '../../support/processes.js';
 import { until } from '../../support/until.js';
 
 // Programs of 40 calls, three questions and a task, whose processes are killed at random moments. PROGRAM_KILLS is the number of kills on
@@ -20,13 +15,6 @@ import { until } from '../../support/until.js';
 
 const KILLS = Number(process.env['PROGRAM_KILLS'] ?? 4);
 const seed = Number(process.env['PROGRAM_SEED'] ?? Date.now() % 1_000_000);
-const fixture = fileURLToPath(new URL('fixtures/program-server.mjs', import.meta.url));
-const meta = {
-  'io.modelcontextprotocol/clientCapabilities': {
-    elicitation: {},
-    extensions: { 'io.modelcontextprotocol/tasks': {} },
-  },
-};
 
 /** 36 calls, three questions and a task. */
 const programOf = (run: string): string => `const run = ${JSON.stringify(run)};
@@ -49,151 +37,8 @@ for (let n = 0; n < 4; n++) {
 words.push((await tools.confirm({ run, what: 'third' })).word);
 return { squares, words, steps, paid, clock: Date.now() > 0, random: Math.random() < 1 };`;
 
-/** A line that a process wrote. */
-interface Line extends Readonly<Record<string, unknown>> {
-  readonly what: 'call' | 'did';
-  readonly name: string;
-  readonly run: string;
-  readonly n?: number;
-  readonly key?: string;
-}
-
-interface Process {
-  readonly child: ChildProcess;
-  readonly url: string;
-}
-
-/** Two processes on an engine, of which one is replaced when it is killed. */
-class Processes {
-  readonly #folder = mkdtempSync(join(tmpdir(), 'fullmcp-programs-'));
-  readonly #env: NodeJS.ProcessEnv;
-  readonly running: Process[] = [];
-  readonly #starting = new Set<Promise<void>>();
-  #isClosed = false;
-
-  constructor(env: Readonly<Record<string, string>>) {
-    const secret = 'the secret that all processes of this test have';
-    this.#env = { ...process.env, ...env, MCP_SECRET: secret, LEDGER: join(this.#folder, 'ledger') };
-  }
-
-  /** Everything that has happened, in order. */
-  lines(): readonly Line[] {
-    const file = join(this.#folder, 'ledger');
-    if (!existsSync(file)) return [];
-    const lines = readFileSync(file, 'utf8').split('\n');
-    return lines.slice(0, -1).map((line) => JSON.parse(line) as Line);
-  }
-
-  linesOf(run: string): readonly Line[] {
-    return this.lines().filter((line) => line.run === run);
-  }
-
-  async start(more: Readonly<Record<string, string>> = {}): Promise<void> {
-    const child = spawn(process.execPath, [fixture], {
-      env: { ...this.#env, ...more },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const line = once(createInterface({ input: child.stdout }), 'line') as Promise<[string]>;
-    const [url] = await Promise.race([line, once(child, 'exit').then(() => [undefined])]);
-    if (url === undefined)
-      throw new Error(`A process ended at once, with ${child.exitCode ?? child.signalCode}.`);
-    if (this.#isClosed) return void (await ended(child, () => child.kill('SIGKILL')));
-    this.running.push({ child, url });
-  }
-
-  /** Kills a process, and starts another one. */
-  async kill(at: number): Promise<void> {
-    await this.remove(at);
-    const starting = this.start().finally(() => this.#starting.delete(starting));
-    this.#starting.add(starting);
-  }
-
-  /** Kills a process. */
-  async remove(at: number): Promise<void> {
-    const [struck] = this.running.splice(at, 1);
-    if (struck !== undefined) await ended(struck.child, () => struck.child.kill('SIGKILL'));
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await Promise.all(this.#starting);
-    while (this.running.length > 0) await this.remove(0);
-    rmSync(this.#folder, { recursive: true, force: true });
-  }
-}
-
-/** A user whose programs run as tasks. Each request goes to a random process, and is sent again if that was killed. */
-class User {
-  readonly #processes: Processes;
-  readonly #random: () => number;
-  #starts = 0;
-
-  constructor(processes: Processes, random: () => number) {
-    this.#processes = processes;
-    this.#random = random;
-  }
-
-  async ask(method: string, params: Record<string, unknown>): Promise<Record<string, unknown>> {
-    for (;;) {
-      const result = await this.#send(method, params);
-      if (result !== undefined) return result;
-    }
-  }
-
-  /** Starts a program. A start whose process was killed is repeated as another run. */
-  async start(name: string): Promise<{ readonly run: string; readonly taskId: string }> {
-    for (;;) {
-      const run = `${name}.${++this.#starts}`;
-      const task = await this.#send('tools/call', { name: 'run_code', arguments: { code: programOf(run) } });
-      if (task !== undefined) return { run, taskId: task['taskId'] as string };
-    }
-  }
-
-  /** Sends a request; undefined if its process was killed. */
-  async #send(method: string, params: Record<string, unknown>): Promise<Record<string, unknown> | undefined> {
-    const { running } = this.#processes;
-    await until('a process runs', () => running.length > 0);
-    const { url } = running[Math.floor(this.#random() * running.length)] as Process;
-    const headers = { 'mcp-name': String(params['name'] ?? params['taskId']), 'x-user': 'ada' };
-    try {
-      const { text } = await modern(url, method, params, { meta, headers });
-      const { result, error } = JSON.parse(text) as { result?: Record<string, unknown>; error?: unknown };
-      if (result === undefined) throw new Error(`${method}: ${JSON.stringify(error)}`);
-      return result;
-    } catch (error) {
-      if (!isBroken(error)) throw error;
-      await delay(20);
-      return undefined;
-    }
-  }
-
-  /** Answers the questions of a program until it has ended, or until `isEnough`. Returns the task. */
-  async follow(taskId: string, isEnough: () => boolean = () => false): Promise<Record<string, unknown>> {
-    for (;;) {
-      const task = await this.ask('tasks/get', { taskId });
-      if (isEnough() || !['working', 'input_required'].includes(String(task['status']))) return task;
-      if (task['status'] === 'input_required') await this.#answer(taskId, task['inputRequests'] as object);
-      await delay(20);
-    }
-  }
-
-  async #answer(taskId: string, questions: object): Promise<void> {
-    const answers = Object.entries(questions).map(([key, { params }]) => {
-      const content = { word: `yes to ${params.message}` };
-      return [key, { action: 'accept', content }];
-    });
-    // An answer that came before the process was killed is not taken twice.
-    await this.ask('tasks/update', { taskId, inputResponses: Object.fromEntries(answers) });
-  }
-}
-
-function isBroken(error: unknown): boolean {
-  const code = (error as NodeJS.ErrnoException).code ?? '';
-  return ['ECONNRESET', 'ECONNREFUSED', 'EPIPE'].includes(code) || error instanceof SyntaxError;
-}
-
 /** Checks a program that has ended. Returns the number of calls that were repeated. */
-function check(task: Record<string, unknown>, lines: readonly Line[]): number {
+function check(task: Task, lines: readonly Line[]): number {
   expect(task['status'], JSON.stringify(task)).toBe('completed');
   const { structuredContent } = task['result'] as { structuredContent: { calls: number; result: Result } };
   const { result, calls } = structuredContent;
@@ -259,7 +104,10 @@ function programs(env: () => Readonly<Record<string, string>>): void {
   const random = seeded(seed);
   beforeAll(async () => {
     processes = new Processes(env());
-    user = new User(processes, random);
+    user = new User(processes, {
+      ...{ programOf, random },
+      answerTo: (message) => ({ word: `yes to ${message}` }),
+    });
     await Promise.all([processes.start(), processes.start()]);
   }, 60_000);
   afterAll(() => processes.close());
