@@ -152,8 +152,14 @@ export function toolCalls(parts: ToolCallParts): ToolCalls {
     };
   }
 
-  function workOf(tool: CompiledTool, input: unknown, origin?: Origin): TaskWork {
-    const handler = handlerFor(origin?.call ?? {}, tool);
+  /** `origin`: undefined for a task that is taken up again, of which `caller` is known. */
+  function workOf(
+    tool: CompiledTool,
+    input: unknown,
+    origin?: Origin,
+    caller: Pick<Call, 'inProgram'> = (origin as Origin).call,
+  ): TaskWork {
+    const handler = handlerFor(caller, tool);
     let inputs: PreparedInputs | undefined;
     return {
       name: tool.name,
@@ -210,7 +216,7 @@ export function toolCalls(parts: ToolCallParts): ToolCalls {
       // The policy denies these arguments. Each run passes it again, so that the task ends with this result.
       if (!ToolError.is(error)) throw error;
     });
-    return workOf(tool, checked.value);
+    return workOf(tool, checked.value, undefined, task);
   }
 
   async function callNested(

@@ -58,7 +58,7 @@ export interface TaskHost {
 }
 
 /** The call that a task was made from, with its caller. */
-export interface StoredCall extends Caller {
+export interface StoredCall extends Caller, Pick<Call, 'inProgram'> {
   readonly tool: string;
   /** The version of the tool that began the task; absent if the tool had no versions. */
   readonly version?: string;

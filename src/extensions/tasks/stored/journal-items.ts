@@ -17,6 +17,8 @@ export interface TaskCall {
   /** The caller as the handler sees it. */
   readonly auth?: Auth;
   readonly isLocal?: true;
+  /** Whether a program of a model has made it. */
+  readonly inProgram?: true;
   readonly tool: string;
   /** The version of the tool; absent if the tool has no versions. */
   readonly version?: string;
@@ -47,12 +49,13 @@ export interface StoredJournal {
 
 /** The part of a call that its task keeps. */
 export function taskCallOf(call: Call, { name, version, args }: TaskWork): TaskCall {
-  const { auth, isLocal, peer } = call;
+  const { auth, isLocal, inProgram, peer } = call;
   const trace = traceOf(call);
   return {
     principal: principalOf(call),
     ...(auth && { auth: storableAuth(auth) }),
     ...(isLocal && { isLocal }),
+    ...(inProgram && { inProgram }),
     tool: name,
     ...(version !== undefined && { version }),
     args,

@@ -1,4 +1,4 @@
-import { createServer, image, jsonSchema, memoryStore, type ServerOptions, tool } from 'fullmcp';
+import { createServer, image, inProcess, jsonSchema, memoryStore, type ServerOptions, tool } from 'fullmcp';
 import { type Client, connect } from 'fullmcp/client';
 import { quickjs } from 'fullmcp/code';
 import { policy } from 'fullmcp/middleware';
@@ -6,6 +6,7 @@ import { testClient } from 'fullmcp/testing';
 import { versions } from 'fullmcp/transform';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
+import { able, lastingStore, waitForStatus } from '../../../support/tasks.js';
 
 interface Row {
   readonly id: string;
@@ -142,6 +143,39 @@ describe('a tool with handle: true', () => {
     const { data, text } = await client.callTool('run_code' as never, { code } as never);
     expect(data, text).toMatchObject({ result: 400 });
     expect(got).toEqual([rows.slice(0, 2)]);
+  });
+
+  test('gives its value to a program whose task another process has taken up', async () => {
+    const { store } = lastingStore();
+    let begin!: () => void;
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const report = (isHeld: boolean) =>
+      tool({
+        handle: true,
+        task: 'required',
+        async run(_, { signal }) {
+          begin();
+          if (isHeld)
+            await new Promise((_resolve, reject) =>
+              signal.addEventListener('abort', () => reject(signal.reason as Error)),
+            );
+          return { rows };
+        },
+      });
+    const start = (isHeld: boolean) =>
+      build({ store, code: { engine: quickjs() }, tools: { report: report(isHeld) } }).server;
+    const first = start(true);
+    const code = 'return (await tools.report({})).rows.length;';
+    const { taskId } = await inProcess(first, able)('tools/call', { name: 'run_code', arguments: { code } });
+    await begun;
+    await first.close();
+
+    const second = start(false);
+    await second.start();
+    const task = await waitForStatus(inProcess(second, able), taskId, 'completed');
+    expect(task['result']).toMatchObject({ structuredContent: { result: 400, calls: 1 } });
   });
 
   test('keeps the value of a task, and of a call that has asked', async () => {
