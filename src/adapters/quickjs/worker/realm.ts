@@ -10,7 +10,7 @@ import type {
 import type { Handle, Instance, WasmEngine } from './instance.js';
 import { PRELUDE } from './prelude.js';
 import type { RealmLimits } from './protocol.js';
-import { FILE, lineIn, programOf, type RemoveTypes, SourceError } from './source.js';
+import { FILE, lineIn, programOf, type RemoveTypes, SourceError, withoutTypesLibrary } from './source.js';
 
 /** The steps between two questions of the engine whether it may go on. */
 const STEPS_PER_TICK = 10_000;
@@ -130,7 +130,7 @@ export class Realm {
       return programOf(source, compile, undefined);
     } catch (error) {
       const strip = await removeTypes();
-      if (strip === undefined) throw error;
+      if (strip === undefined) throw error instanceof SourceError ? withoutTypesLibrary(error) : error;
       this.#turnEnds = performance.now() + this.#limits.turnMs;
       return programOf(source, compile, strip);
     }

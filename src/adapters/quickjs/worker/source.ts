@@ -14,6 +14,13 @@ export class SourceError extends Error {
   }
 }
 
+/** The mistake in a program that may be TypeScript, for a realm that cannot remove types. */
+export function withoutTypesLibrary({ message, line }: SourceError): SourceError {
+  const hint =
+    'If the program has types, write it without them: this server cannot remove them, because the package "@swc/wasm-typescript" is not installed.';
+  return new SourceError(`${message}. ${hint}`, line);
+}
+
 /** Removes the types from a source, and leaves everything else where it is. */
 export type RemoveTypes = (source: string) => string;
 

@@ -53,3 +53,32 @@ test('a server with programs does not start with a quickjs-wasi that is too old,
     'Error: quickjs() needs quickjs-wasi 3.3.1 or newer, and 3.3.0 is installed. Update it: npm install quickjs-wasi@latest',
   );
 });
+
+test('a program that may have types is told that they cannot be removed, and which package is missing', async () => {
+  const installed = join(modules, 'quickjs-wasi');
+  rmSync(installed, { recursive: true, force: true });
+  symlinkSync(join(root, 'node_modules/quickjs-wasi'), installed);
+  const file = join(folder, 'program.mjs');
+  writeFileSync(
+    file,
+    `import { createServer, inProcess } from 'fullmcp';
+import { quickjs } from 'fullmcp/code';
+const server = createServer({ name: 'ops', version: '1.0.0', tools: {}, code: { engine: quickjs() } });
+const call = inProcess(server);
+for (const code of ['return 1;', 'const n = 1;\\nconst m: number = n;\\nreturn m;']) {
+  const { content } = await call('tools/call', { name: 'run_code', arguments: { code } });
+  console.log(JSON.stringify(content[0].text));
+}
+await server.close();`,
+  );
+  const { stdout } = await promisify(execFile)(process.execPath, [file]);
+  const [plain, typed] = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as string);
+  expect(plain).toBe('{"result":1,"calls":0}');
+  expect(typed).toMatch(/SyntaxError: /);
+  expect(typed).toContain(
+    '. If the program has types, write it without them: this server cannot remove them, because the package "@swc/wasm-typescript" is not installed.\n',
+  );
+});
