@@ -12,9 +12,11 @@ import {
 } from '../../../protocol/definition-tags.js';
 import { copyCall } from '../../../protocol/direct.js';
 import { McpError } from '../../../protocol/errors.js';
+import type { ListedTool } from '../../../protocol/model/model.js';
 import { modernRevisions } from '../../../protocol/tables/features.js';
 import type { SharedState } from '../../../state/cluster.js';
 import type { Registry } from '../../catalog/registry.js';
+import { listWithHandles } from '../../references/listing.js';
 import type { Logger } from '../../state/log.js';
 import { type Listed, Snapshots } from './snapshot.js';
 import { StoredCatalogs } from './stored-catalogs.js';
@@ -45,6 +47,8 @@ export class DefinitionTags {
   readonly #stored: StoredCatalogs;
   /** The results that were sent before, with their tag. */
   readonly #sent = new WeakMap<Outcome, Outcome>();
+  /** The tools of a server with handles, as clients get them. */
+  readonly #withHandles = new WeakMap<readonly Listed[], readonly Listed[]>();
 
   constructor({ registry, shared, log }: DefinitionTagsParts) {
     this.#registry = registry;
@@ -102,7 +106,20 @@ export class DefinitionTags {
       'resources/templates/list': templates,
     };
     const entries = await catalogs[method].entries(call);
-    return entries.length > MAX_DEFINITIONS ? undefined : entries;
+    if (entries.length > MAX_DEFINITIONS) return undefined;
+    return method === 'tools/list' && this.#registry.hasHandles ? this.#toolsWithHandles(entries) : entries;
+  }
+
+  #toolsWithHandles(entries: readonly Listed[]): readonly Listed[] {
+    const known =
+      this.#withHandles.get(entries) ?? entries.map(({ listed }) => ({ listed: this.#tool(listed) }));
+    this.#withHandles.set(entries, known);
+    return known;
+  }
+
+  /** A tool as clients get it. */
+  #tool(listed: Listed['listed']): Listed['listed'] {
+    return this.#registry.hasHandles ? listWithHandles(listed as ListedTool) : listed;
   }
 
   #isPageOf(entries: readonly Listed[], items: unknown, isFirst: boolean): boolean {
@@ -161,7 +178,7 @@ export class DefinitionTags {
     const versions = call.method === 'tools/call' ? this.#registry.tools.get(name)?.versions : undefined;
     if (versions === undefined || versions.isByCaller) return undefined;
     for (const [at, { listed }] of versions.all.entries())
-      if ((await this.#snapshots.definition(listed)) === definition)
+      if ((await this.#snapshots.definition(this.#tool(listed))) === definition)
         return copyCall(call, { pinned: { of: versions.choose, at } });
     return undefined;
   }

@@ -99,6 +99,35 @@ describe('the tag of a list', () => {
     expect(await tagFrom(guarded, admin)).not.toBe(await tagFrom(guarded, user));
   });
 
+  it('covers the tools as a server with handles lists them, and calls with it are checked', async () => {
+    const store = shared();
+    const report = tool({ handle: true, run: () => 'x' });
+    const old = tool({
+      input: z.object({ ids: z.array(z.string()) }),
+      run: ({ ids }) => `old ${ids.join()}`,
+    });
+    const current = tool({ input: z.object({ names: z.array(z.string()) }), run: () => 'new' });
+    const before = make({ store, tools: { search: old, report } });
+    const tag = await tagFrom(before);
+    expect(tag).toMatch(/^sha256:/);
+    // Arrays may be handles there.
+    const inner = make({ tools: { search: old } });
+    expect(await tagFrom(inner)).not.toBe(await tagFrom(make({ tools: { search: old, report } })));
+    const paged = inProcess(make({ tools: { report, search: old }, pageSize: 1 }));
+    const { nextCursor, ...first } = await paged('tools/list');
+    expect([first['tag'], (await paged('tools/list', { cursor: nextCursor }))['tag']]).toEqual([tag, tag]);
+
+    const known = { 'tools/list': tag };
+    const params = { name: 'search', arguments: { ids: ['a'] } };
+    expect((await callWith(before, known, params))['_meta']).not.toHaveProperty(STALE);
+    const after = make({
+      store,
+      tools: { search: versions({ '1.0': old, '2.0': current }), report },
+    });
+    const outcome = await callWith(after, known, params);
+    expect([textOf(outcome), staleIn(outcome)]).toEqual(['old a', ['tools/list']]);
+  });
+
   it('is left out if middleware has changed the list, and if the store cannot keep the list', async () => {
     const filtered = make({
       tools: { search: v1, same },
