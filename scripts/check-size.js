@@ -23,11 +23,12 @@ const INSTALLED_BYTES = 7_700_000;
  * code and not with its names and white space, and how many files. 0.8 kB of `dist/index.js` read the sources of types of events: mistakes in
  * definitions are found when a server is made, before anything can be loaded. 0.9 kB check the option `fallbacks` at the same time. 0.6 kB
  * find handles in arguments, and load what opens and makes them, on the way that every call of a tool takes. 0.1 kB keeps tools that were
- * removed out of lists. 0.2 kB of `dist/http.js` serve calls that have no session id.
+ * removed out of lists. 0.2 kB of `dist/http.js` serve calls that have no session id. 0.2 kB order the work of
+ * the store in memory by its time.
  */
 const ENTRY_BUDGETS = {
-  'dist/index.js': { bytes: 99_700, files: 24 },
-  'dist/http.js': { bytes: 54_300, files: 12 },
+  'dist/index.js': { bytes: 99_950, files: 24 },
+  'dist/http.js': { bytes: 54_550, files: 12 },
 };
 /** Entries that run on every runtime. */
 const PORTABLE_ENTRIES = [

@@ -3,11 +3,16 @@
 import type { ClaimOptions, Lease } from '../store.js';
 
 interface Work {
+  readonly key: string;
   /** When the key is due; while it is held, when its lease ends. */
   due: number;
   /** The token of the lease; undefined if nobody holds the key. */
   token: number | undefined;
   attempt: number;
+  /** Its turn among those that are due at the same time. */
+  turn: number;
+  /** Its place in the heap. */
+  place: number;
 }
 
 /** A queue in memory. `now` is the clock of the store; `nextToken` never returns the same number again. */
@@ -16,8 +21,7 @@ export class MemoryQueue {
   readonly #now: () => number;
   readonly #nextToken: () => number;
   readonly #work = new Map<string, Work>();
-  /** No key is due before this time, so that a claim need not look at all of them. */
-  #nextDue = Number.POSITIVE_INFINITY;
+  readonly #order = new DueOrder();
 
   constructor(name: string, clock: { readonly now: () => number; readonly nextToken: () => number }) {
     this.#name = name;
@@ -38,20 +42,19 @@ export class MemoryQueue {
   }
 
   enqueue(key: string, inMs: number): void {
-    const due = this.#now() + inMs;
     const work = this.#work.get(key);
-    if (work === undefined) this.#work.set(key, { due, token: undefined, attempt: 0 });
-    else if (work.token !== undefined) return;
-    else work.due = Math.min(work.due, due);
-    this.#nextDue = Math.min(this.#nextDue, due);
+    if (work?.token !== undefined) return;
+    const due = this.#now() + inMs;
+    if (work === undefined) this.#add(key, { due, token: undefined, attempt: 0 });
+    else if (due < work.due) this.#move(work, due);
   }
 
   /** Adds a key that is held from the start. */
   hold(key: string, ms: number): Lease {
-    const work = { due: this.#now() + ms, token: this.#nextToken(), attempt: 1 };
-    this.#work.set(key, work);
-    this.#nextDue = Math.min(this.#nextDue, work.due);
-    return { queue: this.#name, key, token: work.token, attempt: 1 };
+    const token = this.#nextToken();
+    this.dequeue(key);
+    this.#add(key, { due: this.#now() + ms, token, attempt: 1 });
+    return { queue: this.#name, key, token, attempt: 1 };
   }
 
   release(
@@ -61,35 +64,110 @@ export class MemoryQueue {
     const work = this.#work.get(key);
     if (work === undefined) return;
     work.token = undefined;
-    work.due = this.#now() + inMs;
     if (!keepAttempt) work.attempt = 0;
-    this.#nextDue = Math.min(this.#nextDue, work.due);
+    this.#move(work, this.#now() + inMs);
   }
 
   dequeue(key: string): void {
+    const work = this.#work.get(key);
+    if (work === undefined) return;
     this.#work.delete(key);
+    this.#order.remove(work);
   }
 
   claim({ limit, ms }: ClaimOptions): readonly Lease[] {
     const now = this.#now();
-    if (limit <= 0 || this.#nextDue > now) return [];
-    const due = [...this.#work].filter(([, work]) => work.due <= now).sort(([, a], [, b]) => a.due - b.due);
-    const leases = due.slice(0, limit).map(([key, work]): Lease => {
+    const due = this.#order.takeUntil(now, limit);
+    return due.map((work) => {
       work.token = this.#nextToken();
       work.attempt++;
       work.due = now + ms;
-      return { queue: this.#name, key, token: work.token, attempt: work.attempt };
+      this.#order.add(work);
+      return { queue: this.#name, key: work.key, token: work.token, attempt: work.attempt };
     });
-    this.#nextDue = Number.POSITIVE_INFINITY;
-    for (const work of this.#work.values()) this.#nextDue = Math.min(this.#nextDue, work.due);
-    return leases;
   }
 
   renew(lease: Lease, ms: number): boolean {
     const work = this.#work.get(lease.key);
     if (work === undefined || work.token !== lease.token) return false;
-    work.due = this.#now() + ms;
-    this.#nextDue = Math.min(this.#nextDue, work.due);
+    this.#move(work, this.#now() + ms);
     return true;
   }
+
+  #add(key: string, state: Pick<Work, 'due' | 'token' | 'attempt'>): void {
+    const work = { key, ...state, turn: 0, place: 0 };
+    this.#work.set(key, work);
+    this.#order.add(work);
+  }
+
+  #move(work: Work, due: number): void {
+    this.#order.remove(work);
+    work.due = due;
+    this.#order.add(work);
+  }
+}
+
+/** The work of a queue by the time at which it is due: a binary heap, so that a claim does not look at the work that is due later. */
+class DueOrder {
+  readonly #heap: Work[] = [];
+  #turns = 0;
+
+  add(work: Work): void {
+    work.turn = ++this.#turns;
+    this.#rise(work, this.#heap.length);
+  }
+
+  remove(work: Work): void {
+    const last = this.#heap.pop();
+    if (last === undefined || last === work) return;
+    const { place } = work;
+    this.#rise(last, place);
+    if (last.place === place) this.#sink(last, place);
+  }
+
+  /** Takes what is due at a time, at most `limit` of it. */
+  takeUntil(now: number, limit: number): readonly Work[] {
+    const taken: Work[] = [];
+    while (taken.length < limit) {
+      const [first] = this.#heap;
+      if (first === undefined || first.due > now) break;
+      taken.push(first);
+      this.remove(first);
+    }
+    return taken;
+  }
+
+  #rise(work: Work, from: number): void {
+    let at = from;
+    while (at > 0) {
+      const above = this.#heap[(at - 1) >> 1] as Work;
+      if (isBefore(above, work)) break;
+      this.#put(above, at);
+      at = (at - 1) >> 1;
+    }
+    this.#put(work, at);
+  }
+
+  #sink(work: Work, from: number): void {
+    let at = from;
+    for (;;) {
+      const left = this.#heap[2 * at + 1];
+      const right = this.#heap[2 * at + 2];
+      const below = left && right && isBefore(right, left) ? right : left;
+      if (below === undefined || isBefore(work, below)) break;
+      const { place } = below;
+      this.#put(below, at);
+      at = place;
+    }
+    this.#put(work, at);
+  }
+
+  #put(work: Work, at: number): void {
+    this.#heap[at] = work;
+    work.place = at;
+  }
+}
+
+function isBefore(one: Work, other: Work): boolean {
+  return one.due < other.due || (one.due === other.due && one.turn < other.turn);
 }
