@@ -1,4 +1,12 @@
-import { createServer, jsonSchema, type Middleware, type ServerOptions, ToolError, tool } from 'fullmcp';
+import {
+  createServer,
+  jsonSchema,
+  type Middleware,
+  type Outcome,
+  type ServerOptions,
+  ToolError,
+  tool,
+} from 'fullmcp';
 import { quickjs } from 'fullmcp/code';
 import { policy } from 'fullmcp/middleware';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -141,6 +149,32 @@ describe('a server with code', () => {
     expect(done).toEqual(['remind b', 'remind c']);
     const polled = seen.filter((name) => name !== 'tasks/get');
     expect(polled).toEqual(['server/discover', 'run_code', 'list_invoices', 'remind', 'remind']);
+  });
+
+  test('tells its calls to a client that asks for them, and to no other', async () => {
+    const { server } = billing();
+    const notified: unknown[] = [];
+    const call = (meta: object): Promise<Outcome> =>
+      server.dispatch({
+        ...{ id: 1, method: 'tools/call' },
+        params: { name: 'run_code', arguments: { code: loop }, _meta: { progressToken: 1, ...meta } },
+        peer: { revision: '2026-07-28', client: undefined, capabilities: {}, logLevel: undefined },
+        isLocal: true,
+        signal: new AbortController().signal,
+        notify: (_, params) => void notified.push(params),
+      });
+    expect(JSON.stringify(await call({}))).not.toContain('fullmcp/calls');
+    expect(notified).toMatchObject([{ message: 'list_invoices' }, { progress: 2 }, { progress: 3 }]);
+    expect(JSON.stringify(notified)).not.toContain('fullmcp/calls');
+
+    const { _meta } = await call({ 'fullmcp/calls': true });
+    const calls = [
+      { seq: 1, tool: 'list_invoices', arguments: '{"status":"open"}', state: 'done', line: 1 },
+      { seq: 2, tool: 'remind', arguments: '{"id":"b"}', line: 2, result: '{"sent":true}' },
+      { seq: 3, tool: 'remind', arguments: '{"id":"c"}', line: 2 },
+    ];
+    expect(_meta).toMatchObject({ 'fullmcp/calls': calls });
+    expect(notified.at(-1)).toMatchObject({ progress: 3, _meta: { 'fullmcp/calls': calls } });
   });
 
   test('gives back what the program has printed', async () => {
