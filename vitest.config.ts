@@ -98,6 +98,7 @@ const suites = {
   // The documentation as it is built, and in Chromium.
   site: ['test/site/**/*.test.ts'],
   runtimes: ['test/runtimes/**/*.test.ts'],
+  hosts: ['test/hosts/**/*.test.ts'],
   // Exactly the version of `engines`.
   oldest: ['test/oldest-node/**/*.test.ts'],
   types: ['test/dist/**/*.test.ts'],

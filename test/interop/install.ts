@@ -38,6 +38,7 @@ const homes = [
   },
   { folder: here('../../examples/migration/'), tests: [here('migration.test.ts')] },
   { folder: here('../runtimes/'), tests: [here('../runtimes/')] },
+  { folder: here('../hosts/'), tests: [here('../hosts/')] },
   { folder: here('../oldest-node/'), tests: [here('../oldest-node/')] },
   {
     folder: here('../conformance/'),

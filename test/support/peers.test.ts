@@ -36,6 +36,7 @@ describe('the peers that are installed', () => {
     ['inspector', ['test/interop']],
     ['browser', ['test/interop', 'test/conformance']],
     ['runtimes', ['test/runtimes']],
+    ['hosts', ['test/hosts']],
     ['oldest', ['test/oldest-node']],
     ['types', []],
   ])('by npm run %s are in %j', (command, folders) => {

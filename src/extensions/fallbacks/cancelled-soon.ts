@@ -1,4 +1,4 @@
-// Cancellations of questions that came sooner than a person can read: they are the host's, and not the user's.
+// Refusals of questions that came sooner than a person can read: they are the host's, and not the user's.
 
 import { isObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
@@ -16,7 +16,7 @@ export function withTime(outcome: Outcome): Outcome {
   return { ...outcome, requestState: `${MARK}${now}.${requestState}` };
 }
 
-/** The call without the time in its state, and without the cancellations that came within `ms` of the question. */
+/** The call without the time in its state, and without the refusals that came within `ms` of the question. */
 export function withoutSoon(call: Call, ms: number): { readonly call: Call; readonly wasSoon: boolean } {
   const { requestState, inputResponses } = call.params;
   const end = MARK.length + DIGITS;
@@ -25,7 +25,7 @@ export function withoutSoon(call: Call, ms: number): { readonly call: Call; read
   const asked = Number(requestState.slice(MARK.length, end));
   const params = { ...call.params, requestState: requestState.slice(end + 1) };
   const responses = Object.entries(isObject(inputResponses) ? inputResponses : {});
-  const kept = responses.filter(([, response]) => !isObject(response) || response['action'] !== 'cancel');
+  const kept = responses.filter(([, response]) => !isRefusal(response));
   const wasSoon = kept.length < responses.length && Date.now() - asked < ms;
   return {
     call: copyCall(call, {
@@ -33,4 +33,9 @@ export function withoutSoon(call: Call, ms: number): { readonly call: Call; read
     }),
     wasSoon,
   };
+}
+
+/** Whether a response refuses to answer. Some hosts cancel questions by themselves, and some decline them. */
+export function isRefusal(response: unknown): boolean {
+  return isObject(response) && (response['action'] === 'cancel' || response['action'] === 'decline');
 }

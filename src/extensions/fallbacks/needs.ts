@@ -13,7 +13,7 @@ export interface KnownHost {
   readonly tasks: boolean;
   /** The longest time that a call may wait. */
   readonly waitMs: number;
-  /** A question that is cancelled within this time was not shown to anybody. */
+  /** A question that is cancelled or declined within this time was not shown to anybody. */
   readonly cancelsWithinMs: number;
 }
 

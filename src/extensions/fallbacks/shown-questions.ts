@@ -7,6 +7,7 @@ import { canonical, digestOf } from '../../protocol/canonical.js';
 import { encodeBase64Url } from '../../protocol/encoding/base64.js';
 import type { Store } from '../../state/store.js';
 import { callerGroup } from '../../state/store-shares.js';
+import { isRefusal } from './cancelled-soon.js';
 
 /** The time for which a task is remembered as one whose question nobody has seen. */
 const UNSEEN_MS = 24 * 3_600_000;
@@ -37,7 +38,7 @@ export class ShownQuestions {
         .catch(() => undefined);
   }
 
-  /** The keys of the questions that were cancelled within `ms`: sooner than anybody can have read them. */
+  /** The keys of the questions that were refused within `ms`: sooner than anybody can have read them. */
   async cancelledSoon(call: Call, task: JsonObject, ms: number): Promise<readonly string[]> {
     const { inputResponses } = call.params;
     const responses = isObject(inputResponses) ? inputResponses : {};
@@ -45,7 +46,7 @@ export class ShownQuestions {
     for (const question of questionsOf(task)) {
       const [key, request] = question;
       const response = Object.hasOwn(responses, key) ? responses[key] : undefined;
-      if (!isObject(response) || response['action'] !== 'cancel' || !isElicitation(request)) continue;
+      if (!isRefusal(response) || !isElicitation(request)) continue;
       const fetched = await this.#store.get(await this.#fetchedKey(call, task, question));
       const at = fetched?.value['at'] ?? Date.parse(String(task['lastUpdatedAt']));
       if (Date.now() - Number(at) < ms) soon.push(key);

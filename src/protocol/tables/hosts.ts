@@ -37,7 +37,7 @@ export interface HostBehaviour {
   readonly callMs: HostFact<number>;
   /** Whether the model sees a tool that is added while it works: `followed`, or `kept` for a list that is read once. */
   readonly lists: HostFact<'followed' | 'kept'>;
-  /** The host itself cancels questions that it cannot show, within this time. */
+  /** The host itself cancels or declines questions that it does not show, within this time. */
   readonly cancelsWithinMs?: HostFact<number>;
 }
 
@@ -55,6 +55,7 @@ const DESKTOP: Source = { by: 'report', says: 'Questions in Claude Desktop', dat
 const CLAUDE_CODE: Source = { by: 'observation', says: 'Claude Code 2.1.326', date: '2026-11-17' };
 const VS_CODE: Source = { by: 'source code', says: 'VS Code 1.140', date: '2026-10-12' };
 const CODEX: Source = { by: 'source code', says: 'Codex CLI', date: '2026-11-17' };
+const CODEX_ASKS: Source = { by: 'observation', says: 'Codex 0.169', date: '2026-11-19' };
 const CODEX_LIST: Source = { by: 'report', says: 'Old tools in Codex', date: '2026-09-07' };
 const GEMINI: Source = { by: 'source code', says: 'Gemini CLI 0.61', date: '2026-11-17' };
 const GOOSE: Source = { by: 'source code', says: 'Goose', date: '2026-10-15' };
@@ -149,6 +150,8 @@ export const HOSTS: readonly HostBehaviour[] = [
     tasks: never(CODEX),
     callMs: { is: 60_000, source: CODEX },
     lists: { is: 'kept', source: CODEX_LIST },
+    // With the approval policy `never`, it declines.
+    cancelsWithinMs: { is: 1000, source: CODEX_ASKS },
   },
   {
     title: 'Gemini CLI',

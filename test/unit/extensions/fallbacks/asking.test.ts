@@ -347,16 +347,23 @@ describe('a host that cancels questions by itself', () => {
   const terminal = { name: 'claude-code', capabilities: { elicitation: {} } };
   const cancel = { seat: { action: 'cancel' } };
 
-  it('has not asked anybody, so that the question takes another way', async () => {
-    const { book, effects } = booking();
-    const { request } = hostOf(serverWith({ book }), terminal);
-    const params = { name: 'book', arguments: { to: 'Oslo' } };
-    const { requestState } = await request('tools/call', params);
-    const again = await request('tools/call', { ...params, requestState, inputResponses: cancel });
-    expect(toldIn(again).status).toBe('input_required');
-    expect(textOf(again)).toContain('Which seat?');
-    expect(effects).toEqual(['hold Oslo']);
-  });
+  it.each([
+    ['claude-code', 'cancel'],
+    ['codex-mcp-client', 'decline'],
+  ])(
+    'has not asked anybody, so that the question takes another way: %s, which answers %s',
+    async (name, action) => {
+      const { book, effects } = booking();
+      const { request } = hostOf(serverWith({ book }), { ...terminal, name });
+      const params = { name: 'book', arguments: { to: 'Oslo' } };
+      const { requestState } = await request('tools/call', params);
+      const inputResponses = { seat: { action } };
+      const again = await request('tools/call', { ...params, requestState, inputResponses });
+      expect(toldIn(again).status).toBe('input_required');
+      expect(textOf(again)).toContain('Which seat?');
+      expect(effects).toEqual(['hold Oslo']);
+    },
+  );
 
   it('is believed if a person had the time to read', async () => {
     const { book } = booking();
