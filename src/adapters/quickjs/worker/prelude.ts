@@ -5,7 +5,7 @@
  * uses later is kept before the program runs: a program that replaces `JSON.stringify` or `Promise.prototype.then` only fools itself.
  */
 export const PRELUDE = `((host, seed) => {
-  const { send, print, done, fail, touch } = host;
+  const { send, mark, print, done, fail, touch } = host;
   const { stringify, parse } = JSON;
   const { apply, defineProperty } = Reflect;
   const { imul } = Math;
@@ -39,14 +39,16 @@ export const PRELUDE = `((host, seed) => {
     }
     if (text === undefined || text[0] !== '{')
       throw new T(name + ' expects one object with its arguments, not ' + (text === undefined ? typeof args : cut(text, 60)));
-    const at = new E().stack;
     let seq;
     try {
-      seq = send(name, text, cut(at, 4000));
+      seq = send(name, text);
     } catch (error) {
       // Its stack has the files of the process.
       throw new T(error.message);
     }
+    // Only for a call that is made: a loop of calls that are refused has to end soon.
+    const at = new E().stack;
+    mark(cut(at, 4000));
     waiting[seq] = { __proto__: null, ok, no, at };
   });
   const refuse = (key, value) => {

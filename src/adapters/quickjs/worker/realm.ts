@@ -141,9 +141,8 @@ export class Realm {
       const host = vm.newObject();
       const add = (name: string, fn: (...values: Handle[]) => Handle): void =>
         vm.setProp(host, name, vm.newFunction(name, fn));
-      add('send', (name, json, stack) =>
-        vm.newNumber(this.#send(name.toString(), json.toString(), lineIn(stack.toString()))),
-      );
+      add('send', (name, json) => vm.newNumber(this.#send(name.toString(), json.toString())));
+      add('mark', (stack) => this.#mark(vm, stack.toString()));
       add('print', (line) => this.#print(vm, line.toString()));
       add('done', (json) => this.#finish(vm, this.#returned(json.toString())));
       add('fail', (name, message, stack) =>
@@ -157,7 +156,7 @@ export class Realm {
     });
   }
 
-  #send(name: string, json: string, line: number | undefined): number {
+  #send(name: string, json: string): number {
     const { maxValueChars, maxTurnCalls, maxNameChars, maxSentChars } = this.#limits;
     // A program that has ended may catch the error, but calls nothing more.
     if (this.#end !== undefined) throw new Error('the program has ended');
@@ -176,8 +175,16 @@ export class Realm {
       this.#stop(`The arguments of all calls have more than ${maxSentChars} characters. Send less.`);
       throw new RangeError('too many characters');
     }
-    this.#calls.push({ seq: ++this.#seq, name, json, ...(line !== undefined && { line }) });
+    this.#calls.push({ seq: ++this.#seq, name, json });
     return this.#seq;
+  }
+
+  /** Adds its line to the call that was just sent. */
+  #mark(vm: Instance, stack: string): Handle {
+    const call = this.#calls.pop();
+    const line = lineIn(stack);
+    if (call !== undefined) this.#calls.push(line === undefined ? call : { ...call, line });
+    return vm.undefined;
   }
 
   #print(vm: Instance, line: string): Handle {
