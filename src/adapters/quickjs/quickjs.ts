@@ -52,7 +52,7 @@ const FIXED_LIMITS = {
   turnMs: 3000,
   maxValueChars: 1_000_000,
   maxPrintedChars: 64_000,
-  maxTurnCalls: 10_000,
+  maxTurnCalls: 2000,
   maxNameChars: 256,
   maxSentChars: 16_000_000,
 } as const satisfies Partial<RealmLimits>;

@@ -1,10 +1,13 @@
 // The code that runs in a realm before the program: the tools, the console, and everything that would not be the same in every run.
 
+/** The calls without a result in between that know their line. */
+const MAX_MARKS = 1000;
+
 /**
  * A function of the host's functions, which returns the function that starts the program and the one that settles a call. Everything that it
  * uses later is kept before the program runs: a program that replaces `JSON.stringify` or `Promise.prototype.then` only fools itself.
  */
-export const PRELUDE = `((host, seed) => {
+export const PRELUDE: string = `((host, seed) => {
   const { send, mark, print, done, fail, touch } = host;
   const { stringify, parse } = JSON;
   const { apply, defineProperty } = Reflect;
@@ -30,7 +33,10 @@ export const PRELUDE = `((host, seed) => {
     }
   }
   const waiting = { __proto__: null };
-  const call = (name, args) => new P((ok, no) => {
+  let marks = 0;
+  let over = false;
+  const never = new P(() => {});
+  const call = (name, args) => over ? never : new P((ok, no) => {
     let text;
     try {
       text = args === undefined ? '{}' : stringify(args, refuse);
@@ -46,9 +52,11 @@ export const PRELUDE = `((host, seed) => {
       // Its stack has the files of the process.
       throw new T(error.message);
     }
-    // Only for a call that is made: a loop of calls that are refused has to end soon.
-    const at = new E().stack;
-    mark(cut(at, 4000));
+    // The engine interrupts the program soon. Until then, a loop must not do more than turn.
+    if (seq === 0) { over = true; return; }
+    // A loop that makes calls without waiting for one has to end soon, and nobody looks at the lines of so many.
+    const at = marks++ < ${MAX_MARKS} ? new E().stack : '';
+    if (at !== '') mark(cut(at, 4000));
     waiting[seq] = { __proto__: null, ok, no, at };
   });
   const refuse = (key, value) => {
@@ -122,6 +130,7 @@ export const PRELUDE = `((host, seed) => {
   const settle = (seq, kind, text, code) => {
     const entry = waiting[seq];
     delete waiting[seq];
+    marks = 0;
     if (entry === undefined) return;
     if (kind === 'value') return entry.ok(parse(text));
     if (kind === 'unknown') return entry.ok(unknown());
@@ -134,4 +143,4 @@ export const PRELUDE = `((host, seed) => {
 })`;
 
 /** A number that changes whenever a program could notice a change of the prelude or of a limit. It is part of the engine's id. */
-export const PRELUDE_VERSION = 4;
+export const PRELUDE_VERSION = 5;

@@ -14,6 +14,8 @@ import { FILE, lineIn, programOf, type RemoveTypes, SourceError, withoutTypesLib
 
 /** The steps between two questions of the engine whether it may go on. */
 const STEPS_PER_TICK = 10_000;
+/** In place of the number of a call, when the program is over. */
+const NOT_SENT = 0;
 
 /** The parts of a realm. */
 export interface RealmParts {
@@ -158,8 +160,7 @@ export class Realm {
 
   #send(name: string, json: string): number {
     const { maxValueChars, maxTurnCalls, maxNameChars, maxSentChars } = this.#limits;
-    // A program that has ended may catch the error, but calls nothing more.
-    if (this.#end !== undefined) throw new Error('the program has ended');
+    if (this.#end !== undefined) return NOT_SENT;
     if (name.length > maxNameChars)
       throw new RangeError(`the name of a tool has ${name.length} characters, more than ${maxNameChars}`);
     if (json.length > maxValueChars)
@@ -168,12 +169,12 @@ export class Realm {
       );
     if (this.#calls.length >= maxTurnCalls) {
       this.#stop(`The program made more than ${maxTurnCalls} calls at the same time. Make them in portions.`);
-      throw new RangeError('too many calls');
+      return NOT_SENT;
     }
     this.#sentChars += json.length;
     if (this.#sentChars > maxSentChars) {
       this.#stop(`The arguments of all calls have more than ${maxSentChars} characters. Send less.`);
-      throw new RangeError('too many characters');
+      return NOT_SENT;
     }
     this.#calls.push({ seq: ++this.#seq, name, json });
     return this.#seq;

@@ -146,7 +146,7 @@ describe('a program that goes too far ends with a sentence', () => {
     ['keeps buffers', 'const all = []; for (;;) all.push(new ArrayBuffer(1e6))', 'out of memory'],
     ['nests brackets', `new Function('return ' + '['.repeat(1e5) + ']'.repeat(1e5))`, 'stack'],
     ['recurs', '(function f() { f(); })()', 'stack'],
-    ['calls too much at once', 'for (let i = 0; i < 20000; i++) tools.x({ i })', '10000 calls'],
+    ['calls too much at once', 'for (let i = 0; i < 20000; i++) tools.x({ i })', '2000 calls'],
     ['returns too much', `return 'x'.repeat(2e6)`, 'Return less'],
     ['sends too much', `await tools.x({ t: 'x'.repeat(2e6) })`, 'characters'],
     ['names a tool that is too long', `await tools['x'.repeat(300)]({})`, '300 characters, more than 256'],
