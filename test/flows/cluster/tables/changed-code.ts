@@ -294,6 +294,7 @@ export function changedCodeTable(onEngine: OnEngine): void {
         expect(effects.get(name), name).toEqual(name.includes('tool_that_had') ? ['ship'] : ['ship', 'mail']);
       }
       await before.close();
-    });
+      // Each of the many tasks is answered and continues after the other.
+    }, 120_000);
   });
 }
