@@ -240,6 +240,8 @@ describe('an explanation of a union', () => {
   it('names the alternatives by required fields', () => {
     const schema = { anyOf: [{ required: ['city'] }, { allOf: [{ required: ['lat', 'lon'] }] }] };
     expect(explanation(schema, {})).toBe('fits none of 2 alternatives: { city } or { lat, lon }.');
+    const four = { anyOf: ['a', 'b', 'c', 'd'].map((name) => ({ required: [name] })) };
+    expect(explanation(four, {})).toBe('fits none of 4 alternatives: { a } or { b } or { c } or { d }.');
     const six = { anyOf: ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => ({ required: [name] })) };
     expect(explanation(six, {})).toContain(
       'fits none of 6 alternatives: { a } or { b } or { c } or { d } or 2 more.',
