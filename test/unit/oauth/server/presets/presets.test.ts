@@ -30,6 +30,17 @@ async function setUp(setup: IssuerSetup, make: (presets: ProviderPresets) => Tok
   return { issuer, provider, check, refusal };
 }
 
+describe.each(Object.entries({ auth0, clerk, cognito, entra, keycloak, okta, workos }))(
+  '%s',
+  (name, preset) => {
+    it.each([null, undefined, 'tenant.example'])('says what it needs if its options are %s', (options) => {
+      expect(() => preset(options as never)).toThrow(
+        new TypeError(`${name}: the options must be an object, not ${options}.`),
+      );
+    });
+  },
+);
+
 describe('auth0', () => {
   const setup = {
     issuer: 'https://tenant.eu.auth0.com/',
