@@ -46,11 +46,11 @@ ${better()}
 `;
 }
 
-/** Says so if other programs had the machine, too. One process at a time is measured; a little more is the measurement itself. */
+/** Says the load if it was higher than one for each processor before the run: other programs may have had the machine, too, or had just ended. */
 function otherWork() {
   if (load === undefined || load.before <= load.processors) return '';
   const { before, after, processors } = load;
-  return `, on a machine with ${processors} processors that did much else at the same time (load ${before.toFixed(0)} before and ${after.toFixed(0)} after)`;
+  return `, on a machine with ${processors} processors and a load of ${before.toFixed(0)} before and ${after.toFixed(0)} after`;
 }
 
 /** A sentence that names everybody who was better than fullmcp, by column. */
