@@ -93,7 +93,12 @@ const suites = {
   ],
   chaos: ['test/chaos/{engines,events}.test.ts'],
   // The page of the inspector in Chromium.
-  inspector: ['test/inspector/page/**/*.test.ts', 'test/inspector/host/browser-attacks.test.ts'],
+  inspector: [
+    'test/inspector/page/**/!(connect|keyboard|questions).test.ts',
+    'test/inspector/host/browser-attacks.test.ts',
+  ],
+  // They close the demo, which the others use.
+  'inspector-alone': ['test/inspector/page/{connect,keyboard,questions}.test.ts'],
   browser: ['test/browser/**/*.test.ts'],
   // The documentation as it is built, and in Chromium.
   site: ['test/site/**/*.test.ts'],
@@ -103,6 +108,9 @@ const suites = {
   oldest: ['test/oldest-node/**/*.test.ts'],
   types: ['test/dist/**/*.test.ts'],
 };
+
+/** The suites whose files share processes, besides `quick`. Each of their files closes what it opens. */
+const sharing = new Set(['inspector', 'browser', 'long']);
 
 export default defineConfig({
   resolve: {
@@ -128,7 +136,7 @@ export default defineConfig({
         test: {
           name,
           include,
-          ...(name === 'long' && shared),
+          ...(sharing.has(name) && shared),
           ...(name === 'site' && { globalSetup: ['test/site/build.ts'] }),
         },
       })),

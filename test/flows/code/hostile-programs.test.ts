@@ -1,5 +1,5 @@
 import { runInNewContext } from 'node:vm';
-import { createServer, type InProcess, inProcess, jsonSchema, tool } from 'fullmcp';
+import { createServer, type InProcess, inProcess, jsonSchema, type Server, tool } from 'fullmcp';
 import { quickjs } from 'fullmcp/code';
 import { afterAll, describe, expect, test } from 'vitest';
 import { escapes, reaching, wrappers } from '../../support/code/hostile/escapes.js';
@@ -22,34 +22,42 @@ const numbers = (...names: readonly string[]) =>
     type: 'object',
     properties: Object.fromEntries(names.map((name) => [name, { type: 'integer' }])),
   });
-const server = createServer({
-  name: 'attacked',
-  version: '1.0.0',
-  logger: () => undefined,
-  code: { engine: quickjs({ threads: 2, maxSteps: 2_000_000, memoryBytes: 12_582_912 }), maxCalls: 50 },
-  tools: {
-    echo: tool({ input: object, run: (input) => input as object }),
-    x: tool({ input: object, run: (input) => input as object }),
-    list: tool({ run: () => [{ id: 1 }] as never }),
-    fail: tool({
-      run: () => {
-        throw new Error('a secret of the process');
-      },
-    }),
-    poison: tool({
-      input: numbers('at'),
-      run: ({ at = 0 }) => poisoned[at]?.[0] ?? '',
-    }),
-    add: tool({
-      input: numbers('a', 'b'),
-      run: ({ a = 0, b = 0 }) => ({ sum: a + b }),
-    }),
-  },
-});
+/** A server whose programs may run this many steps. */
+const attacked = (maxSteps: number): Server =>
+  createServer({
+    name: 'attacked',
+    version: '1.0.0',
+    logger: () => undefined,
+    code: { engine: quickjs({ threads: 2, maxSteps, memoryBytes: 12_582_912 }), maxCalls: 50 },
+    tools: {
+      echo: tool({ input: object, run: (input) => input as object }),
+      x: tool({ input: object, run: (input) => input as object }),
+      list: tool({ run: () => [{ id: 1 }] as never }),
+      fail: tool({
+        run: () => {
+          throw new Error('a secret of the process');
+        },
+      }),
+      poison: tool({
+        input: numbers('at'),
+        run: ({ at = 0 }) => poisoned[at]?.[0] ?? '',
+      }),
+      add: tool({
+        input: numbers('a', 'b'),
+        run: ({ a = 0, b = 0 }) => ({ sum: a + b }),
+      }),
+    },
+  });
+const server = attacked(2_000_000);
+// For attacks with very many programs at once.
+const brief = attacked(100_000);
 
 const mallory = inProcess(server, { caller: { subject: 'mallory' } });
 const ada = inProcess(server, { caller: { subject: 'ada' } });
-afterAll(() => server.close());
+afterAll(async () => {
+  await server.close();
+  await brief.close();
+});
 
 /** How a program has ended: the value that it returned, or the words that the model reads. */
 interface Ended {
@@ -211,10 +219,14 @@ describe('a caller that takes all it can get', () => {
   });
 
   test('does not keep another caller from starting a program', async () => {
+    const [many, one] = ['mallory', 'ada'].map((subject) => inProcess(brief, { caller: { subject } })) as [
+      InProcess,
+      InProcess,
+    ];
     const attacking = Array.from({ length: 80 }, () =>
-      run(mallory, 'for (;;) await 0;').catch((error) => ({ says: String(error) })),
+      run(many, 'for (;;) await 0;').catch((error) => ({ says: String(error) })),
     );
-    expect(await run(ada, sums(1))).toEqual({ value: summed(1), says: 'returned' });
+    expect(await run(one, sums(1))).toEqual({ value: summed(1), says: 'returned' });
     const says = (await Promise.all(attacking)).map((each) => each.says);
     expect(says.filter((each) => /Retry later/.test(each)).length).toBeGreaterThan(0);
     expect(says.every((each) => /Retry later|steps|computed for more than/.test(each))).toBe(true);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -175,6 +175,8 @@ export function testEveryScreen(theme: 'light' | 'dark', width: number): void {
   describeInChromium('axe finds nothing', () => {
     const world = usePage({ requestsFile: file });
     beforeAll(async () => {
+      // The files of a process share this one, one after the other.
+      mkdirSync(folder, { recursive: true });
       writeFileSync(file, requests());
       const connection = await world.connect(demo);
       const run = (name: string, input: object): Promise<object> =>
