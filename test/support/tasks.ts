@@ -18,12 +18,18 @@ export const accept = (content: object) => ({ action: 'accept', content });
 export type InProcessCall = ReturnType<typeof inProcess>;
 
 /** Waits until a task has this status. */
-export async function waitForStatus(call: InProcessCall, taskId: unknown, status: string): Promise<Outcome> {
+export async function waitForStatus(
+  call: InProcessCall,
+  taskId: unknown,
+  status: string,
+  withinMs?: number,
+): Promise<Outcome> {
   let task: Outcome | undefined;
-  await until(`the task is ${status}`, async () => {
+  const hasStatus = async (): Promise<boolean> => {
     task = await call('tasks/get', { taskId });
     return task['status'] === status;
-  });
+  };
+  await until(`the task is ${status}`, hasStatus, withinMs);
   return task as Outcome;
 }
 

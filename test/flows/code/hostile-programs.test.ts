@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { createServer, type InProcess, inProcess, jsonSchema, type Server, tool } from 'fullmcp';
-import { quickjs } from 'fullmcp/code';
+import { type QuickJSOptions, quickjs } from 'fullmcp/code';
 import { afterAll, describe, expect, test } from 'vitest';
 import { escapes, reaching, wrappers } from '../../support/code/hostile/escapes.js';
 import {
@@ -22,13 +22,13 @@ const numbers = (...names: readonly string[]) =>
     type: 'object',
     properties: Object.fromEntries(names.map((name) => [name, { type: 'integer' }])),
   });
-/** A server whose programs may run this many steps. */
-const attacked = (maxSteps: number): Server =>
+/** A server with limits of its own for programs. */
+const attacked = (limits: QuickJSOptions): Server =>
   createServer({
     name: 'attacked',
     version: '1.0.0',
     logger: () => undefined,
-    code: { engine: quickjs({ threads: 2, maxSteps, memoryBytes: 12_582_912 }), maxCalls: 50 },
+    code: { engine: quickjs({ threads: 2, memoryBytes: 12_582_912, ...limits }), maxCalls: 50 },
     tools: {
       echo: tool({ input: object, run: (input) => input as object }),
       x: tool({ input: object, run: (input) => input as object }),
@@ -48,15 +48,15 @@ const attacked = (maxSteps: number): Server =>
       }),
     },
   });
-const server = attacked(2_000_000);
-// For attacks with very many programs at once.
-const brief = attacked(100_000);
+const server = attacked({ maxSteps: 2_000_000 });
+// For attacks with more programs than there is room for.
+const small = attacked({ maxSteps: 100_000, maxPrograms: 16 });
 
 const mallory = inProcess(server, { caller: { subject: 'mallory' } });
 const ada = inProcess(server, { caller: { subject: 'ada' } });
 afterAll(async () => {
   await server.close();
-  await brief.close();
+  await small.close();
 });
 
 /** How a program has ended: the value that it returned, or the words that the model reads. */
@@ -202,12 +202,13 @@ describe('a program that breaks the language breaks only itself', () => {
 });
 
 describe('a caller that takes all it can get', () => {
+  const many = inProcess(small, { caller: { subject: 'mallory' } });
+  const few = inProcess(small, { caller: { subject: 'ada' } });
+
   test('does not keep the programs of another caller from their end', { timeout: 180_000 }, async () => {
     const sources = [...native, ...native, ...native, ...native].map(([source]) => source);
-    const attacking = sources.map((source) =>
-      run(mallory, source).catch((error) => ({ says: String(error) })),
-    );
-    const own = await Promise.all(Array.from({ length: 8 }, (_, at) => run(ada, sums(at))));
+    const attacking = sources.map((source) => run(many, source).catch((error) => ({ says: String(error) })));
+    const own = await Promise.all(Array.from({ length: 8 }, (_, at) => run(few, sums(at))));
     expect(own).toEqual(Array.from({ length: 8 }, (_, at) => ({ value: summed(at), says: 'returned' })));
     // Ada has not waited for Mallory.
     const states = await Promise.all(
@@ -219,14 +220,10 @@ describe('a caller that takes all it can get', () => {
   });
 
   test('does not keep another caller from starting a program', async () => {
-    const [many, one] = ['mallory', 'ada'].map((subject) => inProcess(brief, { caller: { subject } })) as [
-      InProcess,
-      InProcess,
-    ];
     const attacking = Array.from({ length: 80 }, () =>
       run(many, 'for (;;) await 0;').catch((error) => ({ says: String(error) })),
     );
-    expect(await run(one, sums(1))).toEqual({ value: summed(1), says: 'returned' });
+    expect(await run(few, sums(1))).toEqual({ value: summed(1), says: 'returned' });
     const says = (await Promise.all(attacking)).map((each) => each.says);
     expect(says.filter((each) => /Retry later/.test(each)).length).toBeGreaterThan(0);
     expect(says.every((each) => /Retry later|steps|computed for more than/.test(each))).toBe(true);

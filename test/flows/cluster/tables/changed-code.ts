@@ -290,7 +290,7 @@ export function changedCodeTable(onEngine: OnEngine): void {
       await before.start();
       for (const [name, started] of refused) await answer(name, started);
       for (const [name, { taskId }] of refused) {
-        await waitForStatus(call, taskId, 'completed');
+        await waitForStatus(call, taskId, 'completed', 90_000);
         expect(effects.get(name), name).toEqual(name.includes('tool_that_had') ? ['ship'] : ['ship', 'mail']);
       }
       await before.close();
