@@ -168,3 +168,61 @@ test('a channel that is closed fails what is open, aborts what it answers, and i
   await expect(own.channel.request('late', {})).rejects.toThrow('Done');
   expect(own.posted).toEqual([]);
 });
+
+test('a message whose method is not a string is ignored, with an id and without', async () => {
+  const heard: unknown[] = [];
+  const own = open({
+    onNotification: (method) => heard.push(method),
+    onRequest: async (method) => ({ method }),
+  });
+  for (const id of [undefined, 1])
+    own.receive({ source: own.peer, origin: 'null', data: { jsonrpc: '2.0', id, method: 5 } });
+  own.receive({ source: own.peer, origin: 'null', data: { jsonrpc: '2.0', id: 2, method: 'work' } });
+  await vi.waitUntil(() => own.posted.length > 0);
+  expect(heard).toEqual([]);
+  expect(own.posted.map(({ data }) => data['result'])).toEqual([{ method: 'work' }]);
+});
+
+test('messages that are not JSON are refused in both directions, and without a request nobody is told', async () => {
+  const heard: string[] = [];
+  const { host, page } = pair({
+    onRequest: async () => ({ n: 1n }),
+    onNotification: (method) => heard.push(method),
+  });
+  const refused = { code: -32600, message: expect.stringContaining('is not JSON') };
+  await expect(host.channel.request('work', {})).rejects.toMatchObject(refused);
+  await expect(host.channel.request('work', { n: 1n })).rejects.toMatchObject(refused);
+  page.posted.length = 0;
+  host.channel.notify('hello', { n: 1n });
+  host.channel.notify('after', {});
+  await vi.waitUntil(() => heard.length > 0);
+  expect(heard).toEqual(['after']);
+  expect(page.posted).toEqual([]);
+});
+
+test.each(['aborted by the window that asked', 'ended with its channel'])(
+  'a request that is %s is not answered, also if its work fails then',
+  async (what) => {
+    let fail: ((error: Error) => void) | undefined;
+    let isStopped = false;
+    const { host, page } = pair({
+      onRequest: (_method, _params, signal) =>
+        new Promise((_, reject) => {
+          fail = reject;
+          signal.addEventListener('abort', () => {
+            isStopped = true;
+          });
+        }),
+    });
+    const abort = new AbortController();
+    const waiting = host.channel.request('work', {}, { signal: abort.signal }).catch(() => undefined);
+    await vi.waitUntil(() => fail !== undefined);
+    if (what.startsWith('aborted')) abort.abort();
+    else page.channel.close('Gone');
+    await vi.waitUntil(() => isStopped);
+    fail?.(new Error('Stopped'));
+    host.channel.close('Gone');
+    await waiting;
+    expect(page.posted).toEqual([]);
+  },
+);

@@ -227,6 +227,23 @@ describe('the answers to a task', () => {
     await server.close();
   });
 
+  it('are limited in total, those included that did not fit the question', async () => {
+    const { call, server, effects } = build(lastingStore().store, { maxAnswerBytes: 1000 });
+    const { taskId } = await call('tools/call', { name: 'asks' });
+    await waitForStatus(call, taskId, 'input_required');
+    const answer = (content: object) =>
+      call('tasks/update', { taskId, inputResponses: { a: accept(content) } });
+    await answer({ b: 'x'.repeat(500) });
+    await waitForStatus(call, taskId, 'input_required');
+    await expect(answer({ a: 'x'.repeat(500) })).rejects.toMatchObject({
+      message: expect.stringMatching(/^The answers to this task have 1\d{3} bytes; the limit is 1000/),
+    });
+    await answer({ a: 'short' });
+    await waitForStatus(call, taskId, 'completed');
+    expect(effects).toEqual(['short']);
+    await server.close();
+  });
+
   it('that cannot be saved do not reach a handler that has not asked yet', async () => {
     const lasting = lastingStore();
     const first = build(lasting.store);
