@@ -23,7 +23,7 @@ const { values: options } = parseArgs({
 
 /** The number of seeds that a process gets at a time; fewer where the first that fails is the last. */
 const CHUNK = options.plants ? 4 : 20;
-/** Each core has a process of its own, so a second thread that compiles would only take its time. */
+/** Each core has a process of its own, so a second thread that compiles would only take its time. New objects get more room, so that they are collected less often. */
 const FLAGS = ['--no-concurrent-recompilation', '--max-semi-space-size=64'];
 /** The number of failures that are printed. */
 const PRINTED = 20;

@@ -175,7 +175,7 @@ export function testEveryScreen(theme: 'light' | 'dark', width: number): void {
   describeInChromium('axe finds nothing', () => {
     const world = usePage({ requestsFile: file });
     beforeAll(async () => {
-      // The files of a process share this one, one after the other.
+      // Test files that run in one process share this folder, one after the other.
       mkdirSync(folder, { recursive: true });
       writeFileSync(file, requests());
       const connection = await world.connect(demo);
