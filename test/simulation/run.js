@@ -73,7 +73,6 @@ async function runAll() {
     for (const failure of report.failures) if (failures++ < PRINTED) printFailure(failure);
     for (const digest of report.digests) console.log(`digest ${digest}`);
     if (done % 1000 === 0 && done < seeds) console.log(`${done} seeds, ${failures} failures, ${speed(done)}`);
-    return true;
   });
   console.log(`${speed(done)}, ${Math.round(events / done)} events each`);
   end(seeds, failures);
@@ -89,21 +88,32 @@ async function runAll() {
 /** Runs each planted bug until its promise is broken. */
 async function runPlants() {
   const { planted } = await import(pathToFileURL(program).href);
-  let missed = 0;
-  for (const [promise, bug, from] of planted) {
-    let seed;
-    await inProcesses(orders(from, Number(options.seeds), promise), ({ failures }) => {
-      const broken = failures.filter(({ violations }) =>
-        violations.some(({ invariant }) => invariant === promise),
-      );
-      seed ??= broken[0]?.seed;
-      return seed === undefined;
-    });
-    if (seed === undefined) missed++;
+  /** @type {Map<string, number>} */
+  const noticed = new Map();
+  await inProcesses(searches(planted, noticed), ({ order: { plant }, failures }) => {
+    const broken = failures.find(({ violations }) => violations.some(({ invariant }) => invariant === plant));
+    if (broken !== undefined) noticed.set(plant, Math.min(broken.seed, noticed.get(plant) ?? broken.seed));
+  });
+  for (const [promise, bug] of planted) {
+    const seed = noticed.get(promise);
     console.log(`plant: ${bug}: ${seed === undefined ? 'NOT NOTICED' : `seed ${seed}`}: ${promise}`);
   }
+  const missed = planted.length - noticed.size;
   console.log(`simulation: plants ${planted.length} missed ${missed}`);
   process.exitCode = missed > 0 ? 1 : 0;
+}
+
+/**
+ * The orders of each bug, until it is noticed.
+ * @param {[promise: string, bug: string, from: number][]} planted
+ * @param {Map<string, number>} noticed
+ */
+function* searches(planted, noticed) {
+  for (const [promise, , from] of planted)
+    for (const order of orders(from, Number(options.seeds), promise)) {
+      if (noticed.has(promise)) break;
+      yield order;
+    }
 }
 
 /**
@@ -117,17 +127,16 @@ function* orders(from, seeds, plant) {
 }
 
 /**
- * Lets processes run the orders, until there are none or `onReport` returns false.
+ * Lets processes run the orders, until there are none.
  * @param {Generator<object>} all
- * @param {(report: any) => boolean} onReport
+ * @param {(report: any) => void} onReport
  */
 async function inProcesses(all, onReport) {
-  let isOver = false;
   const work = async () => {
     const child = fork(program, [], { execArgv: FLAGS, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     try {
       for (;;) {
-        const { value: order, done } = isOver ? { done: true } : all.next();
+        const { value: order, done } = all.next();
         if (done) return;
         child.send(order);
         const report = await new Promise((resolve, reject) => {
@@ -135,7 +144,7 @@ async function inProcesses(all, onReport) {
           child.once('exit', (code) => reject(new Error(`A process of the simulation ended with ${code}.`)));
         });
         child.removeAllListeners();
-        if (!onReport(report)) isOver = true;
+        onReport(report);
       }
     } finally {
       child.kill();

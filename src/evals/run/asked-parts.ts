@@ -37,7 +37,7 @@ export function askedParts(
     ask: digestOf([ask, JSON.stringify(asks, withoutCode), ...judging]),
     system: digestOf(system),
     settings: settingsOf(target),
-    offer: server.listed.map(({ name }, at) => [name, digestOf(server.tools[at])]),
+    offer: server.offer,
   };
 }
 

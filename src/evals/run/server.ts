@@ -17,6 +17,7 @@ import type { MadeCall } from '../cases/transcript.js';
 import type { RequestedCall } from '../model/model.js';
 import { answerForModel, answerOfText, offerTools } from '../model/offered-tools.js';
 import { digestOf } from '../tape/digest.js';
+import type { OfferedTool } from '../tape/tape.js';
 
 /**
  * The server of an eval: a server, or anything else that `connect` takes, or a function that makes one for each run, so that no run sees what
@@ -34,6 +35,8 @@ export interface EvalServer {
   readonly listed: readonly ListedTool[];
   /** The same in the shape of the API. */
   readonly tools: readonly object[];
+  /** The same as digests, for a tape. */
+  readonly offer: readonly OfferedTool[];
   /** Makes a call of the model. */
   readonly perform: (call: RequestedCall, signal: AbortSignal) => Promise<PerformedCall>;
   readonly asked: readonly string[];
@@ -97,6 +100,7 @@ async function toServer(client: Client, { api, only, questions }: ServerParts): 
     instructions: client.server.instructions ?? '',
     listed,
     tools,
+    offer: listed.map(({ name }, at) => [name, digestOf(tools[at])]),
     asked: questions.asked,
     unanswered: questions.unanswered,
     close: () => client.close(),

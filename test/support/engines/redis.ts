@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
-import { createClient } from '@redis/client';
+import { Redis } from 'ioredis';
 import { describe } from 'vitest';
 import { isAlive } from '../processes.js';
 import { until } from '../until.js';
@@ -116,14 +116,24 @@ export class RedisServer {
   }
 
   /** Sends a command over a connection of its own. */
-  async command(...command: string[]): Promise<unknown> {
-    const client = createClient({ url: this.url, socket: { reconnectStrategy: false } });
+  async command(...command: readonly string[]): Promise<unknown> {
+    const { password } = this.#options;
+    const [name = '', ...args] = command;
+    const client = new Redis({
+      port: this.port,
+      host: '127.0.0.1',
+      ...(password !== undefined && { password }),
+      lazyConnect: true,
+      enableReadyCheck: false,
+      disableClientInfo: true,
+      retryStrategy: () => null,
+    });
     client.on('error', () => undefined);
     await client.connect();
     try {
-      return await client.sendCommand(command);
+      return await client.call(name, ...args);
     } finally {
-      client.destroy();
+      client.disconnect();
     }
   }
 
