@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import LongestFirst from './test/support/longest-first.js';
 
 /** Files that share the processes of a run, so that the library, a thousand modules, is not loaded anew for each of them. */
 const shared = {
@@ -41,12 +42,13 @@ const suites = {
   ],
   engines: [
     'test/unit/adapters/{postgres,redis,nats}/**/*.test.ts',
-    'test/examples/{cluster,{recipes,tracker}/postgres}.test.ts',
     'test/flows/{cluster,hostile/outages}/**/*.test.ts',
     'test/flows/code/killed-programs.test.ts',
     'test/flows/sessions/processes.test.ts',
     'test/flows/{deploys/{postgres,redis},events/{sources,webhooks}-killed}.test.ts',
   ],
+  // Of the engines, the examples, which are started as a reader would.
+  'engines-alone': ['test/examples/{cluster,{recipes,tracker}/postgres}.test.ts'],
   // Tests that take long for what they test: many streams, random rules, compilers, processes that are started and killed.
   long: [
     'test/cli/{auth/login,check/conformance,hostile,operate/{doctor-attacks,proxy-attacks}}.test.ts',
@@ -110,7 +112,7 @@ const suites = {
 };
 
 /** The suites whose files share processes, besides `quick`. Each of their files closes what it opens. */
-const sharing = new Set(['inspector', 'browser', 'long']);
+const sharing = new Set(['inspector', 'browser', 'engines', 'long']);
 
 export default defineConfig({
   resolve: {
@@ -154,6 +156,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Many tests wait for a process or a socket: with two workers for two cores, a third of the time nothing would happen.
     maxWorkers: 4,
+    sequence: { sequencer: LongestFirst },
     // The commands transform the same sources, one after the other.
     experimental: { fsModuleCache: true },
     coverage: {

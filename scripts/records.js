@@ -20,7 +20,13 @@ import { filesUnder, root } from './files.js';
  */
 
 /** The suites of vitest.config.ts that one command runs together. */
-const SUITES = { alone: 'test', quick: 'test', 'inspector-alone': 'inspector', 'long-alone': 'long' };
+const SUITES = {
+  alone: 'test',
+  quick: 'test',
+  'engines-alone': 'engines',
+  'inspector-alone': 'inspector',
+  'long-alone': 'long',
+};
 /** Readers of the figures that a harness prints at its end. @type {{ [name: string]: (text: string) => any }} */
 const READERS = {
   chaos: chaosFigures,
