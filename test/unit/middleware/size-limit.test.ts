@@ -32,8 +32,9 @@ describe('sizeLimit', () => {
   });
 
   it('refuses parameters that cannot be printed', async () => {
+    // Older Nodes cannot print as many levels. Newer ones can, and then it has too many characters.
     let deep: unknown = 'end';
-    for (let n = 0; n < 20_000; n++) deep = [deep];
+    for (let n = 0; n < 60_000; n++) deep = [deep];
     const cyclic: Record<string, unknown> = {};
     cyclic['self'] = cyclic;
     for (const value of [deep, cyclic])

@@ -71,12 +71,13 @@ export async function serveOnNode(
   const drainMs = timerMs(drainOption);
   const shutdownDelayMs = timerMs(delayOption);
   const secure = tls && openTls(tls);
-  const https = secure && createHttpsServer(secure.options);
-  const http: HttpServer = https ?? createHttpServer();
+  // An offer of any other protocol than WebSocket is ignored. Node 24.9 and later ask before they detach a connection for it.
+  const rules = { keepAliveTimeout: IDLE_CONNECTION_MS, shouldUpgradeCallback: isWebSocket };
+  const https = secure && createHttpsServer({ ...secure.options, ...rules });
+  const http: HttpServer = https ?? createHttpServer(rules);
   http.on('request', (req, res) => endpoint.handle(new NodeIncoming(req, res), ignore));
   // Above a limit of its own, Node drops headers silently, an Origin among them. The limit of their total length still applies.
   http.maxHeadersCount = 0;
-  http.keepAliveTimeout = IDLE_CONNECTION_MS;
   http.on('upgrade', (req, socket, head) => {
     if (!isWebSocket(req)) serveAsHttp(http, req, { socket, head });
     else if (upgrades === undefined) refuse(socket, '426 Upgrade Required');

@@ -126,7 +126,7 @@ export function isWebSocket(req: IncomingMessage): boolean {
 const offers = new Set(['upgrade', 'http2-settings']);
 
 /**
- * Serves a request that offers an unsupported protocol, such as h2c, as if it offered none: RFC 9110, 7.8. Node has detached
+ * Serves a request that offers an unsupported protocol, such as h2c, as if it offered none: RFC 9110, 7.8. Older Nodes have detached
  * the connection by then, so the request is put back in front of it, without the offer.
  */
 export function serveAsHttp(
