@@ -5,6 +5,7 @@ import { connect } from 'fullmcp/client';
 import { oauth } from 'fullmcp/oauth';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../support/free-port.js';
 import { hasSuite, runAuthorizationSuite } from '../support/oauth/authorization-suite.js';
 import { proxySetup } from '../support/oauth/proxy-setup.js';
 import { describeInChromium, launch } from './chromium.js';
@@ -175,12 +176,3 @@ describeInChromium('oauthProxy in Chromium', { timeout: 120_000 }, () => {
       });
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createHttpServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}

@@ -10,8 +10,6 @@ import {
   readSync,
   rmSync,
 } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -27,6 +25,7 @@ import {
   subscribeAll,
 } from '../support/events/crash-process.js';
 import { secretOf } from '../support/events/receiver.js';
+import { freePort } from '../support/free-port.js';
 import { ended } from '../support/processes.js';
 import { until } from '../support/until.js';
 
@@ -344,12 +343,4 @@ async function bundle(file: string): Promise<void> {
     output: { file, format: 'esm', codeSplitting: false },
     logLevel: 'silent',
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

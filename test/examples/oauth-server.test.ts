@@ -1,9 +1,8 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { connect } from 'fullmcp/client';
 import type { Serving } from 'fullmcp/node';
 import { oauth } from 'fullmcp/oauth';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { freePort } from '../support/free-port.js';
 import { Browser, ProxyFlow } from '../support/oauth/proxy-flow.js';
 import { TestUser } from '../support/oauth/user.js';
 
@@ -16,15 +15,6 @@ afterEach(async () => {
   vi.restoreAllMocks();
   vi.resetModules();
 });
-
-/** The example cannot choose a port, because its address is part of what it promises to clients. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 async function start(
   env: Readonly<Record<string, string>> = {},

@@ -1,10 +1,8 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { type Client, connect } from 'fullmcp/client';
 import { describe, expect, test } from 'vitest';
+import { freePort } from '../support/free-port.js';
 import { run, startHttp } from '../support/processes.js';
 
 // The programs of the migration pages, before and after the migration: they get the same requests and must answer alike.
@@ -171,14 +169,4 @@ async function linesOf(script: string): Promise<string[]> {
   const others = stderr.split('\n').filter((line) => line !== '' && !line.includes('deprecates ctx.sample'));
   expect({ code, others }).toEqual({ code: 0, others: [] });
   return stdout.split('\n');
-}
-
-/** FastMCP cannot listen on a free port and report it. */
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }

@@ -5,7 +5,8 @@ import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectMath } from '../support/examples/wire.js';
-import { at, freePort, type Running, secret, start } from './program.js';
+import { freePort } from '../support/free-port.js';
+import { at, type Running, secret, start } from './program.js';
 
 // The programs of docs/deploy.md in the runtimes that they are written for, each from the package as it is built.
 

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../../support/free-port.js';
 import { until } from '../../support/until.js';
 import { fullmcp } from '../support/run-cli.js';
 import { folderWith, linkPackages, plainEnv, program } from './support.js';
@@ -20,14 +21,6 @@ function programsOf(lines: readonly string[]): { command: string[]; health: stri
     return (JSON.parse(line.slice(line.indexOf('['))) as string[]).slice(1);
   };
   return { command: words(/^CMD /), health: words(/^HEALTHCHECK /) };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  return port;
 }
 
 /** A program that sends a request with a Host header, which `fetch` does not let through, and prints the reply. */

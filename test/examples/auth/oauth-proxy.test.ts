@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { connect, type McpError } from 'fullmcp/client';
 import { createNodeHandler } from 'fullmcp/node';
 import { oauth } from 'fullmcp/oauth';
@@ -10,6 +9,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import * as examples from '../../../examples/protect/proxy.js';
 import { server } from '../../../examples/protect/server.js';
 import * as upstreams from '../../../examples/protect/upstreams.js';
+import { freePort } from '../../support/free-port.js';
 import { startUpstream, UPSTREAM_SECRET } from '../../support/oauth/proxied-server.js';
 import { TestUser } from '../../support/oauth/user.js';
 
@@ -24,15 +24,6 @@ afterEach(async () => {
   vi.unstubAllEnvs();
   for (const close of closing.splice(0).reverse()) await close();
 });
-
-/** A port that is free, because the provider has to know the address of the server before it starts. */
-async function freePort(): Promise<number> {
-  const http = createHttpServer();
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  const { port } = http.address() as AddressInfo;
-  await new Promise((resolve) => http.close(resolve));
-  return port;
-}
 
 async function settingsAt(port: number, callback = '/callback'): Promise<examples.Settings> {
   const origin = `http://127.0.0.1:${port}`;

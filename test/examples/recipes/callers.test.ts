@@ -1,5 +1,3 @@
-import { createServer as createHttpServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { connect } from 'fullmcp/client';
 import { serve } from 'fullmcp/node';
 import { oauth } from 'fullmcp/oauth';
@@ -7,6 +5,7 @@ import { testClient } from 'fullmcp/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { start as startGoogle } from '../../../examples/recipes/google-login.js';
 import tenants from '../../../examples/recipes/tenants.js';
+import { freePort } from '../../support/free-port.js';
 import { googleRoutes } from '../../support/oauth/upstreams/google.js';
 import { CLIENT_ID, CLIENT_SECRET } from '../../support/oauth/upstreams/open-id.js';
 import { UpstreamStandIn } from '../../support/oauth/upstreams/stand-in.js';
@@ -95,12 +94,3 @@ describe('the recipe for Google', () => {
     await expect(connect(url, { auth })).rejects.toThrow();
   });
 });
-
-/** A port that is free, because Google has to know the address of the server before it starts. */
-async function freePort(): Promise<number> {
-  const http = createHttpServer();
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  const { port } = http.address() as AddressInfo;
-  await new Promise((resolve) => http.close(resolve));
-  return port;
-}

@@ -1,11 +1,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import process from 'node:process';
 import { expect } from 'vitest';
+import { freePort } from '../../support/free-port.js';
 import { until } from '../../support/until.js';
 import { type PageName, root, type Shown } from './page.js';
 
@@ -45,7 +45,7 @@ export class Project implements AsyncDisposable {
     project.#writeProgram('npx', 'exec "$@"');
     project.#writeProgram('tsc', `exec node "${join(root, 'node_modules/typescript/bin/tsc')}" "$@"`);
     writeFileSync(join(project.folder, 'package.json'), '{ "name": "tracker", "type": "module" }\n');
-    for (const port of ['3000', '3001', '3002', '9464']) project.#ports.set(port, await freePort());
+    for (const port of ['3000', '3001', '3002', '9464']) project.#ports.set(port, String(await freePort()));
     return project;
   }
 
@@ -159,13 +159,4 @@ export class Project implements AsyncDisposable {
 function asPattern(prints: string): RegExp {
   const escaped = prints.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
   return new RegExp(`^${escaped.replaceAll('…', '[\\s\\S]*?')}$`);
-}
-
-async function freePort(): Promise<string> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as { readonly port: number };
-  probe.close();
-  await once(probe, 'close');
-  return String(port);
 }

@@ -3,13 +3,13 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
 import { describe } from 'vitest';
+import { freePort } from '../free-port.js';
 import { isAlive } from '../processes.js';
 import { until } from '../until.js';
 
@@ -176,13 +176,4 @@ export class RedisServer {
     guard.stdin?.end();
     await exit;
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { browserUserAgent } from '../../../../../src/adapters/node/oauth/loopback.js';
 import type { Redirection } from '../../../../../src/oauth/client/grants/authorization-code.js';
 import type { WaitingUserAgent } from '../../../../../src/oauth/client/user-agent.js';
 import { McpError } from '../../../../../src/protocol/errors.js';
 import { failureOf } from '../../../../support/failure.js';
+import { freePort } from '../../../../support/free-port.js';
 import { until } from '../../../../support/until.js';
 
 const closing: (() => unknown)[] = [];
@@ -33,16 +33,6 @@ function login({ authorize }: WaitingUserAgent, signal = forever): Promise<Redir
   const result = authorize({ url: URL_OF_LOGIN, state: 's1', signal });
   result.catch(() => undefined);
   return result;
-}
-
-/** A port that nobody listens on. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 test('the browser is opened with the URL, and its redirect is the result of the login', async () => {
