@@ -58,11 +58,10 @@ export async function checkRejected({ b, atA, atB, session, question, job, form 
       200,
       'The change could not be stored',
     ],
-    // A replica whose claim of the call runs out first ends the stream without a response: another one may have the call by then.
     [
       session.a.request('tools/call', { name: 'ask', arguments: { id: 'y' } }, randomUUID()),
       200,
-      /Retry later\.|^retry: \d+\ndata: \n\n$/,
+      'Retry later.',
     ],
     [session.a.post(answer), 503, 'The answer could not be stored. Send it again.'],
     [session.b.post(answer), 503, 'The answer could not be stored. Send it again.'],
@@ -74,7 +73,7 @@ export async function checkRejected({ b, atA, atB, session, question, job, form 
     }),
     ...replies.map(async ([reply, status, message]) => {
       const { status: actual, text } = await reply;
-      expect([actual, text]).toEqual([status, expect.stringMatching(message)]);
+      expect([actual, text]).toEqual([status, expect.stringContaining(message)]);
     }),
   ]);
 }
